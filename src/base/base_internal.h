@@ -155,11 +155,6 @@ const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
 bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix);
 
-/* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
- * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
- * out. */
-const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
-
 /* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
  * no later step overflows it. */
 #define HD__MOST_SAVED ((int64_t)1 << 53)

@@ -8,79 +8,26 @@
 
 const char hd__in_backward[] = "hd_backward";
 
+enum { TEXT = 256 };
+
 /* What a rank brings to a meeting: the same bytes on all machines of a cluster of one kind. */
 typedef struct word {
     char call[28];     /* its hd__mpi_call */
     int32_t code;      /* HD_OK, or that of its error */
     uint64_t argument; /* a number made from the argument's text */
+    char text[TEXT];   /* its error, or else its argument */
 } word;
 
-enum { TEXT = 256 };
-
-static word word_of(int32_t code, const char *argument)
-{
-    word w = {.code = code, .argument = hd__hash(argument, argument ? strlen(argument) : 0)};
-    snprintf(w.call, sizeof w.call, "%s", hd__mpi_call);
-    return w;
-}
-
-/* The first rank whose word gives reason to fail; -1: there is none. It is one that has failed, or
- * else one that differs from rank 0, or else from this one. */
-static int find_trouble(const word *words)
-{
-    int differs = -1;
-    for (int r = hd__mpi.size - 1; r >= 0; r--) {
-        bool same =
-            strcmp(words[r].call, words[0].call) == 0 && words[r].argument == words[0].argument;
-        differs = same ? differs : r;
-    }
-    for (int r = hd__mpi.size - 1; r >= 0; r--) {
-        differs = words[r].code != HD_OK ? r : differs;
-    }
-    return differs;
-}
-
-/* Sets the error of a meeting that went wrong because of rank r. texts: TEXT bytes of each rank. */
-static void tell(const word *words, const char *texts, int r)
-{
-    const char *text = texts + (size_t)r * TEXT;
-    const char *colon = text[0] != '\0' ? ": " : "";
-    bool elsewhere = strcmp(words[r].call, hd__mpi_call) != 0;
-    int other = elsewhere ? r : 0;
-    if (words[r].code != HD_OK && !elsewhere) {
-        hd__mpi_fail((hd_code)words[r].code, "rank %d%s%s", r, colon, text);
-    } else if (strcmp(words[other].call, hd__mpi_call) != 0) {
-        text = texts + (size_t)other * TEXT;
-        hd__mpi_fail(HD_STATE, "rank %d is in %s: %s", other, words[other].call,
-                     text[0] != '\0' ? text : "expected the same collective calls on all ranks");
-    } else {
-        hd__mpi_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", texts, text,
-                     r);
-    }
-}
-
-/* All ranks know that the meeting went wrong. They tell each other why. */
-static bool exchange_reasons(const word *words, const char *argument, char *texts)
-{
-    char mine[TEXT] = "";
-    bool failed = words[hd__mpi.rank].code != HD_OK || hd_error_code() != HD_OK;
-    snprintf(mine, sizeof mine, "%s", failed ? hd_error_message() : argument ? argument : "");
-    for (int r = 0; r < hd__mpi.size; r++) {
-        hd__mpi.apart |= strcmp(words[r].call, words[0].call) != 0;
-    }
-    return hd__mpi_ok(MPI_Allgather(mine, TEXT, MPI_CHAR, texts, TEXT, MPI_CHAR, hd__mpi.control));
-}
-
-/* The memory of a meeting: a word and a text of each rank. It is there before memory runs out. */
+/* One of each rank. Their memory is there before memory runs out. */
 static word *words;
-static char *texts;
 
 bool hd__meetings_begin(void)
 {
-    size_t n = (size_t)hd__mpi.size;
-    words = hd_alloc(n * (sizeof *words + TEXT));
-    texts = words ? (char *)(words + n) : NULL;
-    return words;
+    words = hd__alloc_items(hd__mpi.size, sizeof *words);
+    int mine = words != NULL, all = 0;
+    bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
+    hd__mpi.apart |= !all;
+    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
 }
 
 void hd__meetings_end(void)
@@ -89,10 +36,53 @@ void hd__meetings_end(void)
     words = NULL;
 }
 
-static bool exchange_words(const word *mine)
+static bool exchange_words(const char *argument, hd_code code)
 {
-    return hd__mpi_ok(MPI_Allgather(mine, sizeof *mine, MPI_BYTE, words, sizeof *mine, MPI_BYTE,
-                                    hd__mpi.control));
+    argument = argument ? argument : "";
+    word mine = {.code = (int32_t)code, .argument = hd__hash(argument, strlen(argument))};
+    bool failed = code != HD_OK || hd_error_code() != HD_OK;
+    snprintf(mine.call, sizeof mine.call, "%s", hd__mpi_call);
+    snprintf(mine.text, sizeof mine.text, "%s", failed ? hd_error_message() : argument);
+    if (!hd__mpi_ok(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, words, sizeof mine, MPI_BYTE,
+                                  hd__mpi.control))) {
+        return false;
+    }
+    for (int r = 0; r < hd__mpi.size; r++) {
+        hd__mpi.apart |= strcmp(words[r].call, words[0].call) != 0;
+    }
+    return true;
+}
+
+/* The first rank whose word gives reason to fail; -1: there is none. It is one that has failed, or
+ * else one that differs from rank 0, or else from this one. */
+static int find_trouble(void)
+{
+    int differs = -1, failed = -1;
+    for (int r = hd__mpi.size - 1; r >= 0; r--) {
+        bool same =
+            strcmp(words[r].call, words[0].call) == 0 && words[r].argument == words[0].argument;
+        differs = same ? differs : r;
+        failed = words[r].code != HD_OK ? r : failed;
+    }
+    return failed >= 0 ? failed : differs;
+}
+
+/* Sets the error of a meeting that went wrong because of rank r. */
+static void tell(int r)
+{
+    const char *text = words[r].text, *colon = text[0] != '\0' ? ": " : "";
+    bool elsewhere = strcmp(words[r].call, hd__mpi_call) != 0;
+    const word *other = &words[elsewhere ? r : 0];
+    if (words[r].code != HD_OK && !elsewhere) {
+        hd__mpi_fail((hd_code)words[r].code, "rank %d%s%s", r, colon, text);
+    } else if (strcmp(other->call, hd__mpi_call) != 0) {
+        hd__mpi_fail(HD_STATE, "rank %d is in %s: %s", elsewhere ? r : 0, other->call,
+                     other->text[0] != '\0' ? other->text
+                                            : "expected the same collective calls on all ranks");
+    } else {
+        hd__mpi_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", words[0].text,
+                     text, r);
+    }
 }
 
 bool hd__meet(const char *argument, bool ok)
@@ -109,22 +99,20 @@ bool hd__meet(const char *argument, bool ok)
         return false;
     }
     hd_code code = hd_error_code();
-    word mine = word_of(ok ? HD_OK : code != HD_OK ? (int32_t)code : HD_USER, argument);
-    if (!exchange_words(&mine)) {
+    if (!exchange_words(argument, ok ? HD_OK : code != HD_OK ? code : HD_USER)) {
         return false;
     }
-    int r = find_trouble(words);
-    if (r >= 0 && exchange_reasons(words, argument, texts)) {
-        tell(words, texts, r);
+    int r = find_trouble();
+    if (r >= 0) {
+        tell(r);
     }
     return r < 0;
 }
 
 void hd__meet_to_end(void)
 {
-    word mine = word_of(HD_OK, NULL);
-    if (hd__others() && !hd__mpi.apart && exchange_words(&mine) && find_trouble(words) >= 0) {
-        hd__mpi.apart |= !exchange_reasons(words, NULL, texts);
+    if (hd__others() && !hd__mpi.apart) {
+        hd__mpi.apart |= !exchange_words(NULL, HD_OK);
     }
 }
 
@@ -186,22 +174,26 @@ static bool same_as_first(const char *what, const char *first, const char *text)
                         what, line, show_line(there, first), show_line(here, text), hd__mpi.rank);
 }
 
-bool hd__same_text(const char *what, const char *text, bool ok)
+char *hd__broadcast_text(const char *text, int root, bool ok)
 {
     int64_t n = text ? (int64_t)strlen(text) + 1 : 0;
-    if (!hd__others() || !hd__meet(NULL, ok && text)) {
-        return ok && !hd__others();
+    ok = hd__meet(NULL, ok && text) && hd__broadcast_bytes(&n, sizeof n, root);
+    char *copy = ok ? hd_alloc((size_t)n) : NULL;
+    ok = hd__meet(NULL, copy);
+    if (ok) {
+        memcpy(copy, text, hd__mpi.rank == root ? (size_t)n : 0);
+        ok = hd__broadcast_bytes(copy, n, root);
     }
-    ok = hd__broadcast_bytes(&n, sizeof n, 0);
-    char *first = ok ? hd_alloc((size_t)n) : NULL;
-    if (!hd__meet(NULL, first)) {
-        hd_free(first);
-        return false;
+    if (!ok) {
+        hd_free(copy);
     }
-    if (hd__mpi.rank == 0) {
-        memcpy(first, text, (size_t)n);
-    }
-    ok = hd__broadcast_bytes(first, n, 0) && same_as_first(what, first, text);
+    return ok ? copy : NULL;
+}
+
+bool hd__same_text(const char *what, const char *text, bool ok)
+{
+    char *first = hd__broadcast_text(text, 0, ok);
+    ok = first && same_as_first(what, first, text);
     hd_free(first);
     return hd__meet(NULL, ok);
 }
@@ -215,31 +207,19 @@ bool hd_mpi_all_same(const char *what, const char *text)
 
 /* ---------------------------------------------------------------- numbers and texts */
 
-/* all: n values of each rank. */
-static void sum_ranks(int n, const double *all, double *values)
+/* The sum of n doubles that lie `step` apart, in their order, or the largest. A NaN is the largest:
+ * it tells of a rank that has one. */
+static double combined(const double *each, int n, int step, bool sum)
 {
-    for (int i = 0; i < n; i++) {
-        values[i] = 0;
-        for (int r = 0; r < hd__mpi.size; r++) {
-            values[i] += all[(int64_t)r * n + i];
-        }
+    double v = sum ? 0 : each[0];
+    for (int64_t r = 0; r < n; r++) {
+        double x = each[r * step];
+        v = sum ? v + x : x > v || x != x ? x : v;
     }
+    return v;
 }
 
-/* A NaN is the largest: it tells of a rank that has one. */
-static void take_largest(int n, const double *all, double *values)
-{
-    for (int i = 0; i < n; i++) {
-        values[i] = all[i];
-        for (int r = 1; r < hd__mpi.size; r++) {
-            double v = all[(int64_t)r * n + i];
-            values[i] = v > values[i] || v != v ? v : values[i];
-        }
-    }
-}
-
-static bool combine(const char *call, int n, double *values,
-                    void (*f)(int n, const double *all, double *values))
+static bool combine(const char *call, int n, double *values, bool sum)
 {
     char argument[32];
     hd__mpi_call = call;
@@ -250,8 +230,8 @@ static bool combine(const char *call, int n, double *values,
     ok = hd__meet(argument, all);
     if (ok && hd__others()) {
         ok = hd__mpi_ok(MPI_Allgather(values, n, MPI_DOUBLE, all, n, MPI_DOUBLE, hd__mpi.control));
-        if (ok) {
-            f(n, all, values);
+        for (int i = 0; ok && i < n; i++) {
+            values[i] = combined(all + i, hd__mpi.size, n, sum);
         }
     }
     hd_free(all);
@@ -260,12 +240,12 @@ static bool combine(const char *call, int n, double *values,
 
 bool hd_mpi_sum(int n, double *values)
 {
-    return combine("hd_mpi_sum", n, values, sum_ranks);
+    return combine("hd_mpi_sum", n, values, true);
 }
 
 bool hd_mpi_max(int n, double *values)
 {
-    return combine("hd_mpi_max", n, values, take_largest);
+    return combine("hd_mpi_max", n, values, false);
 }
 
 char *hd_mpi_gather_text(const char *text)
@@ -274,22 +254,14 @@ char *hd_mpi_gather_text(const char *text)
     hd__text t = {0};
     bool ok = hd__given_to(hd__mpi_call, "text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
-        int64_t n = text ? (int64_t)strlen(text) : 0;
-        ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, r);
-        char *each = ok ? hd_alloc((size_t)n + 1) : NULL;
-        if (!ok || !hd__meet(NULL, each)) {
-            hd_free(each);
-            hd_free(t.s);
-            return NULL;
-        }
-        memcpy(each, text, r == hd__mpi.rank ? (size_t)n : 0);
-        ok = hd__broadcast_bytes(each, n, r);
-        hd__text_add(&t, each, (size_t)n);
+        char *each = hd__broadcast_text(text, r, ok);
+        ok = each;
+        hd__text_puts(&t, ok ? each : "");
         hd__text_puts(&t, "\n");
         hd_free(each);
     }
     char *all = hd__text_take(&t);
-    if (hd__meet(NULL, all)) {
+    if (hd__meet(NULL, ok && all)) {
         return all;
     }
     hd_free(all);

@@ -26,35 +26,30 @@ static void plan_slot(hd_ddp *d, hd__slot *s)
     b->slots++;
 }
 
+/* n, or the next multiple of `by` above it. */
+static int64_t rounded_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by * by;
+}
+
 /* A bucket of one large parameter is sent in several pieces. */
-static int64_t piece_size(const hd_ddp *d, const hd__bucket *b)
+static bool plan_pieces(const hd_ddp *d, hd__bucket *b, hd__traffic *e)
 {
-    int64_t most = d->o.bucket_bytes / (int64_t)hd_dtype_size(b->dtype);
-    most = most < 1 ? 1 : most > 1 << 28 ? 1 << 28 : most;
-    int64_t pieces = (b->n + most - 1) / most;
-    return pieces > 0 ? (b->n + pieces - 1) / pieces : 1;
-}
-
-static void plan_pieces(const hd_ddp *d, hd__bucket *b, hd__traffic *e)
-{
-    int64_t size = piece_size(d, b);
-    b->first_piece = e->n;
-    for (int64_t at = 0; at < b->n; at += size) {
-        if (e->pieces) {
-            e->pieces[e->n] =
-                (hd__piece){.at = at, .n = b->n - at < size ? b->n - at : size, .dtype = b->dtype};
+    int64_t bytes = (int64_t)hd_dtype_size(b->dtype), ranks = hd__mpi.size;
+    int64_t most = d->o.bucket_bytes / bytes + 1;
+    most = rounded_up(most < 1 << 28 ? most : 1 << 28, ranks);
+    b->room = rounded_up(b->n, ranks);
+    for (int64_t at = 0; at < b->room; at += most) {
+        int64_t n = b->room - at < most ? b->room - at : most;
+        int64_t slice_bytes = rounded_up(n / ranks * bytes, 64);
+        if (!hd__grow(&e->pieces, &e->room, e->n + 1, sizeof *e->pieces)) {
+            return false;
         }
-        e->n++;
+        e->pieces[e->n++] = (hd__piece){.at = at, .n = n, .dtype = b->dtype};
+        e->slice_bytes = slice_bytes > e->slice_bytes ? slice_bytes : e->slice_bytes;
+        b->pieces++;
     }
-    b->pieces = e->n - b->first_piece;
-}
-
-static void plan_all_pieces(hd_ddp *d)
-{
-    d->e.n = 0;
-    for (int64_t i = 0; i < d->n_buckets; i++) {
-        plan_pieces(d, &d->buckets[i], &d->e);
-    }
+    return true;
 }
 
 bool hd__buckets_plan(hd_ddp *d)
@@ -67,38 +62,27 @@ bool hd__buckets_plan(hd_ddp *d)
     for (int64_t i = 0; i < d->n; i++) {
         plan_slot(d, &d->slots[i]);
     }
-    plan_all_pieces(d); /* counts them */
-    d->e.pieces = hd__alloc_items(d->e.n + 1, sizeof *d->e.pieces);
-    if (!d->e.pieces) {
-        return false;
+    bool ok = true;
+    for (int64_t i = 0; ok && i < d->n_buckets; i++) {
+        ok = plan_pieces(d, &d->buckets[i], &d->e);
     }
-    plan_all_pieces(d);
-    return hd__traffic_plan(&d->e);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- the memory of a round */
-
-static bool begin_slot(const hd_ddp *d, hd__slot *s)
-{
-    hd_tensor *data = d->buckets[s->bucket].data; /* (n,) */
-    hd_tensor *part = hd_narrow(data, 0, s->at, hd_numel(s->p));
-    s->ready = s->used = false;
-    s->part = hd_retain(hd_view_n(part, hd_ndim(s->p), hd_sizes(s->p)));
-    return s->part;
-}
 
 bool hd__buckets_begin(hd_ddp *d)
 {
     bool ok = hd__traffic_begin(&d->e);
     d->n_ready = d->next = 0;
+    for (int64_t i = 0; i < d->n; i++) {
+        d->slots[i].ready = d->slots[i].used = false;
+    }
     for (int64_t i = 0; i < d->n_buckets && ok; i++) {
         hd__bucket *b = &d->buckets[i];
         b->missing = b->slots;
-        b->data = hd_retain(hd_empty(b->dtype, b->n));
-        ok = b->data;
-    }
-    for (int64_t i = 0; i < d->n && ok; i++) {
-        ok = begin_slot(d, &d->slots[i]);
+        b->data = hd_retain(hd_empty(b->dtype, b->room));
+        ok = b->data && hd_fill_(hd_narrow(b->data, 0, b->n, b->room - b->n), 0);
     }
     return ok;
 }
@@ -106,44 +90,37 @@ bool hd__buckets_begin(hd_ddp *d)
 void hd__buckets_end(hd_ddp *d)
 {
     hd__traffic_end(&d->e);
-    for (int64_t i = 0; i < d->n; i++) {
-        hd_release(d->slots[i].part);
-        d->slots[i].part = NULL;
-    }
     for (int64_t i = 0; i < d->n_buckets; i++) {
         hd_release(d->buckets[i].data);
         d->buckets[i].data = NULL;
     }
 }
 
+hd_tensor *hd__slot_part(const hd__slot *s)
+{
+    hd_tensor *data = s->d->buckets[s->bucket].data; /* (room,) */
+    return hd_view_n(hd_narrow(data, 0, s->at, hd_numel(s->p)), hd_ndim(s->p), hd_sizes(s->p));
+}
+
 /* ---------------------------------------------------------------- filling and sending */
 
-static bool fill_part(const hd__slot *s, hd_tensor *g)
+bool hd__slot_fill(const hd__slot *s, hd_tensor *g)
 {
-    hd_tensor *alone = hd_grad(s->p); /* p's shape, or HD_NONE */
+    hd_tensor *part = hd__slot_part(s), *alone = hd_grad(s->p); /* p's shape; alone: or HD_NONE */
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {
-        return hd_fill_(s->part, 0);
+        return hd_fill_(part, 0);
     }
-    return alone && hd_copy_(s->part, first) &&
-           (g == HD_NONE || alone == HD_NONE || hd_add_(s->part, alone));
+    return alone && hd_copy_(part, first) &&
+           (g == HD_NONE || alone == HD_NONE || hd_add_(part, alone));
 }
 
-bool hd__slot_fill(hd__slot *s, hd_tensor *g)
-{
-    hd_scope *scope = hd_scope_open();
-    bool ok = scope && fill_part(s, g);
-    hd_scope_close(scope);
-    return ok;
-}
-
-static bool send_bucket(hd_ddp *d, hd__bucket *b)
+static bool send_bucket(hd_ddp *d, const hd__bucket *b)
 {
     char *data = (char *)(uintptr_t)hd_data(b->data);
     bool ok = true;
     for (int64_t i = 0; i < b->pieces && ok; i++) {
-        int64_t at = d->e.pieces[b->first_piece + i].at;
-        ok = hd__traffic_post(&d->e, data + at * (int64_t)hd_dtype_size(b->dtype));
+        ok = hd__traffic_post(&d->e, data);
     }
     return ok;
 }
@@ -158,5 +135,5 @@ bool hd__slot_ready(hd__slot *s)
     while (ok && d->next < d->n_buckets && d->buckets[d->next].missing == 0) {
         ok = send_bucket(d, &d->buckets[d->next++]);
     }
-    return hd__traffic_go_on(&d->e) && ok;
+    return hd__traffic_go_on(&d->e, false) && ok;
 }

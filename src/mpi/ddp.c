@@ -9,14 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
@@ -93,14 +85,14 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     if (!in_turn(s) || (!d->met && !round_begin(d, true))) {
         return NULL;
     }
-    double start = seconds();
+    double start = MPI_Wtime();
     bool ok = hd__slot_fill(s, g);
     s->used = true;
     if (d->n_ready == d->n - 1) {
         d->figures.bytes_hidden += bytes_posted(d);
     }
     ok = ok && hd__slot_ready(s);
-    d->figures.seconds_hooks += seconds() - start;
+    d->figures.seconds_hooks += MPI_Wtime() - start;
     return ok ? HD_NONE : NULL;
 }
 
@@ -133,7 +125,7 @@ static bool give_averages(const hd_ddp *d)
 {
     bool ok = true;
     for (int64_t i = 0; i < d->n && ok; i++) {
-        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, d->slots[i].part);
+        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, hd__slot_part(&d->slots[i]));
     }
     return ok;
 }
@@ -150,13 +142,12 @@ static void round_end(hd_ddp *d, bool ok)
 }
 
 /* What backwards under hd_ddp_no_sync have written waits for the next round. */
-static bool end_alone(hd_ddp *d, bool ok)
+static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
         d->slots[i].alone |= ok && d->slots[i].touched;
         d->slots[i].touched = false;
     }
-    return true;
 }
 
 /* All buckets are sent and awaited, whatever has failed here. */
@@ -164,10 +155,10 @@ static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
     d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
-    double start = seconds();
+    double start = MPI_Wtime();
     ok = fill_rest(d, ok);
-    bool well = hd__traffic_wait(&d->e) && share_used(d, d->used);
-    d->figures.seconds_exposed += seconds() - start;
+    bool well = hd__traffic_go_on(&d->e, true) && share_used(d, d->used);
+    d->figures.seconds_exposed += MPI_Wtime() - start;
     ok = hd__meet(NULL, ok && well && give_averages(d));
     round_end(d, ok);
     return ok;
@@ -179,8 +170,9 @@ static bool backward_ends(bool ok, void *user)
     hd_ddp *d = user;
     hd__mpi_call = hd__in_backward;
     if (d->no_sync) {
+        end_alone(d, ok);
         d->backwards++;
-        return end_alone(d, ok);
+        return true;
     }
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
@@ -213,16 +205,6 @@ static bool ddp_options_ok(const hd_ddp_options *o)
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
 
-static bool add_slot(hd_ddp *d, hd_tensor *p, int64_t number)
-{
-    if (!hd_is_contiguous(p)) {
-        return hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
-                            (long long)number);
-    }
-    d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
-    return true;
-}
-
 /* The slots, the last parameter first. */
 static bool make_slots(hd_ddp *d)
 {
@@ -233,27 +215,15 @@ static bool make_slots(hd_ddp *d)
     bool ok = d->used;
     for (int64_t i = n - 1; i >= 0 && ok; i--) {
         hd_tensor *p = hd_list_get(all, i);
-        ok = !hd_requires_grad(p) || add_slot(d, p, i);
+        if (hd_requires_grad(p)) {
+            d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
+            ok = hd_is_contiguous(p) ||
+                 hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
+                              (long long)i);
+        }
     }
     return ok &&
            (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
-}
-
-static bool describe_tensors(hd__text *t, hd_dict *tensors, const char *what)
-{
-    bool ok = tensors;
-    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
-        char kind[HD__SHAPE_TEXT];
-        const char *name = hd_dict_name(tensors, i);
-        hd_tensor *x = hd_dict_get(tensors, name);
-        ok = x;
-        if (ok) {
-            hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
-                            hd_requires_grad(x) ? "" : ", requires no grad");
-        }
-    }
-    hd_dict_free(tensors);
-    return ok;
 }
 
 static bool same_options(const hd_ddp_options *o, bool ok)
@@ -266,25 +236,40 @@ static bool same_options(const hd_ddp_options *o, bool ok)
     return hd__same_text("hd_ddp_new: hd_ddp_options", text, ok);
 }
 
-static bool same_model(hd_module *model)
+static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *what)
 {
-    hd__text t = {0};
-    bool ok = describe_tensors(&t, hd_module_named_parameters(model), "parameter") &&
-              describe_tensors(&t, hd_module_named_buffers(model), "buffer");
-    char *text = ok ? hd__text_take(&t) : NULL;
-    ok = hd__same_text("hd_ddp_new: the model", text, text);
-    hd_free(text ? text : t.s);
+    for (int64_t i = 0; i < hd_dict_len(tensors); i++) {
+        char kind[HD__SHAPE_TEXT];
+        const char *name = hd_dict_name(tensors, i);
+        const hd_tensor *x = hd_dict_get(tensors, name);
+        hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
+                        hd_requires_grad(x) ? "" : ", requires no grad");
+    }
+}
+
+static bool broadcast_all(const hd_dict *tensors)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
+        ok = hd__broadcast_tensor(hd_dict_get(tensors, hd_dict_name(tensors, i)), 0);
+    }
     return ok;
 }
 
-static bool broadcast_all(hd_dict *tensors)
+/* The models are alike, and all of them become that of rank 0. */
+static bool share_model(hd_module *model)
 {
-    bool ok = hd__meet(NULL, tensors);
-    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
-        hd_tensor *x = hd_dict_get(tensors, hd_dict_name(tensors, i));
-        ok = hd__broadcast_tensor(x, 0);
-    }
-    hd_dict_free(tensors);
+    hd_dict *parameters = hd_module_named_parameters(model);
+    hd_dict *buffers = hd_module_named_buffers(model);
+    hd__text t = {0};
+    describe_tensors(&t, parameters, "parameter");
+    describe_tensors(&t, buffers, "buffer");
+    char *text = hd__text_take(&t);
+    bool ok = hd__same_text("hd_ddp_new: the model", text, parameters && buffers && text) &&
+              broadcast_all(parameters) && broadcast_all(buffers);
+    hd_free(text);
+    hd_dict_free(parameters);
+    hd_dict_free(buffers);
     return ok;
 }
 
@@ -310,7 +295,7 @@ static void ddp_drop(hd_ddp *d)
         }
         hd_release(d->slots[i].p);
     }
-    hd__traffic_free(&d->e);
+    hd_free(d->e.pieces);
     hd_free(d->buckets);
     hd_free(d->slots);
     hd_free(d->used);
@@ -331,11 +316,7 @@ static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
     if (!d) {
         return NULL;
     }
-    memset(d, 0, sizeof *d);
-    d->model = model;
-    d->thread = pthread_self();
-    d->o = *o;
-    d->e.fast = o->fast;
+    *d = (hd_ddp){.model = model, .thread = pthread_self(), .o = *o, .e = {.fast = o->fast}};
     if (make_slots(d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
         return d;
     }
@@ -347,7 +328,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
     hd__mpi_call = "hd_ddp_new";
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
-    int launched = hd__mpi.begun ? 1 : hd__launched();
+    int launched = hd__mpi.begun ? 0 : hd__launched();
     if (launched > 1) {
         return hd__mpi_fail(HD_STATE,
                             "this is one of %d processes that mpirun started, and hd_mpi_init "
@@ -358,9 +339,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
     bool ok = d;
     if (hd__others()) {
-        ok = same_options(&o, d) && same_model(model) &&
-             broadcast_all(hd_module_named_parameters(model)) &&
-             broadcast_all(hd_module_named_buffers(model)) && hd__meet(NULL, register_all(d));
+        ok = same_options(&o, d) && share_model(model) && hd__meet(NULL, register_all(d));
     }
     hd_scope_close(scope);
     if (!ok) {

@@ -59,23 +59,14 @@ static const struct {
 
 enum { LEFT = sizeof left_by_launchers / sizeof left_by_launchers[0] };
 
-/* Has a launcher started this process? */
-static bool was_launched(void)
-{
-    bool launched = false;
-    for (int i = 0; i < LEFT && !launched; i++) {
-        launched = getenv(left_by_launchers[i].name);
-    }
-    return launched;
-}
-
 int hd__launched(void)
 {
-    long most = 1;
+    long most = 0;
     for (int i = 0; i < LEFT; i++) {
-        const char *text = left_by_launchers[i].number ? getenv(left_by_launchers[i].name) : NULL;
-        long n = text ? strtol(text, NULL, 10) : 0;
-        most = n > most && n <= INT_MAX ? n : most;
+        const char *text = getenv(left_by_launchers[i].name);
+        long n = text && left_by_launchers[i].number ? strtol(text, NULL, 10) : 0;
+        n = text && (n < 1 || n > INT_MAX) ? 1 : n;
+        most = n > most ? n : most;
     }
     return (int)most;
 }
@@ -105,26 +96,16 @@ static bool make_communicators(void)
     return ok;
 }
 
-/* All ranks have the memory of meetings, or none of them will meet. */
-static bool meetings_ready(void)
+static bool start_mpi(int *argc, char ***argv, bool there)
 {
-    int mine = hd__meetings_begin(), all = 0;
-    bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
-    hd__mpi.apart |= !all;
-    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
-}
-
-static bool start_mpi(int *argc, char ***argv)
-{
-    int there = 0, level = MPI_THREAD_FUNNELED;
-    MPI_Initialized(&there);
+    int level = MPI_THREAD_FUNNELED;
     hd__mpi.ours = !there;
     if (!there && !hd__mpi_ok(MPI_Init_thread(argc, argv, level, &level))) {
         return false;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
-    return make_communicators() && find_host() && meetings_ready();
+    return make_communicators() && find_host() && hd__meetings_begin();
 }
 
 /* A launcher may have bound each rank to CPUs of its own. */
@@ -148,7 +129,7 @@ bool hd_mpi_init(int *argc, char ***argv)
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
-    return (!there && !was_launched()) || (start_mpi(argc, argv) && share_cpus());
+    return (!there && hd__launched() == 0) || (start_mpi(argc, argv, there) && share_cpus());
 }
 
 /* ---------------------------------------------------------------- the end */

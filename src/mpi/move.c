@@ -11,7 +11,7 @@ const char *hd__kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT])
     return text;
 }
 
-static int64_t bytes_of(const hd_tensor *x)
+int64_t hd__bytes_of(const hd_tensor *x)
 {
     return hd_numel(x) * (int64_t)hd_dtype_size(hd_dtype_of(x));
 }
@@ -28,38 +28,32 @@ bool hd__broadcast_bytes(void *bytes, int64_t n, int root)
     return ok;
 }
 
-/* x NULL: this rank has failed. */
-static bool broadcast_dense(hd_tensor *x, int root)
-{
-    HD_NO_GRAD;
-    bool as_it_is = x && hd_is_contiguous(x);
-    hd_tensor *dense = as_it_is ? x : hd_contiguous(x); /* x's sizes */
-    void *data = hd_data_mut(dense);
-    if (!hd__meet(NULL, data || (dense && hd_numel(dense) == 0))) {
-        return false;
-    }
-    return hd__broadcast_bytes(data, bytes_of(dense), root) && (as_it_is || hd_copy_(x, dense));
-}
-
 bool hd__broadcast_tensor(hd_tensor *x, int root)
 {
+    HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
-    bool ok = broadcast_dense(scope ? x : NULL, root);
+    hd_tensor *dense = hd_contiguous(scope ? x : NULL); /* x's sizes */
+    void *data = hd_data_mut(dense);
+    bool ok = hd__meet(NULL, data || (dense && hd_numel(dense) == 0)) &&
+              hd__broadcast_bytes(data, hd__bytes_of(dense), root) &&
+              (dense == x || hd_copy_(x, dense));
     hd_scope_close(scope);
     return hd__meet(NULL, ok);
 }
 
-static bool tensor_given(const hd_tensor *x)
+/* kind becomes what ranks must agree on. */
+static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__given_to(hd__mpi_call, "x", x) &&
-           (x != HD_NONE || hd__mpi_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor"));
+           (x != HD_NONE || hd__mpi_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor")) &&
+           hd__kind_of(x, kind) && hd_numel(x) >= 0;
 }
 
 hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
 {
     hd__mpi_call = "hd_mpi_broadcast_";
     char kind[HD__SHAPE_TEXT] = "no tensor";
-    bool ok = tensor_given(x) && hd__kind_of(x, kind) && hd_numel(x) >= 0;
+    bool ok = tensor_given(x, kind);
     return hd__meet(kind, ok) && (!hd__others() || hd__broadcast_tensor(x, 0)) ? x : NULL;
 }
 
@@ -81,22 +75,10 @@ hd_tensor *hd_mpi_gather(hd_tensor *x)
     hd__mpi_call = "hd_mpi_gather";
     HD_NO_GRAD;
     char kind[HD__SHAPE_TEXT] = "no tensor";
-    bool ok = tensor_given(x) && hd__kind_of(x, kind) && hd_numel(x) >= 0;
-    hd_tensor *all = ok ? room_for_all(x) : NULL;
-    hd_tensor *dense = ok ? hd_contiguous(hd_detach(x)) : NULL; /* x's sizes */
-    char *data = all && dense ? hd_data_mut(all) : NULL;
-    bool ready = all && dense && (data || hd_numel(x) == 0);
-    if (!hd__meet(kind, ready)) {
-        return NULL;
+    hd_tensor *all = tensor_given(x, kind) ? room_for_all(x) : NULL;
+    bool ok = hd__meet(kind, all && hd_copy_(hd_select(all, 0, hd__mpi.rank), x));
+    for (int r = 0; ok && r < hd__mpi.size; r++) {
+        ok = hd__broadcast_tensor(hd_select(all, 0, r), r);
     }
-    int64_t bytes = bytes_of(dense);
-    if (bytes > 0) {
-        memcpy(data + hd__mpi.rank * bytes, hd_data(dense), (size_t)bytes);
-    }
-    for (int r = 0; r < hd__mpi.size && hd__others(); r++) {
-        if (!hd__broadcast_bytes(data + r * bytes, bytes, r)) {
-            return NULL;
-        }
-    }
-    return all;
+    return ok ? all : NULL;
 }

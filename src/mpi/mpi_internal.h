@@ -37,7 +37,8 @@ static inline bool hd__others(void)
     return hd__mpi.size > 1;
 }
 
-/* How many processes a launcher says that it started, of which this is one; 1 if it says nothing */
+/* How many processes a launcher says that it started, of which this is one; 1 if it does not say; 0
+ * if there was none */
 int hd__launched(void);
 
 /* The function of this library that the program called last on this thread, or the one of heed's
@@ -62,8 +63,13 @@ bool hd__meet(const char *argument, bool ok);
 /* The same for a function that ends something: no error is set, whatever the others do. */
 void hd__meet_to_end(void);
 
-bool hd__meetings_begin(void); /* asks for the memory of meetings */
+/* Asks for the memory of meetings. All ranks have it, or none of them will meet. */
+bool hd__meetings_begin(void);
 void hd__meetings_end(void);
+
+/* A copy of the text of `root`; NULL on all ranks if one of them fails, or is not ok. Free it with
+ * hd_free. */
+char *hd__broadcast_text(const char *text, int root, bool ok);
 
 /* Is text the same on all ranks, and ok true on all of them? Otherwise the error names `what`. */
 bool hd__same_text(const char *what, const char *text, bool ok);
@@ -72,8 +78,9 @@ bool hd__same_text(const char *what, const char *text, bool ok);
 
 /* n bytes of `root` to all ranks, in parts that MPI can count. */
 bool hd__broadcast_bytes(void *bytes, int64_t n, int root);
-/* x of `root` to all ranks; x need not be contiguous. */
+/* x of `root` to all ranks; x need not be contiguous. x NULL: this rank has failed. */
 bool hd__broadcast_tensor(hd_tensor *x, int root);
+int64_t hd__bytes_of(const hd_tensor *x);
 /* "(2, 3) float32" */
 const char *hd__kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
@@ -84,35 +91,31 @@ enum { HD__RING = 4 }; /* so many pieces may be on their way to be added up */
 /* A part of a bucket that is sent at once. Each rank adds up one slice of it, which gives the
  * averages of that slice, and sends them to the others. */
 typedef struct hd__piece {
-    int64_t at, n;  /* elements, in its bucket */
+    int64_t at, n;  /* elements, in its bucket; n: a multiple of the number of ranks */
     hd_dtype dtype; /* float32 or float64 */
     char *data;     /* in this round; NULL before and after */
-    int *counts; /* of the slices of all ranks, then their places; then the same for what arrives */
     MPI_Request request;
 } hd__piece;
 
 /* The pieces of a round. All ranks send them in the same order. */
 typedef struct hd__traffic {
     bool fast;
-    int64_t n;
+    int64_t n, room;
     hd__piece *pieces;
-    int64_t slice_bytes; /* of the largest slice of this rank */
+    int64_t slice_bytes; /* of the largest slice */
     char *ring;          /* in this round: where the slices of all ranks arrive, HD__RING times */
     int64_t posted, added, finished; /* pieces; posted >= added >= finished */
     int64_t moved;                   /* bytes that this rank has sent, since the last reset */
 } hd__traffic;
 
-/* Fills in what the pieces need besides at, n and dtype. */
-bool hd__traffic_plan(hd__traffic *e);
 /* Asks for the memory of a round. */
 bool hd__traffic_begin(hd__traffic *e);
-/* Posts the next piece, whose data are ready. */
-bool hd__traffic_post(hd__traffic *e, void *data);
-/* Does what can be done now without waiting; or waits until all that was posted is finished. */
-bool hd__traffic_go_on(hd__traffic *e);
-bool hd__traffic_wait(hd__traffic *e);
+/* Posts the next piece, whose data in its bucket are ready. */
+bool hd__traffic_post(hd__traffic *e, char *bucket);
+/* Does what can be done now without waiting; or waits until all that was posted is finished. False
+ * if MPI has failed. */
+bool hd__traffic_go_on(hd__traffic *e, bool wait);
 void hd__traffic_end(hd__traffic *e);
-void hd__traffic_free(hd__traffic *e);
 
 /* ---------------------------------------------------------------- buckets (bucket.c) */
 
@@ -125,15 +128,14 @@ typedef struct hd__slot { /* of a parameter that requires grad */
     bool used;          /* and it took part */
     bool touched;       /* this backward under hd_ddp_no_sync has come by */
     bool alone;         /* backwards under hd_ddp_no_sync have given it a gradient */
-    hd_tensor *part;    /* in this round: p's shape, in the bucket; retained */
 } hd__slot;
 
 typedef struct hd__bucket {
     hd_dtype dtype;
-    int64_t n;                   /* elements */
-    int64_t slots, missing;      /* slots, and those that are not ready in this round */
-    int64_t first_piece, pieces; /* their numbers */
-    hd_tensor *data;             /* in this round: (n,), retained */
+    int64_t n, room;        /* elements, and with zeros a multiple of the number of ranks */
+    int64_t slots, missing; /* slots, and those that are not ready in this round */
+    int64_t pieces;
+    hd_tensor *data; /* in this round: (room,), retained */
 } hd__bucket;
 
 struct hd_ddp {
@@ -161,9 +163,11 @@ bool hd__buckets_plan(hd_ddp *d);
 /* Asks for the memory of a round. */
 bool hd__buckets_begin(hd_ddp *d);
 void hd__buckets_end(hd_ddp *d);
+/* The place of s in its bucket: p's shape; NULL on failure. */
+hd_tensor *hd__slot_part(const hd__slot *s);
 /* The gradient of s is g, or what s->p has alone where g is HD_NONE. It is added to what s->p has,
  * and put into the bucket. */
-bool hd__slot_fill(hd__slot *s, hd_tensor *g);
+bool hd__slot_fill(const hd__slot *s, hd_tensor *g);
 /* s is ready, or never will be. Sends the buckets that are full, in their order. */
 bool hd__slot_ready(hd__slot *s);
 

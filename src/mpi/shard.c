@@ -7,20 +7,21 @@
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- dealing */
 
-typedef struct share {
-    int64_t elements, slot;
-} share;
-
-static int larger_share(const void *a, const void *b)
+/* The slot with the most elements of those that have no owner yet, whose owners are below 0. */
+static int64_t largest_slot(const hd_ddp *d)
 {
-    const share *x = a, *y = b;
-    int larger_first = (x->elements < y->elements) - (x->elements > y->elements);
-    return larger_first ? larger_first : (x->slot > y->slot) - (x->slot < y->slot);
+    int64_t slot = -1, most = -1;
+    for (int64_t i = 0; i < d->n; i++) {
+        int64_t n = hd_numel(d->slots[i].p);
+        bool larger = d->owners[i] < 0 && n > most;
+        slot = larger ? i : slot;
+        most = larger ? n : most;
+    }
+    return slot;
 }
 
 static int lightest_rank(const int64_t *elements)
@@ -35,24 +36,20 @@ static int lightest_rank(const int64_t *elements)
 bool hd__owners_plan(hd_ddp *d)
 {
     d->owners = hd__alloc_items(d->n, sizeof *d->owners);
-    share *shares = hd__alloc_items(d->n, sizeof *shares);
     int64_t *elements = hd__alloc_items(hd__mpi.size, sizeof *elements);
-    bool ok = d->owners && shares && elements;
+    bool ok = d->owners && elements;
     for (int r = 0; ok && r < hd__mpi.size; r++) {
         elements[r] = 0;
     }
     for (int64_t i = 0; ok && i < d->n; i++) {
-        shares[i] = (share){hd_numel(d->slots[i].p), i};
-    }
-    if (ok) {
-        qsort(shares, (size_t)d->n, sizeof *shares, larger_share);
+        d->owners[i] = -1;
     }
     for (int64_t i = 0; ok && i < d->n; i++) {
+        int64_t slot = largest_slot(d);
         int r = lightest_rank(elements);
-        d->owners[shares[i].slot] = r;
-        elements[r] += shares[i].elements;
+        d->owners[slot] = r;
+        elements[r] += hd_numel(d->slots[slot].p);
     }
-    hd_free(shares);
     hd_free(elements);
     return ok;
 }
@@ -80,24 +77,18 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     if (!hd__ddp_given("d", d)) {
         return NULL;
     }
-    hd_tensor **mine = hd__alloc_items(d->n, sizeof *mine);
-    int64_t n = 0;
-    for (int64_t i = d->n - 1; mine && i >= 0; i--) { /* in the order of the model */
-        if (is_mine(d, i)) {
-            mine[n++] = d->slots[i].p;
-        }
+    hd_list *list = hd_list_n(0, NULL);
+    bool ok = list;
+    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* in the order of the model */
+        ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
-    hd_list *list = NULL;
-    if (mine && n == 0) {
-        hd__mpi_fail(HD_VALUE,
-                     "none of the %" PRId64 " parameters is left for rank %d: expected no more "
-                     "ranks than parameters",
-                     d->n, hd__mpi.rank);
-    } else if (mine) {
-        list = hd_list_n(n, mine);
+    if (ok && hd_list_len(list) == 0) {
+        return hd__mpi_fail(HD_VALUE,
+                            "none of the %" PRId64 " parameters is left for rank %d: expected no "
+                            "more ranks than parameters",
+                            d->n, hd__mpi.rank);
     }
-    hd_free(mine);
-    return list;
+    return ok ? list : NULL;
 }
 
 static bool send_stepped(const hd_ddp *d)
@@ -106,8 +97,7 @@ static bool send_stepped(const hd_ddp *d)
     bool ok = true;
     for (int64_t i = 0; ok && i < d->n; i++) {
         hd_tensor *p = d->slots[i].p;
-        int64_t bytes = hd_numel(p) * (int64_t)hd_dtype_size(hd_dtype_of(p));
-        ok = hd__broadcast_bytes(hd_data_mut(p), bytes, d->owners[i]);
+        ok = hd__broadcast_bytes(hd_data_mut(p), hd__bytes_of(p), d->owners[i]);
     }
     return ok;
 }
@@ -120,23 +110,7 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
     return ok && (!shards(d) || send_stepped(d));
 }
 
-/* ---------------------------------------------------------------- names of states */
-
-/* "prefix.state.3.rest" in out; NULL if memory runs out. */
-static const char *state_name(hd__text *out, const char *prefix, int64_t number, const char *rest)
-{
-    hd__text_cut(out, 0);
-    hd__text_format(out, "%s%sstate.%" PRId64 ".%s", prefix, *prefix ? "." : "", number, rest);
-    return out->failed ? NULL : out->s;
-}
-
-/* The rest of name after "prefix."; NULL if it begins with something else. */
-static const char *after_prefix(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    bool ours = n == 0 || (strncmp(name, prefix, n) == 0 && name[n] == '.');
-    return ours ? name + n + (n > 0) : NULL;
-}
+/* ---------------------------------------------------------------- copying */
 
 /* to[name] = from[from_name] */
 static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
@@ -156,15 +130,20 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
 /* Copies what is not the state of a parameter; `count` parameters are in the group. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
-    bool ok = true;
+    hd__text states = {0}, group = {0};
+    const char *start = hd__key(&states, prefix, NULL, 0, "state.");
+    const char *params = hd__key(&group, prefix, "param_groups", 0, "params");
+    bool ok = start && params;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
-        const char *name = hd_dict_name(from, i), *rest = after_prefix(name, prefix);
-        if (rest && strcmp(rest, "param_groups.0.params") == 0) {
+        const char *name = hd_dict_name(from, i);
+        if (strcmp(name, params) == 0) {
             ok = hd_dict_set_int(to, name, count);
-        } else if (rest && strncmp(rest, "state.", 6) != 0) {
+        } else if (strncmp(name, start, states.len) != 0) {
             ok = copy_entry(to, name, from, name);
         }
     }
+    hd_free(states.s);
+    hd_free(group.s);
     return ok;
 }
 
@@ -173,12 +152,12 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
                        const char *prefix)
 {
     hd__text head = {0}, name = {0};
-    const char *start = state_name(&head, prefix, old, "");
+    const char *start = hd__key(&head, prefix, "state", old, "");
     bool ok = start;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *each = hd_dict_name(from, i);
         if (strncmp(each, start, head.len) == 0) {
-            const char *new = state_name(&name, prefix, number, each + head.len);
+            const char *new = hd__key(&name, prefix, "state", number, each + head.len);
             ok = new &&copy_entry(to, new, from, each);
         }
     }
@@ -189,82 +168,49 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
 
 /* ---------------------------------------------------------------- saving */
 
-/* The state of one parameter, as its owner describes it to rank 0. */
-enum { MOST_ENTRIES = 8, NAME = 32 };
-typedef struct state_kind {
-    int64_t n;
-    struct {
-        char name[NAME];
-        int64_t is_tensor, number;
-    } entries[MOST_ENTRIES];
-} state_kind;
-
-static bool describe_state(const hd_dict *mine, int64_t number, const char *prefix, state_kind *k)
-{
-    hd__text head = {0};
-    const char *start = state_name(&head, prefix, number, "");
-    bool ok = start;
-    memset(k, 0, sizeof *k);
-    for (int64_t i = 0; ok && i < hd_dict_len(mine); i++) {
-        const char *each = hd_dict_name(mine, i);
-        if (strncmp(each, start, head.len) == 0) {
-            if (k->n == MOST_ENTRIES || strlen(each + head.len) >= NAME) {
-                ok = hd__mpi_fail(HD_VALUE, "'%s': expected at most %d short names", each,
-                                  MOST_ENTRIES);
-                break;
-            }
-            snprintf(k->entries[k->n].name, NAME, "%s", each + head.len);
-            k->entries[k->n].is_tensor = hd_dict_kind_of(mine, each) == HD_DICT_TENSOR;
-            ok =
-                k->entries[k->n].is_tensor || hd_dict_get_int(mine, each, &k->entries[k->n].number);
-            k->n++;
-        }
-    }
-    hd_free(head.s);
-    return ok;
-}
-
 typedef struct saving {
     hd_ddp *d;
     const char *prefix;
     hd_dict *mine, *all; /* all: of rank 0; else NULL */
 } saving;
 
-/* Brings an entry of a state, which is k, from its owner to rank 0. */
-static bool bring_entry(const saving *s, int64_t slot, int64_t mine, const state_kind *k, int64_t e)
+/* Brings entry e of the state of a slot, which its owner has in part, to rank 0. */
+static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
+    int owner = s->d->owners[slot];
+    bool ours = owner == hd__mpi.rank;
     hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: p's shape */
-    const char *rest = k->entries[e].name;
-    hd__text name = {0};
-    bool ok = true;
-    if (k->entries[e].is_tensor) {
-        if (is_mine(s->d, slot)) {
-            const char *own = state_name(&name, s->prefix, mine, rest);
-            x = own ? hd_dict_get(s->mine, own) : NULL;
-        } else {
-            x = hd_empty_like(p, hd_dtype_of(p));
-        }
-        ok = hd__meet(NULL, x) && hd__broadcast_tensor(x, s->d->owners[slot]);
+    const char *own = ours ? hd_dict_name(part, e) : "";
+    char *name = hd__broadcast_text(own, owner, own);
+    int64_t kind = ours && name ? hd_dict_kind_of(part, name) : HD_DICT_MISSING, number = 0;
+    bool ok = name && (kind != HD_DICT_INT || hd_dict_get_int(part, name, &number));
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&kind, sizeof kind, owner) &&
+         hd__broadcast_bytes(&number, sizeof number, owner);
+    if (ok && kind == HD_DICT_TENSOR) {
+        x = ours ? hd_dict_get(part, name) : hd_empty_like(p, hd_dtype_of(p));
+        ok = hd__broadcast_tensor(x, owner);
     }
     if (ok && s->all) {
-        const char *to = state_name(&name, s->prefix, number_of_slot(s->d, slot), rest);
-        ok = to &&
-             (x ? hd_dict_set(s->all, to, x) : hd_dict_set_int(s->all, to, k->entries[e].number));
+        ok = x ? hd_dict_set(s->all, name, x) : hd_dict_set_int(s->all, name, number);
     }
-    hd_free(name.s);
-    return ok;
+    hd_free(name);
+    return hd__meet(NULL, ok);
 }
 
 /* The same for a whole state. mine: its number in this rank's optimizer. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
-    state_kind k;
-    bool owner = is_mine(s->d, slot);
-    bool ok = !owner || describe_state(s->mine, mine, s->prefix, &k);
-    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&k, sizeof k, s->d->owners[slot]);
-    for (int64_t e = 0; ok && e < k.n; e++) {
-        ok = hd__meet(NULL, bring_entry(s, slot, mine, &k, e));
+    hd_scope *scope = hd_scope_open();
+    hd_dict *part = scope ? hd_dict_new() : NULL;
+    bool ok = part && (!is_mine(s->d, slot) ||
+                       copy_state(part, number_of_slot(s->d, slot), s->mine, mine, s->prefix));
+    int64_t n = ok ? hd_dict_len(part) : 0;
+    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, s->d->owners[slot]);
+    for (int64_t e = 0; ok && e < n; e++) {
+        ok = bring_entry(s, slot, part, e);
     }
+    hd_dict_free(part);
+    hd_scope_close(scope);
     return ok;
 }
 
@@ -314,10 +260,8 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
     ok = hd__meet(NULL, ok);
     if (ok && shards(ddp)) {
         ok = bring_all(&s);
-    } else if (ok && first) {
-        ok = move_all(s.all, s.mine);
     }
-    ok = hd__meet(NULL, ok && (!first || move_all(d, s.all)));
+    ok = hd__meet(NULL, ok && (!first || move_all(d, shards(ddp) ? s.all : s.mine)));
     hd_dict_free(s.mine);
     hd_dict_free(s.all);
     hd_scope_close(scope);

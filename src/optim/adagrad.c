@@ -13,47 +13,37 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned adagrad_uses(const hd__optim_options *o)
-{
-    (void)o;
-    return 1;
-}
-
-static double adagrad_start(const hd__optim_options *o)
-{
-    return o->adagrad.initial_accumulator_value;
-}
-
-static void adagrad_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
-                           int64_t n, hd_dtype d)
+static hdk_numbers adagrad_numbers(const hd__optim_options *o, int64_t step)
 {
     const hd_adagrad_options *a = &o->adagrad;
-    hdk_adagrad k = {.lr = a->lr / (1 + (double)(slot->steps - 1) * a->lr_decay),
-                     .eps = a->eps,
-                     .weight_decay = a->weight_decay,
-                     .maximize = a->maximize};
-    hdk_optim()->adagrad[d](run, n, &k);
+    return (hdk_numbers){.lr = a->lr / (1 + (double)(step - 1) * a->lr_decay),
+                         .beta2 = 1,
+                         .w2 = 1,
+                         .eps = a->eps,
+                         .weight_decay = a->weight_decay,
+                         .maximize = a->maximize};
 }
+
+static const hd_adagrad_options defaults = {.size = sizeof defaults, .lr = 1e-2, .eps = 1e-10};
 
 hd_adagrad_options hd_adagrad_defaults(void)
 {
-    return (hd_adagrad_options){.size = sizeof(hd_adagrad_options), .lr = 1e-2, .eps = 1e-10};
+    return defaults;
 }
 
 static const hd__optim_type type = {
     .name = "Adagrad",
-    .defaults = "hd_adagrad_defaults()",
-    .options_size = sizeof(hd_adagrad_options),
+    .giver = "hd_adagrad_defaults()",
+    .defaults = &defaults,
     .options = options,
-    .states = {"sum"},
-    .uses = adagrad_uses,
-    .start = adagrad_start,
-    .update = adagrad_update,
+    .states = {{"sum", NULL}},
+    .start = &options[3],
+    .numbers = adagrad_numbers,
+    .kernel = HDK_RMSPROP,
 };
 
 hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o)
 {
     HD__CALL("hd_adagrad_new");
-    hd_adagrad_options defaults = hd_adagrad_defaults();
-    return hd__optim_new(&type, parameters, o ? o : &defaults);
+    return hd__optim_new(&type, parameters, o);
 }

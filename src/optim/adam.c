@@ -16,61 +16,52 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned adam_uses(const hd__optim_options *o)
-{
-    return o->adam.amsgrad ? 7 : 3;
-}
-
-/* The bias corrections are computed in double, as in Python. decay is 1 - lr weight_decay, or 1. */
-static void run_kernel(const hd_adam_options *a, double decay, double weight_decay,
-                       const hd__slot *slot, const hdk_step *run, int64_t n, hd_dtype d)
-{
-    double t = (double)slot->steps;
-    hdk_adam k = {.decay = decay,
-                  .weight_decay = weight_decay,
-                  .one_minus_beta1 = 1 - a->beta1,
-                  .beta2 = a->beta2,
-                  .one_minus_beta2 = 1 - a->beta2,
-                  .eps = a->eps,
-                  .step_size = a->lr / (1 - pow(a->beta1, t)),
-                  .correction2 = sqrt(1 - pow(a->beta2, t)),
-                  .maximize = a->maximize};
-    hdk_optim()->adam[d](run, n, &k);
-}
-
-static void update_adam(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
-                        int64_t n, hd_dtype d)
-{
-    run_kernel(&o->adam, 1, o->adam.weight_decay, slot, run, n, d);
-}
-
-static void update_adamw(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
-                         int64_t n, hd_dtype d)
+/* The bias corrections are computed in double, as in Python. */
+static hdk_numbers adam_numbers(const hd__optim_options *o, int64_t step)
 {
     const hd_adam_options *a = &o->adam;
-    double decay = a->weight_decay != 0 ? 1 - a->lr * a->weight_decay : 1;
-    run_kernel(a, decay, 0, slot, run, n, d);
+    double t = (double)step;
+    return (hdk_numbers){.lr = a->lr / (1 - pow(a->beta1, t)),
+                         .decay = 1,
+                         .weight_decay = a->weight_decay,
+                         .beta1 = a->beta1,
+                         .beta2 = a->beta2,
+                         .w2 = 1 - a->beta2,
+                         .correction2 = sqrt(1 - pow(a->beta2, t)),
+                         .eps = a->eps,
+                         .maximize = a->maximize};
 }
+
+static hdk_numbers adamw_numbers(const hd__optim_options *o, int64_t step)
+{
+    hdk_numbers n = adam_numbers(o, step);
+    n.decay = n.weight_decay != 0 ? 1 - o->adam.lr * n.weight_decay : 1;
+    n.weight_decay = 0;
+    return n;
+}
+
+#define DEFAULTS                                                                                   \
+    .size = sizeof(hd_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8
+
+static const hd_adam_options adam_defaults = {DEFAULTS};
+static const hd_adamw_options adamw_defaults = {DEFAULTS, .weight_decay = 1e-2};
 
 hd_adam_options hd_adam_defaults(void)
 {
-    return (hd_adam_options){
-        .size = sizeof(hd_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    return adam_defaults;
 }
 
 hd_adamw_options hd_adamw_defaults(void)
 {
-    hd_adamw_options o = hd_adam_defaults();
-    o.weight_decay = 1e-2;
-    return o;
+    return adamw_defaults;
 }
 
 #define ADAM(class, kind)                                                                          \
     {                                                                                              \
-        .name = class, .defaults = "hd_" #kind "_defaults()",                                      \
-        .options_size = sizeof(hd_adam_options), .options = options, .momentum = &options[2],      \
-        .states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, .uses = adam_uses,                  \
-        .update = update_##kind                                                                    \
+        .name = class, .giver = "hd_" #kind "_defaults()", .defaults = &kind##_defaults,           \
+        .options = options, .momentum = &options[2],                                               \
+        .states = {{"exp_avg", NULL}, {"exp_avg_sq", NULL}, {"max_exp_avg_sq", &options[5]}},      \
+        .numbers = kind##_numbers, .kernel = HDK_ADAM                                              \
     }
 
 static const hd__optim_type adam_type = ADAM("Adam", adam), adamw_type = ADAM("AdamW", adamw);
@@ -78,13 +69,11 @@ static const hd__optim_type adam_type = ADAM("Adam", adam), adamw_type = ADAM("A
 hd_optim *hd_adam_new(const hd_list *parameters, const hd_adam_options *o)
 {
     HD__CALL("hd_adam_new");
-    hd_adam_options defaults = hd_adam_defaults();
-    return hd__optim_new(&adam_type, parameters, o ? o : &defaults);
+    return hd__optim_new(&adam_type, parameters, o);
 }
 
 hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o)
 {
     HD__CALL("hd_adamw_new");
-    hd_adamw_options defaults = hd_adamw_defaults();
-    return hd__optim_new(&adamw_type, parameters, o ? o : &defaults);
+    return hd__optim_new(&adamw_type, parameters, o);
 }

@@ -10,16 +10,16 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    hd_tensor **at; /* the gradients that exist and have elements */
-    int64_t n;
-    double *norms; /* one for each gradient */
-    hd__walk *walks;
+    hd__walk w;    /* over the gradients that exist and have elements */
+    double *sums;  /* of the powers in each grain */
+    int kernel;    /* of what changes them */
+    double number; /* the p of a norm, or the a of that kernel */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 {
     hd_tensor *p = hd__parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
-    if (g && g != HD_NONE && hd__is_expanded(g)) {
+    if (g && g != HD_NONE && hd__overlaps_itself(g)) {
         return hd__fail(HD_VALUE,
                         "the gradient of parameter %" PRId64
                         " of %s is expanded: several elements share memory",
@@ -28,51 +28,28 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
     return g;
 }
 
-static bool collect(const hd_list *parameters, grads *found)
+static bool collect(const hd_list *parameters, grads *f)
 {
     int64_t n = hd_list_len(parameters);
-    found->n = 0;
-    found->at = hd__alloc_items(n + 1, sizeof(hd_tensor *));
-    found->norms = hd__alloc_items(n + 1, sizeof(double));
-    found->walks = hd__alloc_items(n + 1, sizeof *found->walks);
-    bool ok = found->at && found->norms && found->walks;
+    *f = (grads){0};
+    bool ok = hd__walk_begin(&f->w, n);
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(parameters, i);
-        ok = g;
-        if (ok && g != HD_NONE && hd_numel(g) > 0) {
-            found->at[found->n++] = g;
-        }
+        ok = g && (g == HD_NONE || hd_numel(g) == 0 || hd__walk_add(&f->w, g));
     }
     return ok;
 }
 
-static void grads_free(grads *found)
-{
-    hd_free(found->at);
-    hd_free(found->norms);
-    hd_free(found->walks);
-}
-
 /* ---------------------------------------------------------------- norms */
 
-typedef struct summing {
-    const char *data;
-    hd_dtype d;
-    double p;
-    double *sums; /* one for each grain; for a strided tensor only the first */
-    bool grains;
-} summing;
-
-static void sum_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
-                    void *arg)
+/* What was not contiguous is summed row by row. */
+static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
-    const summing *s = arg;
-    int64_t bytes = hd_dtype_size(s->d), grain = s->grains ? HD__GRAIN : n;
-    for (int64_t i = 0; i < n; i += grain) {
-        int64_t len = n - i < grain ? n - i : grain;
-        double *sum = s->sums + (s->grains ? (element + i) / HD__GRAIN : 0);
-        hdk_optim()->norm[s->d](s->data + (at[0] + i * strides[0]) * bytes, strides[0], len, s->p,
-                                sum);
+    const grads *f = arg;
+    const hd_tensor *x = f->w.dense[i];
+    int64_t row = x == f->w.x[i] ? end - begin : hd_size(x, -1);
+    for (int64_t at = begin; at < end; at += row) {
+        hdk_optim()->norm[hd_dtype_of(x)](hd_data(x), at, at + row, f->number, &f->sums[grain]);
     }
 }
 
@@ -87,106 +64,83 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* The number of sums: one for each grain of a contiguous tensor, otherwise one. */
-static int64_t sums_of(const hd_tensor *g)
-{
-    return hd_is_contiguous(g) ? (hd_numel(g) + HD__GRAIN - 1) / HD__GRAIN : 1;
-}
-
 /* Adds the sums, or compares them if p is infinite. */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
+    if (isinf(p)) {
+        hdk_optim()->norm[HD_FLOAT64](sums, 0, n, p, &sum);
+        return sum;
+    }
     for (int64_t i = 0; i < n; i++) {
-        if (isinf(p)) {
-            hdk_optim()->norm[HD_FLOAT64](&sums[i], 1, 1, p, &sum);
-        } else {
-            sum += sums[i];
-        }
+        sum += sums[i];
     }
     return sum;
 }
 
-/* tasks and sums have room for all gradients. */
-static void sum_all(const grads *found, double p, summing *tasks, double *sums)
+static bool total_norm(grads *f, double p, double *norm)
 {
-    double *end = sums;
-    for (int64_t i = 0; i < found->n; i++) {
-        const hd_tensor *g = found->at[i];
-        tasks[i] = (summing){hd_data(g), hd_dtype_of(g), p, end, hd_is_contiguous(g)};
-        found->walks[i] = (hd__walk){.a = g, .arg = &tasks[i]};
-        for (int64_t k = sums_of(g); k > 0; k--) {
-            *end++ = first_sum(p);
-        }
-    }
-    hd__walk_all(found->walks, found->n, sum_run);
-    for (int64_t i = 0; i < found->n; i++) {
-        found->norms[i] = root(fold(tasks[i].sums, sums_of(found->at[i]), p), p);
-    }
-}
-
-static bool total_norm(const grads *found, double p, double *norm)
-{
+    const hd__walk *w = &f->w;
     int64_t n = 0;
-    for (int64_t i = 0; i < found->n; i++) {
-        n += sums_of(found->at[i]);
+    for (int64_t i = 0; i < w->n; i++) {
+        n += hd__grains(w->x[i]);
     }
-    double *sums = hd__alloc_items(n, sizeof *sums), sum = found->n ? first_sum(p) : 0;
-    summing *tasks = hd__alloc_items(found->n, sizeof *tasks);
-    bool ok = sums && tasks;
-    if (ok) {
-        sum_all(found, p, tasks, sums);
-        hdk_optim()->norm[HD_FLOAT64](found->norms, 1, found->n, p, &sum);
-        *norm = found->n ? root(sum, p) : 0;
+    double *sums = f->sums = hd__alloc_items(n, sizeof *sums), sum = first_sum(p);
+    if (!sums) {
+        return false;
     }
-    hd_free(sums);
-    hd_free(tasks);
-    return ok;
+    for (int64_t i = 0; i < n; i++) {
+        sums[i] = first_sum(p);
+    }
+    f->number = p;
+    hd__walk_all(w, false, sum_run, f);
+    const double *from = sums;
+    for (int64_t i = 0; i < w->n; i++) {
+        int64_t grains = hd__grains(w->x[i]);
+        sums[i] = root(fold(from, grains, p), p); /* writes over what was read */
+        from += grains;
+    }
+    hdk_optim()->norm[HD_FLOAT64](sums, 0, w->n, p, &sum);
+    *norm = w->n ? root(sum, p) : 0;
+    return true;
 }
 
 /* ---------------------------------------------------------------- writing */
 
-typedef struct changing {
-    char *data;
-    hd_dtype d;
-    int kernel;
-    double a;
-} changing;
-
-static void change_run(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
-                       void *arg)
+static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
-    (void)element;
-    const changing *t = arg;
-    hdk_optim()->change[t->kernel][t->d](t->data + at[0] * hd_dtype_size(t->d), strides[0], n,
-                                         t->a);
+    (void)grain;
+    const grads *f = arg;
+    const hd_tensor *x = f->w.dense[i];
+    void *data = (void *)(uintptr_t)hd_data(x);
+    hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
-static bool change_all(const grads *found, int kernel, double a)
+static bool change_all(grads *f, int kernel, double a)
 {
-    changing *tasks = hd__alloc_items(found->n, sizeof *tasks);
-    bool ok = tasks;
-    for (int64_t i = 0; ok && i < found->n; i++) {
-        ok = hd__may_write(found->at[i]);
+    bool ok = true;
+    for (int64_t i = 0; ok && i < f->w.n; i++) {
+        ok = hd__may_write(f->w.x[i]);
     }
-    for (int64_t i = 0; ok && i < found->n; i++) {
-        tasks[i] = (changing){hd_data_mut(found->at[i]), hd_dtype_of(found->at[i]), kernel, a};
-        found->walks[i] = (hd__walk){.a = found->at[i], .arg = &tasks[i]};
+    for (int64_t i = 0; ok && i < f->w.n; i++) {
+        ok = hd_data_mut(f->w.dense[i]);
     }
+    f->kernel = kernel;
+    f->number = a;
     if (ok) {
-        hd__walk_all(found->walks, found->n, change_run);
+        hd__walk_all(&f->w, true, change_run, f);
     }
-    hd_free(tasks);
     return ok;
 }
 
-/* ---------------------------------------------------------------- public */
-
-static bool not_negative(const char *name, double v)
+static void grads_free(grads *f)
 {
-    return v >= 0 || hd__fail(HD_VALUE, "%s %g: expected 0 or more", name, v); /* NaN: false */
+    hd_free(f->w.x);
+    hd_free(f->sums);
 }
+
+/* ---------------------------------------------------------------- public */
 
 static bool norm_ok(double norm, bool error_if_nonfinite)
 {
@@ -199,11 +153,9 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
                           bool error_if_nonfinite)
 {
     HD__CALL("hd_clip_grad_norm_");
-    if (!hd__list_arg("parameters", parameters) || !not_negative("max_norm", max_norm)) {
-        return NAN;
-    }
-    if (isnan(norm_type)) {
-        hd__fail(HD_VALUE, "norm_type nan: expected a number");
+    if (!hd__list_arg("parameters", parameters) ||
+        !hd__number_ok("max_norm", HD__NOT_NEGATIVE, max_norm) ||
+        !hd__number_ok("norm_type", HD__NUMBER, norm_type)) {
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
@@ -227,7 +179,8 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
     HD__CALL("hd_clip_grad_value_");
-    if (!hd__list_arg("parameters", parameters) || !not_negative("clip_value", clip_value)) {
+    if (!hd__list_arg("parameters", parameters) ||
+        !hd__number_ok("clip_value", HD__NOT_NEGATIVE, clip_value)) {
         return false;
     }
     HD__SCOPE_OR(false);

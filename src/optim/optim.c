@@ -7,16 +7,6 @@
 
 /* ---------------------------------------------------------------- parameters */
 
-bool hd__is_expanded(const hd_tensor *x)
-{
-    for (int d = 0; d < hd_ndim(x); d++) {
-        if (hd_size(x, d) > 1 && hd_stride(x, d) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
@@ -42,7 +32,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
                         "leaf",
                         i, HD__DIMS(p));
     }
-    if (hd__is_expanded(p)) {
+    if (hd__overlaps_itself(p)) {
         return hd__fail(HD_VALUE,
                         "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
                         HD__DIMS(p));
@@ -90,7 +80,8 @@ static bool none_is_there(const hd_optim *o, const hd_list *list)
 static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
-    return hd__size_ok_to(hd__call, name, options->size, type->options_size, type->defaults) &&
+    const hd__optim_options *defaults = type->defaults;
+    return hd__size_ok_to(hd__call, name, options->size, defaults->size, type->giver) &&
            hd__options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }
@@ -104,8 +95,8 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
         return false;
     }
     hd__group *g = &o->groups[o->n_groups];
-    memset(g, 0, sizeof *g);
-    memcpy(&g->given, options, o->type->options_size);
+    *g = (hd__group){0};
+    memcpy(&g->given, options, options->size);
     g->now = g->given;
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
@@ -117,6 +108,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
 
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options)
 {
+    options = options ? options : type->defaults;
     if (!optim_options_ok("o", type, options) || !parameters_ok(parameters)) {
         return NULL;
     }
@@ -182,17 +174,10 @@ double hd_optim_group_lr(const hd_optim *o, int64_t group)
     return group_ok(o, group) ? *hd__lr(o, group) : NAN;
 }
 
-static bool lr_ok(const hd_optim *o, double lr)
-{
-    hd__optim_options trial = o->groups[0].now;
-    *hd__option_double(&o->type->options[0], &trial) = lr;
-    return hd__option_ok(&o->type->options[0], &trial);
-}
-
 bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 {
     HD__CALL("hd_optim_group_set_lr");
-    if (!group_ok(o, group) || !lr_ok(o, lr)) {
+    if (!group_ok(o, group) || !hd__number_ok("lr", HD__NOT_NEGATIVE, lr)) {
         return false;
     }
     *hd__lr(o, group) = lr;
@@ -208,11 +193,9 @@ double hd_optim_lr(const hd_optim *o)
 bool hd_optim_set_lr(hd_optim *o, double lr)
 {
     HD__CALL("hd_optim_set_lr");
-    if (!hd__object("o", o) || !lr_ok(o, lr)) {
-        return false;
+    bool ok = hd__object("o", o);
+    for (int64_t i = 0; ok && i < o->n_groups; i++) {
+        ok = hd_optim_group_set_lr(o, i, lr);
     }
-    for (int64_t i = 0; i < o->n_groups; i++) {
-        *hd__lr(o, i) = lr;
-    }
-    return true;
+    return ok;
 }

@@ -40,21 +40,31 @@ typedef struct hd__option {
 /* The option's field in a struct of options. */
 double *hd__option_double(const hd__option *option, const void *options);
 
-/* Is an option in its range? Are all of a table? "hd_sgd_new: lr -1: expected 0 or more" */
-bool hd__option_ok(const hd__option *option, const void *options);
+/* Is a number in its range? Are all options of a table? "hd_sgd_new: lr -1: expected 0 or more" */
+bool hd__number_ok(const char *name, hd__range range, double v);
 bool hd__options_ok(const hd__option *table, const void *options);
-
-/* Writes the options of a table to `to`, or compares them with those in `from` if `to` is NULL,
- * under hd__key(..., prefix, list, i, their names). */
-bool hd__options_visit(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
-                       int64_t i, const hd__option *table, const void *options);
-/* Is what d has under key the expected number or text? If not, fails: "hd_optim_load: 'o.params' is
- * 2: expected 3". key NULL: false. */
-bool hd__int_equal(const hd_dict *d, const char *key, int64_t want);
-bool hd__string_equal(const hd_dict *d, const char *key, const char *want);
 
 /* Does no error stand? If one does, a step fails with HD_STATE. */
 bool hd__may_step(void);
+
+/* ---------------------------------------------------------------- saved state (options.c) */
+
+/* State on its way to a dictionary, or from one. The functions below write to `to`. If it is NULL,
+ * they look at what `from` has under the name that hd__key makes, and fail if it is not what is
+ * wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
+typedef struct hd__saved {
+    hd_dict *to;
+    const hd_dict *from;
+    const char *prefix;
+    hd__text key; /* the last name */
+} hd__saved;
+
+bool hd__saved_text(hd__saved *s, const char *name, const char *want);
+bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, int64_t want);
+bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,
+                       const void *options);
+/* Writes *lr, or reads it, which must be in this range. */
+bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr);
 
 /* ---------------------------------------------------------------- optimizers */
 
@@ -64,7 +74,6 @@ typedef struct hd__slot {
     hd_tensor *p;                 /* retained */
     int64_t group;                /* the number of its group */
     hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, retained; NULL until needed */
-    bool fresh;                   /* a state was made for the coming step */
     int64_t steps;
 } hd__slot;
 
@@ -81,20 +90,23 @@ typedef struct hd__group {
     hd__optim_options now; /* `given`, with the lr and momentum that were set since */
 } hd__group;
 
+typedef struct hd__state_type {
+    const char *name;       /* PyTorch's */
+    const hd__option *when; /* needed where this is not 0; NULL: always */
+} hd__state_type;
+
 typedef struct hd__optim_type {
-    const char *name;     /* "AdamW" */
-    const char *defaults; /* "hd_adamw_defaults()" */
-    size_t options_size;
+    const char *name;           /* "AdamW" */
+    const char *giver;          /* "hd_adamw_defaults()", and */
+    const void *defaults;       /* what it gives */
     const hd__option *options;  /* lr is the first of them */
     const hd__option *momentum; /* the option that a one-cycle schedule moves; NULL: none */
     bool (*options_ok)(const hd__optim_options *o); /* or NULL */
-    const char *states[HD__STATES];                 /* PyTorch's names */
-    unsigned (*uses)(const hd__optim_options *o);   /* bit k: state k is needed */
-    double (*start)(const hd__optim_options *o);    /* what a state begins with; NULL: 0 */
-    /* Updates n elements of run. slot->steps counts this step already. It is called for parts of a
-     * parameter, on any thread. */
-    void (*update)(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run, int64_t n,
-                   hd_dtype d);
+    hd__state_type states[HD__STATES];
+    const hd__option *start; /* what a state begins with; NULL: 0 */
+    /* The numbers of step `step`, which counts from 1. */
+    hdk_numbers (*numbers)(const hd__optim_options *o, int64_t step);
+    int kernel; /* HDK_ADAM */
 } hd__optim_type;
 
 struct hd_optim {
@@ -107,8 +119,8 @@ struct hd_optim {
     bool stepped;   /* it has stepped since its first schedule was made */
 };
 
-/* An optimizer with one group. NULL with an error if the list does not hold distinct parameters or
- * an option is out of its range. */
+/* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
+ * hold distinct parameters or an option is out of its range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__lr(const hd_optim *o, int64_t group)
@@ -116,31 +128,33 @@ static inline double *hd__lr(const hd_optim *o, int64_t group)
     return hd__option_double(&o->type->options[0], &o->groups[group].now);
 }
 
+/* Do these options need state k? */
+bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k);
+
 /* Parameter i of a list; NULL with an error if it is HD_NONE. */
 hd_tensor *hd__parameter_at(const hd_list *list, int64_t i);
-
-/* Do several of x's elements share memory? */
-bool hd__is_expanded(const hd_tensor *x);
 
 /* ---------------------------------------------------------------- walking elements */
 
 enum { HD__GRAIN = 32768 };
 
-/* Called for n elements in a row, the first of which is number `element` in row-major order. Those
- * of tensor k begin at at[k] and lie strides[k] apart, both counted in elements. */
-typedef void (*hd__run)(const int64_t at[2], const int64_t strides[2], int64_t element, int64_t n,
-                        void *arg);
-
-/* The elements of one tensor (b NULL) or of two that have the same shape. */
 typedef struct hd__walk {
-    const hd_tensor *a, *b;
-    void *arg;
-    int64_t end; /* written by hd__walk_all: the grains up to the end of this walk */
+    int64_t n;
+    hd_tensor **x, **dense; /* dense: x[i], or a copy of it if it is not contiguous */
 } hd__walk;
 
-/* Calls run for all elements of all walks, with each walk's arg, spread over the threads. If a and
- * b are contiguous, runs begin at multiples of HD__GRAIN. Otherwise they are rows, on one
- * thread. */
-void hd__walk_all(hd__walk *walks, int64_t n, hd__run run);
+/* Makes room for so many tensors, which hd__walk_add takes. Ends with hd_free(w->x). */
+bool hd__walk_begin(hd__walk *w, int64_t most);
+bool hd__walk_add(hd__walk *w, hd_tensor *x);
+
+/* Called for the elements of dense[i] from `begin` to end - 1. They are grain number `grain` of
+ * all. */
+typedef void (*hd__run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
+
+/* Calls run for all elements, spread over the threads. A grain has HD__GRAIN elements, or those
+ * that are left, or all of a tensor that is not contiguous. If the runs write, what they write to
+ * such a copy goes to the tensor, too; there the grain has no number. */
+void hd__walk_all(const hd__walk *w, bool writes, hd__run run, void *arg);
+int64_t hd__grains(const hd_tensor *x); /* how many x has */
 
 #endif

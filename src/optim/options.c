@@ -1,5 +1,5 @@
-/* options.c - options, as their tables describe them: checked, written to a dictionary, compared
- * with one. */
+/* options.c - options, as their tables describe them: checked, written to saved state, compared
+ * with it. */
 #include "optim/optim_internal.h"
 
 #include <inttypes.h>
@@ -34,103 +34,120 @@ static int64_t int_of(const hd__option *option, const void *options)
     }
 }
 
+static double value_of(const hd__option *option, const void *options)
+{
+    return is_double(option) ? *hd__option_double(option, options)
+                             : (double)int_of(option, options);
+}
+
+bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k)
+{
+    const hd__state_type *s = &type->states[k];
+    return s->name && (!s->when || value_of(s->when, o) != 0);
+}
+
 /* ---------------------------------------------------------------- checking */
 
 /* Is v in the range? NaN never is. *expected: the range in words. */
-static bool double_ok(hd__range range, double v, const char **expected)
+static bool option_in_range(hd__range range, double v, const char **expected)
 {
     switch (range) {
-    case HD__NOT_NEGATIVE: *expected = "0 or more"; return v >= 0;
+    case HD__NOT_NEGATIVE:
+    case HD__COUNT: *expected = "0 or more"; return v >= 0;
     case HD__POSITIVE: *expected = "above 0"; return v > 0;
+    case HD__POSITIVE_COUNT: *expected = "1 or more"; return v >= 1;
     case HD__BELOW_ONE: *expected = "0 or more, below 1"; return v >= 0 && v < 1;
     case HD__FROM_0_TO_1: *expected = "0 to 1"; return v >= 0 && v <= 1;
     case HD__ABOVE_0_TO_1: *expected = "above 0, at most 1"; return v > 0 && v <= 1;
-    default: *expected = "a number"; return !isnan(v);
-    }
-}
-
-static bool int_ok(hd__range range, int64_t v, const char **expected)
-{
-    switch (range) {
-    case HD__POSITIVE_COUNT: *expected = "1 or more"; return v >= 1;
-    case HD__COUNT: *expected = "0 or more"; return v >= 0;
+    case HD__NUMBER: *expected = "a number"; return !isnan(v);
     default: *expected = "0 or 1"; return v == 0 || v == 1;
     }
 }
 
-bool hd__option_ok(const hd__option *option, const void *options)
+static bool option_ok(const hd__option *option, const void *options)
 {
     const char *expected;
-    if (is_double(option)) {
-        double v = *hd__option_double(option, options);
-        if (!double_ok(option->range, v, &expected)) {
-            return hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected);
-        }
+    double v = value_of(option, options);
+    if (option_in_range(option->range, v, &expected)) {
         return true;
     }
-    int64_t v = int_of(option, options);
-    if (!int_ok(option->range, v, &expected)) {
-        return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name, v, expected);
-    }
-    return true;
+    return is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
+                             : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
+                                        int_of(option, options), expected);
+}
+
+bool hd__number_ok(const char *name, hd__range range, double v)
+{
+    return option_ok(&(hd__option){.name = name, .range = range}, &v);
 }
 
 bool hd__options_ok(const hd__option *table, const void *options)
 {
     bool ok = true;
     for (; table->name && ok; table++) {
-        ok = hd__option_ok(table, options);
+        ok = option_ok(table, options);
     }
     return ok;
 }
 
-/* ---------------------------------------------------------------- dictionaries */
+/* ---------------------------------------------------------------- saved state */
 
-bool hd__int_equal(const hd_dict *d, const char *key, int64_t want)
+bool hd__saved_text(hd__saved *s, const char *name, const char *want)
 {
+    const char *key = hd__key(&s->key, s->prefix, NULL, 0, name);
+    if (s->to) {
+        return hd_dict_set_string(s->to, key, want);
+    }
+    const char *text = hd_dict_get_string(s->from, key);
+    return text && (strcmp(text, want) == 0 ||
+                    hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, text, want));
+}
+
+bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, int64_t want)
+{
+    const char *key = hd__key(&s->key, s->prefix, list, i, name);
     int64_t v;
-    return hd_dict_get_int(d, key, &v) &&
+    if (s->to) {
+        return hd_dict_set_int(s->to, key, want);
+    }
+    return hd_dict_get_int(s->from, key, &v) &&
            (v == want ||
             hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
 }
 
-static bool double_equal(const hd_dict *d, const char *key, double want)
+static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const char *name,
+                              double want)
 {
+    const char *key = hd__key(&s->key, s->prefix, list, i, name);
     double v;
-    return hd_dict_get_double(d, key, &v) &&
+    if (s->to) {
+        return hd_dict_set_double(s->to, key, want);
+    }
+    return hd_dict_get_double(s->from, key, &v) &&
            (v == want ||
             hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(v), HD__FLOAT(want)));
 }
 
-bool hd__string_equal(const hd_dict *d, const char *key, const char *want)
+bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr)
 {
-    const char *s = hd_dict_get_string(d, key);
-    return s &&
-           (strcmp(s, want) == 0 || hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, s, want));
-}
-
-/* Writes an option to `to`, or compares it with the one in `from` if `to` is NULL. */
-static bool visit_option(hd_dict *to, const hd_dict *from, const char *key,
-                         const hd__option *option, const void *options)
-{
-    if (is_double(option)) {
-        double v = *hd__option_double(option, options);
-        return to ? hd_dict_set_double(to, key, v) : double_equal(from, key, v);
+    const char *key = hd__key(&s->key, s->prefix, list, i, "lr"), *expected;
+    if (s->to) {
+        return hd_dict_set_double(s->to, key, *lr);
     }
-    int64_t v = int_of(option, options);
-    return to ? hd_dict_set_int(to, key, v) : hd__int_equal(from, key, v);
+    return hd_dict_get_double(s->from, key, lr) &&
+           (option_in_range(range, *lr, &expected) ||
+            hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*lr), expected));
 }
 
-bool hd__options_visit(hd_dict *to, const hd_dict *from, const char *prefix, const char *list,
-                       int64_t i, const hd__option *table, const void *options)
+bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,
+                       const void *options)
 {
-    hd__text t = {0};
     bool ok = true;
     for (; table->name && ok; table++) {
-        const char *key = hd__key(&t, prefix, list, i, table->name);
-        ok = visit_option(to, from, key, table, options);
+        ok = is_double(table)
+                 ? saved_same_double(s, list, i, table->name, *hd__option_double(table, options))
+                 : hd__saved_int(s, list, i, table->name, int_of(table, options));
     }
-    hd_free(t.s);
     return ok;
 }
 

@@ -14,46 +14,40 @@ static const hd__option options[] = {
     {0},
 };
 
-static unsigned rmsprop_uses(const hd__optim_options *o)
+static hdk_numbers rmsprop_numbers(const hd__optim_options *o, int64_t step)
 {
-    return 1u | (o->rmsprop.momentum > 0) << 1 | o->rmsprop.centered << 2;
+    (void)step;
+    const hd_rmsprop_options *r = &o->rmsprop;
+    return (hdk_numbers){.lr = r->lr,
+                         .beta2 = r->alpha,
+                         .w2 = 1 - r->alpha,
+                         .eps = r->eps,
+                         .weight_decay = r->weight_decay,
+                         .momentum = r->momentum,
+                         .maximize = r->maximize};
 }
 
-static void rmsprop_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
-                           int64_t n, hd_dtype d)
-{
-    (void)slot;
-    const hd_rmsprop_options *r = &o->rmsprop;
-    hdk_rmsprop k = {.lr = r->lr,
-                     .alpha = r->alpha,
-                     .one_minus_alpha = 1 - r->alpha,
-                     .eps = r->eps,
-                     .weight_decay = r->weight_decay,
-                     .momentum = r->momentum,
-                     .maximize = r->maximize};
-    hdk_optim()->rmsprop[d](run, n, &k);
-}
+static const hd_rmsprop_options defaults = {
+    .size = sizeof defaults, .lr = 1e-2, .alpha = 0.99, .eps = 1e-8};
 
 hd_rmsprop_options hd_rmsprop_defaults(void)
 {
-    return (hd_rmsprop_options){
-        .size = sizeof(hd_rmsprop_options), .lr = 1e-2, .alpha = 0.99, .eps = 1e-8};
+    return defaults;
 }
 
 static const hd__optim_type type = {
     .name = "RMSprop",
-    .defaults = "hd_rmsprop_defaults()",
-    .options_size = sizeof(hd_rmsprop_options),
+    .giver = "hd_rmsprop_defaults()",
+    .defaults = &defaults,
     .options = options,
     .momentum = &options[2],
-    .states = {"square_avg", "momentum_buffer", "grad_avg"},
-    .uses = rmsprop_uses,
-    .update = rmsprop_update,
+    .states = {{"square_avg", NULL}, {"momentum_buffer", &options[2]}, {"grad_avg", &options[5]}},
+    .numbers = rmsprop_numbers,
+    .kernel = HDK_RMSPROP,
 };
 
 hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_options *o)
 {
     HD__CALL("hd_rmsprop_new");
-    hd_rmsprop_options defaults = hd_rmsprop_defaults();
-    return hd__optim_new(&type, parameters, o ? o : &defaults);
+    return hd__optim_new(&type, parameters, o);
 }

@@ -9,7 +9,7 @@
 /* ---------------------------------------------------------------- applying */
 
 /* Sets the lr and the momentum of each group to those of step t. */
-static bool schedule_apply(hd_schedule *s, int64_t t)
+static bool schedule_apply(hd_schedule *s, const double *base_lr, int64_t t)
 {
     hd_optim *o = s->o;
     if (o->n_groups != s->n) {
@@ -21,11 +21,11 @@ static bool schedule_apply(hd_schedule *s, int64_t t)
     if (s->type->step_ok && !s->type->step_ok(&s->options, t)) {
         return false;
     }
-    const hd__option *momentum = o->type->momentum;
+    double momentum = s->type->momentum ? s->type->momentum(&s->options, t) : NAN;
     for (int64_t i = 0; i < s->n; i++) {
-        *hd__lr(o, i) = s->type->lr(&s->options, s->base_lr[i], t);
-        if (s->type->momentum && momentum && !isnan(s->type->momentum(&s->options, t))) {
-            *hd__option_double(momentum, &o->groups[i].now) = s->type->momentum(&s->options, t);
+        *hd__lr(o, i) = s->type->lr(&s->options, base_lr[i], t);
+        if (!isnan(momentum)) {
+            *hd__option_double(o->type->momentum, &o->groups[i].now) = momentum;
         }
     }
     s->t = t;
@@ -51,7 +51,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
         base_lr[i] = *hd__lr(o, i);
     }
     *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
-    if (!schedule_apply(s, 0)) {
+    if (!schedule_apply(s, base_lr, 0)) {
         hd_schedule_free(s);
         return NULL;
     }
@@ -82,7 +82,7 @@ bool hd_schedule_step(hd_schedule *s)
                  "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
                  HD__FLOAT(hd_optim_lr(s->o)));
     }
-    return schedule_apply(s, s->t + 1);
+    return schedule_apply(s, s->base_lr, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
@@ -93,46 +93,35 @@ int64_t hd_schedule_steps(const hd_schedule *s)
 
 /* ---------------------------------------------------------------- saved state */
 
+/* The steps and the rates are written, or read. All else must be equal. */
+static bool schedule_visit(hd__saved *v, const hd_schedule *s, int64_t *steps, double *base_lr)
+{
+    int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
+    bool ok = hd__saved_text(v, "type", s->type->name) &&
+              hd__saved_options(v, NULL, 0, s->type->table, &s->options);
+    const char *key = hd__key(&v->key, v->prefix, NULL, 0, "step");
+    ok = ok &&
+         (v->to ? hd_dict_set_int(v->to, key, *steps)
+                : hd__int_within(v->from, key, 0, last, steps)) &&
+         hd__saved_int(v, NULL, 0, "groups", s->n);
+    for (int64_t i = 0; i < s->n && ok; i++) {
+        ok = hd__saved_lr(v, "base_lr", i, HD__NOT_NEGATIVE, &base_lr[i]);
+    }
+    hd_free(v->key.s);
+    return ok;
+}
+
+static bool schedule_write(const void *object, hd_dict *d, const char *prefix)
+{
+    const hd_schedule *s = object;
+    int64_t steps = s->t;
+    return schedule_visit(&(hd__saved){.to = d, .prefix = prefix}, s, &steps, s->base_lr);
+}
+
 bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_schedule_save");
-    if (!hd__state_given("s", s, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    hd__text t = {0};
-    hd_dict *fresh = hd_dict_new();
-    bool ok = fresh &&
-              hd_dict_set_string(fresh, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_visit(fresh, NULL, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "step"), s->t) &&
-              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
-    for (int64_t i = 0; i < s->n && ok; i++) {
-        ok = hd_dict_set_double(fresh, hd__key(&t, prefix, "base_lr", i, "lr"), s->base_lr[i]);
-    }
-    hd_free(t.s);
-    return hd__dict_commit(d, fresh, ok);
-}
-
-static bool read_base(const hd_dict *d, const char *key, double *lr)
-{
-    return hd_dict_get_double(d, key, lr) &&
-           (*lr >= 0 || hd__fail(HD_VALUE, "'%s' is %s: expected 0 or more", key, HD__FLOAT(*lr)));
-}
-
-static bool schedule_read(const hd_schedule *s, const hd_dict *d, const char *prefix,
-                          int64_t *steps, double *base_lr)
-{
-    hd__text t = {0};
-    int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
-    bool ok = hd__string_equal(d, hd__key(&t, prefix, NULL, 0, "type"), s->type->name) &&
-              hd__options_visit(NULL, d, prefix, NULL, 0, s->type->table, &s->options) &&
-              hd__int_within(d, hd__key(&t, prefix, NULL, 0, "step"), 0, last, steps) &&
-              hd__int_equal(d, hd__key(&t, prefix, NULL, 0, "groups"), s->n);
-    for (int64_t i = 0; i < s->n && ok; i++) {
-        ok = read_base(d, hd__key(&t, prefix, "base_lr", i, "lr"), &base_lr[i]);
-    }
-    hd_free(t.s);
-    return ok;
+    return hd__state_save("s", s, d, prefix, schedule_write);
 }
 
 bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
@@ -143,14 +132,11 @@ bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
     }
     HD__SCOPE_OR(false);
     int64_t steps;
-    double *old = s->base_lr, *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
-    if (!base_lr || !schedule_read(s, d, prefix, &steps, base_lr)) {
-        hd_free(base_lr);
-        return false;
-    }
-    s->base_lr = base_lr;
-    bool ok = schedule_apply(s, steps);
-    s->base_lr = ok ? base_lr : old;
-    hd_free(ok ? old : base_lr);
+    hd__saved v = {.from = d, .prefix = prefix};
+    double *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
+    bool ok =
+        base_lr && schedule_visit(&v, s, &steps, base_lr) && schedule_apply(s, base_lr, steps);
+    hd_free(ok ? s->base_lr : base_lr);
+    s->base_lr = ok ? base_lr : s->base_lr;
     return ok;
 }

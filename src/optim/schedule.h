@@ -4,25 +4,14 @@
 
 #include "optim/optim_internal.h"
 
-typedef struct hd__constant_lr {
-    double factor;
-    int64_t total_iters;
-} hd__constant_lr;
-
-typedef struct hd__step_lr {
-    int64_t step_size;
-    double gamma;
-} hd__step_lr;
-
-typedef struct hd__linear_lr {
-    double start_factor, end_factor;
-    int64_t total_iters;
-} hd__linear_lr;
+/* What ConstantLR, StepLR and LinearLR are given. Each reads its own part. */
+typedef struct hd__plain_lr {
+    double factor, gamma, start_factor, end_factor;
+    int64_t total_iters, step_size;
+} hd__plain_lr;
 
 typedef union hd__schedule_options {
-    hd__constant_lr constant;
-    hd__step_lr step;
-    hd__linear_lr linear;
+    hd__plain_lr plain;
     hd_cosine_warmup_options cosine;
     hd_one_cycle_options cycle;
 } hd__schedule_options;

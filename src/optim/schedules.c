@@ -11,12 +11,12 @@ static const double PI = 3.14159265358979323846;
 
 static double constant(const hd__schedule_options *o, double base, int64_t t)
 {
-    return t < o->constant.total_iters ? base * o->constant.factor : base;
+    return t < o->plain.total_iters ? base * o->plain.factor : base;
 }
 
 static const hd__option constant_table[] = {
-    HD__OPTION(hd__constant_lr, factor, HD__FROM_0_TO_1),
-    HD__OPTION(hd__constant_lr, total_iters, HD__COUNT),
+    HD__OPTION(hd__plain_lr, factor, HD__FROM_0_TO_1),
+    HD__OPTION(hd__plain_lr, total_iters, HD__COUNT),
     {0},
 };
 
@@ -25,7 +25,7 @@ static const hd__schedule_type constant_type = {"ConstantLR", constant_table, .l
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 {
     HD__CALL("hd_constant_lr_new");
-    hd__schedule_options options = {.constant = {factor, total_iters}};
+    hd__schedule_options options = {.plain = {.factor = factor, .total_iters = total_iters}};
     return hd__schedule_new(&constant_type, o, &options);
 }
 
@@ -33,12 +33,12 @@ hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 
 static double step_lr(const hd__schedule_options *o, double base, int64_t t)
 {
-    return base * pow(o->step.gamma, (double)(t / o->step.step_size));
+    return base * pow(o->plain.gamma, (double)(t / o->plain.step_size));
 }
 
 static const hd__option step_table[] = {
-    HD__OPTION(hd__step_lr, step_size, HD__POSITIVE_COUNT),
-    HD__OPTION(hd__step_lr, gamma, HD__NOT_NEGATIVE),
+    HD__OPTION(hd__plain_lr, step_size, HD__POSITIVE_COUNT),
+    HD__OPTION(hd__plain_lr, gamma, HD__NOT_NEGATIVE),
     {0},
 };
 
@@ -47,7 +47,7 @@ static const hd__schedule_type step_type = {"StepLR", step_table, .lr = step_lr}
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 {
     HD__CALL("hd_step_lr_new");
-    hd__schedule_options options = {.step = {step_size, gamma}};
+    hd__schedule_options options = {.plain = {.step_size = step_size, .gamma = gamma}};
     return hd__schedule_new(&step_type, o, &options);
 }
 
@@ -55,15 +55,15 @@ hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 
 static double linear(const hd__schedule_options *o, double base, int64_t t)
 {
-    const hd__linear_lr *l = &o->linear;
+    const hd__plain_lr *l = &o->plain;
     double share = t < l->total_iters ? (double)t / (double)l->total_iters : 1;
     return base * (l->start_factor + (l->end_factor - l->start_factor) * share);
 }
 
 static const hd__option linear_table[] = {
-    HD__OPTION(hd__linear_lr, start_factor, HD__ABOVE_0_TO_1),
-    HD__OPTION(hd__linear_lr, end_factor, HD__FROM_0_TO_1),
-    HD__OPTION(hd__linear_lr, total_iters, HD__POSITIVE_COUNT),
+    HD__OPTION(hd__plain_lr, start_factor, HD__ABOVE_0_TO_1),
+    HD__OPTION(hd__plain_lr, end_factor, HD__FROM_0_TO_1),
+    HD__OPTION(hd__plain_lr, total_iters, HD__POSITIVE_COUNT),
     {0},
 };
 
@@ -73,7 +73,9 @@ hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_facto
                               int64_t total_iters)
 {
     HD__CALL("hd_linear_lr_new");
-    hd__schedule_options options = {.linear = {start_factor, end_factor, total_iters}};
+    hd__schedule_options options = {.plain = {.start_factor = start_factor,
+                                              .end_factor = end_factor,
+                                              .total_iters = total_iters}};
     return hd__schedule_new(&linear_type, o, &options);
 }
 

@@ -23,45 +23,39 @@ static bool sgd_options_ok(const hd__optim_options *o)
     return true;
 }
 
-static unsigned sgd_uses(const hd__optim_options *o)
+static hdk_numbers sgd_numbers(const hd__optim_options *o, int64_t step)
 {
-    return o->sgd.momentum != 0;
+    (void)step;
+    const hd_sgd_options *s = &o->sgd;
+    return (hdk_numbers){.lr = s->lr,
+                         .momentum = s->momentum,
+                         .dampening = s->dampening,
+                         .weight_decay = s->weight_decay,
+                         .nesterov = s->nesterov,
+                         .maximize = s->maximize};
 }
 
-static void sgd_update(const hd__optim_options *o, const hd__slot *slot, const hdk_step *run,
-                       int64_t n, hd_dtype d)
-{
-    const hd_sgd_options *s = &o->sgd;
-    hdk_sgd k = {.lr = s->lr,
-                 .momentum = s->momentum,
-                 .dampening = s->dampening,
-                 .weight_decay = s->weight_decay,
-                 .nesterov = s->nesterov,
-                 .maximize = s->maximize,
-                 .first = slot->fresh};
-    hdk_optim()->sgd[d](run, n, &k);
-}
+static const hd_sgd_options defaults = {.size = sizeof defaults, .lr = 1e-3};
 
 hd_sgd_options hd_sgd_defaults(void)
 {
-    return (hd_sgd_options){.size = sizeof(hd_sgd_options), .lr = 1e-3};
+    return defaults;
 }
 
 static const hd__optim_type type = {
     .name = "SGD",
-    .defaults = "hd_sgd_defaults()",
-    .options_size = sizeof(hd_sgd_options),
+    .giver = "hd_sgd_defaults()",
+    .defaults = &defaults,
     .options = options,
     .momentum = &options[1],
     .options_ok = sgd_options_ok,
-    .states = {"momentum_buffer"},
-    .uses = sgd_uses,
-    .update = sgd_update,
+    .states = {{"momentum_buffer", &options[1]}},
+    .numbers = sgd_numbers,
+    .kernel = HDK_SGD,
 };
 
 hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o)
 {
     HD__CALL("hd_sgd_new");
-    hd_sgd_options defaults = hd_sgd_defaults();
-    return hd__optim_new(&type, parameters, o ? o : &defaults);
+    return hd__optim_new(&type, parameters, o);
 }

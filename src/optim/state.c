@@ -2,155 +2,110 @@
  * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
 #include "optim/optim_internal.h"
 
-#include <math.h>
-#include <string.h>
+/* The lr of each group is written, or read to `lr`. All else must be equal. */
+static bool groups_visit(hd__saved *s, const hd_optim *o, double *lr)
+{
+    const char *list = "param_groups";
+    bool ok =
+        hd__saved_text(s, "type", o->type->name) && hd__saved_int(s, NULL, 0, list, o->n_groups);
+    for (int64_t i = 0; i < o->n_groups && ok; i++) {
+        int64_t n = 0;
+        for (int64_t k = 0; k < o->n; k++) {
+            n += o->slots[k].group == i;
+        }
+        ok = hd__saved_lr(s, list, i, HD__NUMBER, lr ? &lr[i] : hd__lr(o, i)) &&
+             hd__saved_int(s, list, i, "params", n) &&
+             hd__saved_options(s, list, i, &o->type->options[1], &o->groups[i].given);
+    }
+    return ok;
+}
 
 /* ---------------------------------------------------------------- writing */
 
-static int64_t group_size(const hd_optim *o, int64_t group)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < o->n; i++) {
-        n += o->slots[i].group == group;
-    }
-    return n;
-}
-
-static bool save_group(const hd_optim *o, int64_t i, hd_dict *d, const char *prefix, hd__text *t)
-{
-    const char *list = "param_groups";
-    return hd_dict_set_double(d, hd__key(t, prefix, list, i, "lr"), *hd__lr(o, i)) &&
-           hd_dict_set_int(d, hd__key(t, prefix, list, i, "params"), group_size(o, i)) &&
-           hd__options_visit(d, NULL, prefix, list, i, &o->type->options[1], &o->groups[i].given);
-}
-
 /* A parameter that was never stepped has no state. */
-static bool save_slot(const hd_optim *o, int64_t i, hd_dict *d, const char *prefix, hd__text *t)
+static bool save_slot(hd__saved *s, const hd_optim *o, int64_t i)
 {
     const hd__slot *slot = &o->slots[i];
     if (slot->steps == 0) {
         return true;
     }
-    bool ok = hd_dict_set_int(d, hd__key(t, prefix, "state", i, "step"), slot->steps);
+    bool ok = hd_dict_set_int(s->to, hd__key(&s->key, s->prefix, "state", i, "step"), slot->steps);
     for (int k = 0; k < HD__STATES && ok; k++) {
         if (slot->state[k]) {
-            ok = hd_dict_set(d, hd__key(t, prefix, "state", i, o->type->states[k]),
+            const char *name = o->type->states[k].name;
+            ok = hd_dict_set(s->to, hd__key(&s->key, s->prefix, "state", i, name),
                              hd_detach(slot->state[k]));
         }
     }
     return ok;
 }
 
+static bool optim_write(const void *object, hd_dict *d, const char *prefix)
+{
+    const hd_optim *o = object;
+    hd__saved s = {.to = d, .prefix = prefix};
+    bool ok = groups_visit(&s, o, NULL);
+    for (int64_t i = 0; i < o->n && ok; i++) {
+        ok = save_slot(&s, o, i);
+    }
+    hd_free(s.key.s);
+    return ok;
+}
+
 bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_optim_save");
-    if (!hd__state_given("o", o, d, prefix) || !hd__may_save(hd__call)) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    hd__text t = {0};
-    hd_dict *fresh = hd_dict_new();
-    bool ok = fresh &&
-              hd_dict_set_string(fresh, hd__key(&t, prefix, NULL, 0, "type"), o->type->name) &&
-              hd_dict_set_int(fresh, hd__key(&t, prefix, NULL, 0, "param_groups"), o->n_groups);
-    for (int64_t i = 0; i < o->n_groups && ok; i++) {
-        ok = save_group(o, i, fresh, prefix, &t);
-    }
-    for (int64_t i = 0; i < o->n && ok; i++) {
-        ok = save_slot(o, i, fresh, prefix, &t);
-    }
-    hd_free(t.s);
-    return hd__dict_commit(d, fresh, ok);
+    return hd__state_save("o", o, d, prefix, optim_write);
 }
 
 /* ---------------------------------------------------------------- reading */
 
-typedef struct reader {
-    const hd_optim *o;
-    const hd_dict *d;
-    const char *prefix;
-    hd__text t;
-    double *lr;      /* of each group */
-    hd__slot *slots; /* the new slots: their states are retained, p is not */
-} reader;
-
-static bool read_group(reader *r, int64_t i)
-{
-    const hd_optim *o = r->o;
-    const char *list = "param_groups";
-    if (!hd__options_visit(NULL, r->d, r->prefix, list, i, &o->type->options[1],
-                           &o->groups[i].given) ||
-        !hd__int_equal(r->d, hd__key(&r->t, r->prefix, list, i, "params"), group_size(o, i))) {
-        return false;
-    }
-    const char *key = hd__key(&r->t, r->prefix, list, i, "lr");
-    return hd_dict_get_double(r->d, key, &r->lr[i]) &&
-           (!isnan(r->lr[i]) || hd__fail(HD_VALUE, "'%s' is nan: expected a number", key));
-}
-
 /* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
  * missing. */
-static bool read_state(reader *r, int64_t i, int k)
+static bool read_state(hd__saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
-    const hd__slot *old = &r->o->slots[i];
-    const hd__optim_type *type = r->o->type;
-    const char *key = hd__key(&r->t, r->prefix, "state", i, type->states[k]);
-    const hd__group *g = &r->o->groups[old->group];
-    bool needed = type->uses(&g->given) & type->uses(&g->now) & 1u << k;
+    const hd__optim_type *type = o->type;
+    const hd__group *g = &o->groups[o->slots[i].group];
+    const char *key = hd__key(&s->key, s->prefix, "state", i, type->states[k].name);
+    bool needed = hd__uses(type, &g->given, k) && hd__uses(type, &g->now, k);
     if (!key) {
         return false;
     }
-    if (!needed && hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
+    if (!needed && hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
         return true;
     }
-    hd_tensor *copy = hd__dict_copy("", r->d, key, old->p);
-    r->slots[i].state[k] = copy ? hd_retain(copy) : NULL;
-    return copy;
+    *state = hd__dict_copy("", s->from, key, o->slots[i].p);
+    return *state;
 }
 
-static bool read_slot(reader *r, int64_t i)
+static bool read_slot(hd__saved *s, const hd_optim *o, int64_t i, hd__slot *slot)
 {
-    const char *key = hd__key(&r->t, r->prefix, "state", i, "step");
-    hd__slot *slot = &r->slots[i];
+    const char *key = hd__key(&s->key, s->prefix, "state", i, "step");
     if (!key) {
         return false;
     }
-    if (hd_dict_kind_of(r->d, key) == HD_DICT_MISSING) {
+    if (hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
         return true;
     }
-    bool ok = hd__int_within(r->d, key, 1, HD__MOST_SAVED, &slot->steps);
-    for (int k = 0; k < HD__STATES && r->o->type->states[k] && ok; k++) {
-        ok = read_state(r, i, k);
+    bool ok = hd__int_within(s->from, key, 1, HD__MOST_SAVED, &slot->steps);
+    for (int k = 0; k < HD__STATES && o->type->states[k].name && ok; k++) {
+        ok = read_state(s, o, i, k, &slot->state[k]);
     }
     return ok;
 }
 
-static bool optim_read(reader *r)
-{
-    const hd_optim *o = r->o;
-    bool ok = hd__string_equal(r->d, hd__key(&r->t, r->prefix, NULL, 0, "type"), o->type->name) &&
-              hd__int_equal(r->d, hd__key(&r->t, r->prefix, NULL, 0, "param_groups"), o->n_groups);
-    for (int64_t i = 0; i < o->n_groups && ok; i++) {
-        ok = read_group(r, i);
-    }
-    for (int64_t i = 0; i < o->n && ok; i++) {
-        ok = read_slot(r, i);
-    }
-    return ok;
-}
-
-/* Exchanges what was read with what o had. */
-static void take_over(hd_optim *o, reader *r)
+static void take_over(hd_optim *o, const double *lr, const hd__slot *slots)
 {
     for (int64_t i = 0; i < o->n_groups; i++) {
-        *hd__lr(o, i) = r->lr[i];
+        *hd__lr(o, i) = lr[i];
     }
     for (int64_t i = 0; i < o->n; i++) {
-        hd__slot old = o->slots[i];
-        o->slots[i] = r->slots[i];
-        o->slots[i].p = old.p;
-        o->slots[i].group = old.group;
-        r->slots[i] = old;
+        hd__slot *slot = &o->slots[i];
+        slot->steps = slots[i].steps;
+        for (int k = 0; k < HD__STATES; k++) {
+            hd_release(slot->state[k]);
+            slot->state[k] = hd_retain(slots[i].state[k]);
+        }
     }
 }
 
@@ -162,20 +117,19 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    reader r = {.o = o, .d = d, .prefix = prefix};
-    r.lr = hd__alloc_items(o->n_groups, sizeof *r.lr);
-    r.slots = hd__alloc_zeroed((size_t)o->n * sizeof *r.slots);
-    bool ok = r.lr && r.slots && optim_read(&r);
+    hd__saved s = {.from = d, .prefix = prefix};
+    double *lr = hd__alloc_items(o->n_groups, sizeof *lr);
+    hd__slot *slots =
+        hd__alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns the states */
+    bool ok = lr && slots && groups_visit(&s, o, lr);
+    for (int64_t i = 0; i < o->n && ok; i++) {
+        ok = read_slot(&s, o, i, &slots[i]);
+    }
     if (ok) {
-        take_over(o, &r);
+        take_over(o, lr, slots);
     }
-    for (int64_t i = 0; r.slots && i < o->n; i++) {
-        for (int k = 0; k < HD__STATES; k++) {
-            hd_release(r.slots[i].state[k]);
-        }
-    }
-    hd_free(r.slots);
-    hd_free(r.lr);
-    hd_free(r.t.s);
+    hd_free(slots);
+    hd_free(lr);
+    hd_free(s.key.s);
     return ok;
 }

@@ -400,8 +400,6 @@ void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 void hd__geometry_changed(hd_tensor *x);
 /* For assertions: does every index of x reach an element of its storage? */
 bool hd__inside_storage(const hd_tensor *x);
-/* Do two indices reach the same element, as in an expanded tensor? */
-bool hd__overlaps_itself(const hd_tensor *x);
 
 /* The strides for viewing x as sizes without a copy; false if its layout does not allow that. */
 bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);

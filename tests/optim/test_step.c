@@ -223,6 +223,22 @@ START_TEST(strides_of_three_dimensions)
 }
 END_TEST
 
+/* A parameter and its transpose are two parameters with the same memory. */
+START_TEST(two_parameters_of_one_memory)
+{
+    HD_SCOPE;
+    hd_tensor *a = hd_parameter(hd_view(vec(HD_FLOAT32, 1, 2, 3, 4, 5, 6), 2, 3), true);
+    hd_tensor *b = hd_parameter(hd_t(hd_detach(a)), true); /* (3, 2) */
+    hd_optim *o = plain_sgd(hd_list_of(b, a), 0.5, 0);
+    ck_assert(!hd_is_contiguous(b));
+    ck_assert(hd_set_grad(a, hd_ones(HD_FLOAT32, 2, 3)));
+    ck_assert(hd_set_grad(b, hd_full(HD_FLOAT32, 2, 3, 2)));
+    ck_assert(hd_optim_step(o));
+    ck_elements(a, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5); /* less 0.5 (1 + 2) */
+    hd_optim_free(o);
+}
+END_TEST
+
 /* Does hd_alloc keep what was freed? Under a sanitizer it does not. */
 static bool blocks_are_kept(void)
 {
@@ -306,6 +322,7 @@ Suite *suite_step(void)
         it_holds_its_parameters,
         empty_and_scalar_parameters,
         strides_of_three_dimensions,
+        two_parameters_of_one_memory,
         large_parameters,
         no_memory_changes_nothing,
     };

@@ -108,6 +108,17 @@ void hd__text_cut(hd__text *t, size_t len)
     }
 }
 
+const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)
+{
+    hd__text_cut(t, 0);
+    hd__text_format(t, "%s%s", prefix, *prefix ? "." : "");
+    if (list) {
+        hd__text_format(t, "%s.%" PRId64 ".", list, i);
+    }
+    hd__text_puts(t, name);
+    return t->failed ? NULL : t->s;
+}
+
 char *hd__text_take(hd__text *t)
 {
     char *s = t->s;

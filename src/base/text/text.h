@@ -32,6 +32,10 @@ void hd__text_format(hd__text *t, const char *format, ...) __attribute__((format
 /* The n bytes at s as a JSON string: in quotes, with the escapes that JSON asks for. A control
  * character that has a letter is \n with `letters`, and \u000a without. */
 void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
+/* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
+ * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
+ * out. */
+const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
 /* Back to a length that the text had before. */
 void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */

@@ -8,7 +8,7 @@
 #include "tensor/kernels/template.h"
 
 /* m = lerp(m, g, w), from the nearer end */
-#define LERP(m, g, w, near) ((near) ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
+#define LERP(m, g, w) ((w) < (T)0.5 ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
 
 #define TYPE f32
 #include "tensor/kernels/optim_body.h"
@@ -21,10 +21,7 @@
 #define BOTH(name) name##_f32, name##_f64
 
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
-    .sgd = {BOTH(sgd)},
-    .adam = {BOTH(adam)},
-    .rmsprop = {BOTH(rmsprop)},
-    .adagrad = {BOTH(adagrad)},
+    .step = {{BOTH(sgd)}, {BOTH(adam)}, {BOTH(rmsprop)}},
     .norm = {BOTH(norm)},
     .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
 };

@@ -1,148 +1,134 @@
 /* optim_body.h - optimizers' steps and clipping: a template (template.h) for optim.c.
  *
- * SGD's and Adam's kernels are one loop, inlined once for dense operands and the states in use,
- * which vectorises, and once for any strides. Nothing overlaps. */
+ * A kernel is one loop, inlined once for each set of states that is common, which vectorises.
+ * Nothing overlaps. */
 
-/* dx += decay p; v = momentum v + keep dx; dx = v, or dx + momentum v; p -= lr dx */
-HDK_INLINE void fn(sgd_run)(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,
-                            T *restrict v, int64_t n, const hdk_sgd *o)
+/* dx: the gradient, or what goes up, with the decay of x */
+HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
 {
-    const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;
-    const T keep = (T)(1 - o->dampening), sign = o->maximize ? -1 : 1;
-    const bool first = o->first, nesterov = o->nesterov;
-    for (int64_t i = 0; i < n; i++) {
-        T dx = sign * g[i * gs];
-        dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;
+    const T sign = o->maximize ? -1 : 1, decay = (T)o->weight_decay;
+    return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
+}
+
+/* v = momentum v + keep dx; dx = v, or dx + momentum v; p -= lr dx */
+HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
+                            int64_t end, const hdk_numbers o)
+{
+    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum, keep = (T)(1 - o.dampening);
+    const T first = (T)o.first, nesterov = (T)o.nesterov;
+    for (int64_t i = begin; i < end; i++) {
+        T dx = fn(direction)(g[i], p[i], &o);
         if (v) {
-            v[i] = first ? dx : FMA(keep, dx, v[i] * momentum);
-            dx = nesterov ? FMA(momentum, v[i], dx) : v[i];
+            const T next = FMA(keep, dx, v[i] * momentum), now = first != 0 ? dx : next;
+            v[i] = now;
+            dx = nesterov != 0 ? FMA(momentum, now, dx) : now;
         }
-        p[i * ps] = FMA(minus_lr, dx, p[i * ps]);
+        p[i] = FMA(minus_lr, dx, p[i]);
     }
 }
 
-static void fn(sgd)(const hdk_step *s, int64_t n, const hdk_sgd *o)
+static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
 {
-    if (s->p_stride != 1 || s->g_stride != 1) {
-        fn(sgd_run)(s->p, s->p_stride, s->g, s->g_stride, s->state[0], n, o);
-    } else if (s->state[0]) {
-        fn(sgd_run)(s->p, 1, s->g, 1, s->state[0], n, o);
+    if (s->state[0]) {
+        fn(sgd_run)(s->p, s->g, s->state[0], begin, end, s->numbers);
     } else {
-        fn(sgd_run)(s->p, 1, s->g, 1, NULL, n, o);
+        fn(sgd_run)(s->p, s->g, NULL, begin, end, s->numbers);
     }
 }
 
-/* m = lerp(m, dx, w1); v = beta2 v + w2 dx^2; p = decay p - step m / (sqrt(v) / correction2 + eps).
+/* m = lerp(m, dx, w1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v) / correction2 + eps).
  * The largest v so far takes the place of v where `top` holds it; a NaN stays. */
-HDK_INLINE void fn(adam_run)(T *restrict p, int64_t ps, const T *restrict g, int64_t gs,
-                             T *restrict m, T *restrict v, T *restrict top, int64_t n,
-                             const hdk_adam *o)
+HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
+                             T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
-    const T decay = (T)o->decay, w1 = (T)o->one_minus_beta1, beta2 = (T)o->beta2;
-    const T w2 = (T)o->one_minus_beta2, eps = (T)o->eps, sign = o->maximize ? -1 : 1;
-    const T step = (T)-o->step_size, correction2 = (T)o->correction2;
-    const T added = (T)o->weight_decay;
-    const bool near = w1 < (T)0.5;
-    for (int64_t i = 0; i < n; i++) {
-        T dx = sign * g[i * gs], x = p[i * ps] * decay;
-        dx = added != 0 ? FMA(added, p[i * ps], dx) : dx;
-        m[i] = LERP(m[i], dx, w1, near);
+    const T decay = (T)o.decay, w1 = (T)(1 - o.beta1), beta2 = (T)o.beta2, eps = (T)o.eps;
+    const T w2 = (T)o.w2, minus_lr = (T)-o.lr, correction2 = (T)o.correction2;
+    for (int64_t i = begin; i < end; i++) {
+        const T dx = fn(direction)(g[i], p[i], &o), x = p[i] * decay;
+        m[i] = LERP(m[i], dx, w1);
         v[i] = FMA(w2 * dx, dx, v[i] * beta2);
         T d = v[i];
         if (top) {
             top[i] = d > top[i] || d != d ? d : top[i];
             d = top[i];
         }
-        p[i * ps] = x + step * m[i] / (SQRT(d) / correction2 + eps);
+        p[i] = x + minus_lr * m[i] / (SQRT(d) / correction2 + eps);
     }
 }
 
-static void fn(adam)(const hdk_step *s, int64_t n, const hdk_adam *o)
+static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
 {
-    T *top = s->state[2];
-    if (s->p_stride != 1 || s->g_stride != 1) {
-        fn(adam_run)(s->p, s->p_stride, s->g, s->g_stride, s->state[0], s->state[1], top, n, o);
-    } else if (top) {
-        fn(adam_run)(s->p, 1, s->g, 1, s->state[0], s->state[1], top, n, o);
+    if (s->state[2]) {
+        fn(adam_run)(s->p, s->g, s->state[0], s->state[1], s->state[2], begin, end, s->numbers);
     } else {
-        fn(adam_run)(s->p, 1, s->g, 1, s->state[0], s->state[1], NULL, n, o);
+        fn(adam_run)(s->p, s->g, s->state[0], s->state[1], NULL, begin, end, s->numbers);
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v */
-static void fn(rmsprop)(const hdk_step *k, int64_t n, const hdk_rmsprop *o)
+/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. With alpha
+ * and w 1, and without v and m, it is Adagrad's, to the bit. */
+HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
+                                T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
-    const T alpha = (T)o->alpha, w = (T)o->one_minus_alpha, eps = (T)o->eps;
-    const T minus_lr = (T)-o->lr, momentum = (T)o->momentum, decay = (T)o->weight_decay;
-    const T sign = o->maximize ? -1 : 1;
-    const bool near = w < (T)0.5;
-    const int64_t ps = k->p_stride, gs = k->g_stride;
-    const T *g = k->g;
-    T *p = k->p, *s = k->state[0], *v = k->state[1], *m = k->state[2];
-    for (int64_t i = 0; i < n; i++) {
-        T dx = sign * g[i * gs];
-        dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;
+    const T alpha = (T)o.beta2, w = (T)o.w2, eps = (T)o.eps;
+    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum;
+    for (int64_t i = begin; i < end; i++) {
+        T dx = fn(direction)(g[i], p[i], &o);
         s[i] = FMA(w * dx, dx, s[i] * alpha);
         T d = s[i];
         if (m) {
-            m[i] = LERP(m[i], dx, w, near);
+            m[i] = LERP(m[i], dx, w);
             d = FMA(-m[i], m[i], d);
         }
         d = SQRT(d) + eps;
         if (v) {
             v[i] = v[i] * momentum + dx / d;
-            p[i * ps] = FMA(minus_lr, v[i], p[i * ps]);
+            p[i] = FMA(minus_lr, v[i], p[i]);
         } else {
-            p[i * ps] += minus_lr * dx / d;
+            p[i] += minus_lr * dx / d;
         }
     }
 }
 
-/* s += dx^2; p -= lr dx / (sqrt(s) + eps) */
-static void fn(adagrad)(const hdk_step *k, int64_t n, const hdk_adagrad *o)
+static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
 {
-    const T minus_lr = (T)-o->lr, eps = (T)o->eps, decay = (T)o->weight_decay;
-    const T sign = o->maximize ? -1 : 1;
-    const int64_t ps = k->p_stride, gs = k->g_stride;
-    const T *g = k->g;
-    T *p = k->p, *s = k->state[0];
-    for (int64_t i = 0; i < n; i++) {
-        T dx = sign * g[i * gs];
-        dx = decay != 0 ? FMA(decay, p[i * ps], dx) : dx;
-        s[i] = FMA(dx, dx, s[i]);
-        p[i * ps] += minus_lr * dx / (SQRT(s[i]) + eps);
+    T *v = k->state[1], *m = k->state[2];
+    if (v || m) {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], v, m, begin, end, k->numbers);
+    } else {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], NULL, NULL, begin, end, k->numbers);
     }
 }
 
 /* ---------------------------------------------------------------- clipping */
 
 /* The sums are in double, the squares in eight parts that the compiler may keep side by side. */
-static double fn(norm_squares)(const T *x, int64_t stride, int64_t n)
+static double fn(norm_squares)(const T *x, int64_t n)
 {
     double part[8] = {0};
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
         for (int j = 0; j < 8; j++) {
-            double v = x[(i + j) * stride];
+            double v = x[i + j];
             part[j] += v * v;
         }
     }
     for (; i < n; i++) {
-        part[0] += (double)x[i * stride] * x[i * stride];
+        part[0] += (double)x[i] * x[i];
     }
     return ((part[0] + part[4]) + (part[1] + part[5])) +
            ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
-static void fn(norm)(const void *data, int64_t stride, int64_t n, double p, double *sum)
+static void fn(norm)(const void *data, int64_t begin, int64_t end, double p, double *sum)
 {
     const T *x = data;
     if (p == 2) {
-        *sum += stride == 1 ? fn(norm_squares)(x, 1, n) : fn(norm_squares)(x, stride, n);
+        *sum += fn(norm_squares)(x + begin, end - begin);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        double v = fabs((double)x[i * stride]);
+    for (int64_t i = begin; i < end; i++) {
+        double v = fabs((double)x[i]);
         if (p == INFINITY) {
             *sum = v > *sum || v != v ? v : *sum;
         } else if (p == -INFINITY) {
@@ -153,22 +139,20 @@ static void fn(norm)(const void *data, int64_t stride, int64_t n, double p, doub
     }
 }
 
-static void fn(scale)(void *data, int64_t stride, int64_t n, double by)
+static void fn(scale)(void *data, int64_t begin, int64_t end, double by)
 {
     T *x = data;
     const T a = (T)by;
-    for (int64_t i = 0; i < n; i++) {
-        const T v = x[i * stride];
-        x[i * stride] = v * a;
+    for (int64_t i = begin; i < end; i++) {
+        x[i] *= a;
     }
 }
 
-static void fn(clamp_both)(void *data, int64_t stride, int64_t n, double by)
+static void fn(clamp_both)(void *data, int64_t begin, int64_t end, double by)
 {
     T *x = data;
     const T a = (T)by;
-    for (int64_t i = 0; i < n; i++) {
-        const T v = x[i * stride];
-        x[i * stride] = v < -a ? -a : v > a ? a : v;
+    for (int64_t i = begin; i < end; i++) {
+        x[i] = x[i] < -a ? -a : x[i] > a ? a : x[i];
     }
 }
