@@ -184,12 +184,7 @@ static int64_t find_special(const char *s, int64_t n)
 {
     const int64_t length = (int64_t)strlen(HD__END_OF_TEXT);
     for (int64_t at = 0; at + length <= n; at++) {
-        const char *c = memchr(s + at, '<', (size_t)(n - length - at + 1));
-        if (!c) {
-            return n;
-        }
-        at = c - s;
-        if (memcmp(c, HD__END_OF_TEXT, (size_t)length) == 0) {
+        if (memcmp(s + at, HD__END_OF_TEXT, (size_t)length) == 0) {
             return at;
         }
     }

@@ -124,33 +124,26 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* Hands the text to the innermost scope; *n gets its length. */
-static const char *give_text(hd__text *text, int64_t *n)
+/* The text in the innermost scope; *n gets its length. */
+static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
 {
-    int64_t len = (int64_t)text->len;
-    const char *s = hd__text_give(text);
+    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
+        return NULL;
+    }
+    hd__text text = {0};
+    text.failed = !add_tokens(t, ids, &text);
+    if (replace) {
+        hd__text bytes = text;
+        text = (hd__text){.failed = bytes.failed};
+        add_replaced(&text, bytes.s, (int64_t)bytes.len);
+        hd_free(bytes.s);
+    }
+    int64_t len = (int64_t)text.len;
+    const char *s = hd__text_give(&text);
     if (s && n) {
         *n = len;
     }
     return s;
-}
-
-static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
-{
-    hd__text bytes = {0}, text = {0};
-    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
-        return NULL;
-    }
-    bytes.failed = !add_tokens(t, ids, &bytes);
-    if (!replace) {
-        return give_text(&bytes, n);
-    }
-    text.failed = bytes.failed;
-    if (!text.failed) {
-        add_replaced(&text, bytes.s, (int64_t)bytes.len);
-    }
-    hd_free(bytes.s);
-    return give_text(&text, n);
 }
 
 const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
