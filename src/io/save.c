@@ -115,8 +115,8 @@ static int exchange_to(const saving *r, const char *path)
 {
     int cause, unknown = 0;
     do {
-        cause = hd__sys_exchange(r->new.path.s, r->dir);
-    } while (cause == EINTR && !hd__still_at(r->new.lock, path, &unknown) && unknown == 0);
+        cause = hd__sys_exchange(r->new.path, r->dir);
+    } while (cause == EINTR && !hd__still_at(r->new.lock, path, false, &unknown) && unknown == 0);
     return cause == EINTR ? unknown : cause;
 }
 
@@ -149,7 +149,7 @@ static bool check_new(const char *dir)
 static bool publish_new(const saving *r)
 {
     return check_new(r->dir) &&
-           (hd__sys_rename(r->new.path.s, r->dir) == 0 ||
+           (hd__sys_rename(r->new.path, r->dir) == 0 ||
             hd__io_fail(hd__call, r->dir, "rename the new directory to it", errno));
 }
 
@@ -162,7 +162,7 @@ static bool give_name(const saving *r, int *cause)
     if (*cause != 0) {
         return hd__io_fail(hd__call, r->dir, "set the mode of the new directory", *cause);
     }
-    if (hd__sys_rename(r->new.path.s, r->dir) == 0) {
+    if (hd__sys_rename(r->new.path, r->dir) == 0) {
         return true;
     }
     *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
@@ -206,11 +206,11 @@ static bool publish(const saving *r, bool *old)
 /* Returns 0 or an errno. Another process that replaces the same checkpoint may have removed it. */
 static int remove_old(const saving *r)
 {
-    int fd = hd__sys_open_directory(r->new.path.s, false);
+    int fd = hd__sys_open_directory(r->new.path, false);
     if (fd < 0) {
         return errno == ENOENT ? 0 : errno;
     }
-    return hd__directory_clear(fd, r->new.path.s);
+    return hd__directory_clear(fd, r->new.path);
 }
 
 /* The new directory has got the name dir, and the old one, if there was one, the hidden name, and
@@ -221,8 +221,8 @@ static int remove_old(const saving *r)
 static bool take_back(saving *r, bool old, int cause)
 {
     int unknown;
-    const char *hidden = r->new.path.s;
-    bool own = hd__still_at(r->new.lock, r->dir, &unknown);
+    const char *hidden = r->new.path;
+    bool own = hd__still_at(r->new.lock, r->dir, false, &unknown);
     bool back = own && (old ? exchange_to(r, hidden) : hd__sys_rename(r->dir, hidden)) == 0;
     if (back || (!old && !own && unknown == 0)) {
         hd__io_fail(hd__call, r->dir, "sync its directory", cause);
@@ -249,7 +249,7 @@ static bool save_in(int parent, saving *r, const hd_dict *model, const hd_dict *
                     bool replaces)
 {
     bool old = false;
-    if ((replaces && !hide(r)) || !hd__checkpoint_fill(r->new.path.s, r->dir, model, encoded) ||
+    if ((replaces && !hide(r)) || !hd__checkpoint_fill(r->new.path, r->dir, model, encoded) ||
         !(replaces ? publish(r, &old) : publish_new(r))) {
         hd__sys_drop(parent);
         hd__hidden_drop(r->dir, &r->new);
@@ -261,24 +261,25 @@ static bool save_in(int parent, saving *r, const hd_dict *model, const hd_dict *
     }
     cause = old ? remove_old(r) : 0;
     if (cause != 0) {
-        hd__hidden_left("old", r->dir, r->new.path.s, cause);
+        hd__hidden_left("old", r->dir, r->new.path, cause);
     }
     return true;
 }
 
 static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bool replaces)
 {
+    HD__SCOPE_OR(false);
     saving r = {.dir = dir, .new.lock = -1};
     hd_dict *encoded = hd__checkpoint_encode(state);
     int parent = encoded ? hd__parent_open(dir) : -1;
     bool ok = encoded && (parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno));
-    if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &r.new)) {
+    if (ok && hd__left_overs_clear(dir, &(hd__left_overs){0}) && hd__hidden_make(dir, &r.new)) {
         ok = save_in(parent, &r, model, encoded, replaces);
     } else {
         hd__sys_drop(parent);
         ok = false;
     }
-    hd__hidden_free(&r.new);
+    hd__sys_drop(r.new.lock);
     hd_dict_free(encoded);
     return ok;
 }
