@@ -194,23 +194,26 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     HD__CALL("hd_checkpoint_load");
     checkpoint_file f[FILES] = {{.name = model_file, .to = model},
                                 {.name = state_file, .to = state}};
-    hd_dict *d[FILES] = {NULL, NULL};
-    bool ok = hd__given("dir", dir);
-    if (ok) {
-        files_open(dir, f);
-        for (int i = 0; i < FILES && ok; i++) {
-            d[i] = f[i].to ? load_from(dir, &f[i], i == STATE) : NULL;
-            ok = d[i] || !f[i].to;
-        }
-        files_close(f);
-    }
     for (int i = 0; i < FILES; i++) {
-        if (!ok) {
-            hd_dict_free(d[i]);
-        }
         if (f[i].to) {
-            *f[i].to = ok ? d[i] : NULL;
+            *f[i].to = NULL;
         }
+    }
+    if (!hd__given("dir", dir)) {
+        return false;
+    }
+    bool ok = true;
+    files_open(dir, f);
+    for (int i = 0; i < FILES && ok; i++) {
+        if (f[i].to) {
+            *f[i].to = load_from(dir, &f[i], i == STATE);
+            ok = *f[i].to;
+        }
+    }
+    files_close(f);
+    if (!ok && model) { /* the state failed, or the model itself */
+        hd_dict_free(*model);
+        *model = NULL;
     }
     return ok;
 }

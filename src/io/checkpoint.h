@@ -43,6 +43,8 @@ void hd__hidden_left(const char *what, const char *dir, const char *path, int ca
 const char *hd__hidden_path(const char *dir);
 /* "dir/name", of the first n bytes of dir. */
 const char *hd__path_in(const char *dir, size_t n, const char *name);
+/* Returns 0 if there is something at path, also a link, and otherwise the errno of looking. */
+int hd__stat_cause(const char *path);
 
 /* Removes the hidden directories of dir that processes which were killed, or failed, have left.
  * What cannot be removed stays. left begins as {0}. False: memory ran out. */

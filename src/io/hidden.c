@@ -31,6 +31,12 @@ const char *hd__path_in(const char *dir, size_t n, const char *name)
     return hd__text_give(&t);
 }
 
+int hd__stat_cause(const char *path)
+{
+    hd__sys_info info;
+    return hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0 ? 0 : errno;
+}
+
 /* The path of a name beside dir. */
 static const char *path_beside(const char *dir, const char *name)
 {

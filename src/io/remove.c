@@ -26,12 +26,6 @@ static bool check_no_link(const char *dir)
                     HD__CUT(dir));
 }
 
-static bool is_gone(const char *dir)
-{
-    hd__sys_info info;
-    return hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0 && is_missing(errno);
-}
-
 /* The message tells a directory that is not there, also because another process has just moved it,
  * from one that is no checkpoint. */
 static bool check_holds(const char *dir, const char *file)
@@ -49,43 +43,33 @@ static bool check_holds(const char *dir, const char *file)
     if (found && info.kind == HD__SYS_FILE) {
         return true;
     }
-    if (is_gone(dir)) {
+    if (is_missing(hd__stat_cause(dir))) {
         return hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
     }
     return hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
-}
-
-/* Returns 0 if the name in the open directory is no directory, or was removed meanwhile; EISDIR or
- * another errno. */
-static int file_cause(int fd, const char *name)
-{
-    hd__sys_info info;
-    if (hd__sys_stat(fd, name, false, &info) != 0) {
-        return errno == ENOENT ? 0 : errno;
-    }
-    return info.kind == HD__SYS_DIRECTORY ? EISDIR : 0;
 }
 
 /* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
  * the directory, when other files are gone already. */
 static bool check_files_only(const char *dir)
 {
-    hd__sys_list *open_dir = hd__sys_list_at(dir);
-    if (!open_dir) {
+    hd__sys_list *list = hd__sys_list_at(dir);
+    if (!list) {
         return hd__io_fail(hd__call, dir, "open", errno);
     }
+    hd__sys_info info;
     int cause = 0;
     bool ok = true;
-    for (const char *name; ok && (name = hd__sys_list_next(open_dir, &cause));) {
-        cause = file_cause(hd__sys_list_fd(open_dir), name);
-        if (cause == EISDIR) {
+    for (const char *name; ok && (name = hd__sys_list_next(list, &cause));) {
+        bool there = hd__sys_stat(hd__sys_list_fd(list), name, false, &info) == 0;
+        if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                           HD__CUT(dir), HD__CUT(name));
-        } else if (cause != 0) {
-            break;
+        } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
+            ok = hd__io_fail(hd__call, dir, "read", errno);
         }
     }
-    hd__sys_list_end(open_dir);
+    hd__sys_list_end(list);
     return ok && (cause == 0 || hd__io_fail(hd__call, dir, "read", cause));
 }
 
@@ -154,11 +138,11 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
  * which is removed now. Returns false after an error. */
 static bool go_on(const char *dir, bool *gone)
 {
-    hd__sys_info info;
     hd__left_overs left = {0};
-    *gone = hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0;
-    if (*gone && !is_missing(errno)) {
-        return hd__io_fail(hd__call, dir, "stat", errno);
+    int cause = hd__stat_cause(dir);
+    *gone = cause != 0;
+    if (*gone && !is_missing(cause)) {
+        return hd__io_fail(hd__call, dir, "stat", cause);
     }
     bool ok = hd__left_overs_clear(dir, &left);
     if (ok && *gone && left.unread != 0 && !is_missing(left.unread)) {
