@@ -161,7 +161,8 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
 {
     int32_t whole = hd__bpe_find(w->b, s, n);
     if (whole >= 0) {
-        return hd__ids_add(ids, whole);
+        hd__ids_add(ids, whole);
+        return true;
     }
     if (!start_word(w, s, n)) {
         return false;
@@ -170,9 +171,7 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
         merge_pair(w, heap_take(w));
     }
     for (int32_t i = 0; i < n; i = w->parts[i].end) {
-        if (!hd__ids_add(ids, w->parts[i].id)) {
-            return false;
-        }
+        hd__ids_add(ids, w->parts[i].id);
     }
     return true;
 }
@@ -206,9 +205,7 @@ static bool encode_parts(word *w, const char *text, int64_t n, bool special, hd_
         }
         if (end < n) {
             at += (int64_t)strlen(HD__END_OF_TEXT);
-            if (!hd__ids_add(ids, w->b->special)) {
-                return false;
-            }
+            hd__ids_add(ids, w->b->special);
         }
     }
     return true;

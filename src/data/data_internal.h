@@ -68,12 +68,14 @@ extern const int hd__char_classes_len;
 
 /* ---------------------------------------------------------------- tokenizers */
 
+/* It begins as {0}. After one failure, additions change nothing; the error then stands. */
 typedef struct hd__ids {
     int64_t *v; /* hd_free */
     int64_t n, room;
+    bool failed;
 } hd__ids;
 
-bool hd__ids_add(hd__ids *ids, int64_t id);
+void hd__ids_add(hd__ids *ids, int64_t id);
 
 typedef struct hd__tokenizer_type {
     const char *kind; /* its name in a dictionary */

@@ -47,14 +47,14 @@ int64_t hd_tokenizer_size(const hd_tokenizer *t)
 
 /* ---------------------------------------------------------------- encoding */
 
-bool hd__ids_add(hd__ids *ids, int64_t id)
+void hd__ids_add(hd__ids *ids, int64_t id)
 {
-    if (HD__UNLIKELY(ids->n == ids->room) &&
-        !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v)) {
-        return false;
+    if (HD__UNLIKELY(ids->n == ids->room)) {
+        ids->failed = ids->failed || !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v);
     }
-    ids->v[ids->n++] = id;
-    return true;
+    if (!ids->failed) {
+        ids->v[ids->n++] = id;
+    }
 }
 
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
@@ -81,7 +81,8 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
     }
     hd__ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
-    if (t->type->encode(t, text, n < 0 ? (int64_t)strlen(text) : n, special, &ids)) {
+    n = n < 0 ? (int64_t)strlen(text) : n;
+    if (t->type->encode(t, text, n, special, &ids) && !ids.failed) {
         x = hd_from_data_n(HD_INT64, ids.n ? ids.v : &ids.n, 1, &ids.n);
     }
     hd_free(ids.v);
@@ -212,9 +213,7 @@ static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_s
 {
     (void)t, (void)special;
     for (int64_t i = 0; i < n; i++) {
-        if (!hd__ids_add(ids, (unsigned char)text[i])) {
-            return false;
-        }
+        hd__ids_add(ids, (unsigned char)text[i]);
     }
     return true;
 }

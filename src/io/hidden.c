@@ -102,7 +102,7 @@ int hd__hidden_clear(hd__hidden *h)
 {
     int fd = h->lock;
     h->lock = -1;
-    return fd < 0 ? 0 : hd__directory_clear(fd, h->path);
+    return hd__directory_clear(fd, h->path);
 }
 
 void hd__hidden_left(const char *what, const char *dir, const char *path, int cause)
