@@ -161,7 +161,8 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
 {
     int32_t whole = hd__bpe_find(w->b, s, n);
     if (whole >= 0) {
-        return hd__ids_add(ids, whole);
+        hd__ids_add(ids, whole);
+        return true;
     }
     if (!start_word(w, s, n)) {
         return false;
@@ -170,9 +171,7 @@ static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
         merge_pair(w, heap_take(w));
     }
     for (int32_t i = 0; i < n; i = w->parts[i].end) {
-        if (!hd__ids_add(ids, w->parts[i].id)) {
-            return false;
-        }
+        hd__ids_add(ids, w->parts[i].id);
     }
     return true;
 }
@@ -184,12 +183,7 @@ static int64_t find_special(const char *s, int64_t n)
 {
     const int64_t length = (int64_t)strlen(HD__END_OF_TEXT);
     for (int64_t at = 0; at + length <= n; at++) {
-        const char *c = memchr(s + at, '<', (size_t)(n - length - at + 1));
-        if (!c) {
-            return n;
-        }
-        at = c - s;
-        if (memcmp(c, HD__END_OF_TEXT, (size_t)length) == 0) {
+        if (memcmp(s + at, HD__END_OF_TEXT, (size_t)length) == 0) {
             return at;
         }
     }
@@ -211,9 +205,7 @@ static bool encode_parts(word *w, const char *text, int64_t n, bool special, hd_
         }
         if (end < n) {
             at += (int64_t)strlen(HD__END_OF_TEXT);
-            if (!hd__ids_add(ids, w->b->special)) {
-                return false;
-            }
+            hd__ids_add(ids, w->b->special);
         }
     }
     return true;

@@ -24,12 +24,16 @@ typedef struct file {
     int64_t n;
 } file;
 
+typedef struct entry {
+    int64_t id, begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
+    int64_t by_id;        /* where the entry is whose id is this one's place; -1: not found yet */
+} entry;
+
 /* The vocabulary in the file's order. */
 typedef struct entries {
     hd__text bytes; /* of all tokens, one after the other */
-    int64_t *ends;  /* where each token's bytes end */
-    int64_t *ids;
-    int64_t n, ends_room, ids_room;
+    entry *v;
+    int64_t n, room;
 } entries;
 
 typedef struct reader {
@@ -99,17 +103,6 @@ static bool fail_token(const reader *r, const file *f, int64_t line, const char 
 
 /* ---------------------------------------------------------------- vocab.json */
 
-static bool vocab_add(entries *e, int64_t id)
-{
-    if (e->bytes.failed || !hd__grow(&e->ends, &e->ends_room, e->n + 1, sizeof *e->ends) ||
-        !hd__grow(&e->ids, &e->ids_room, e->n + 1, sizeof *e->ids)) {
-        return false;
-    }
-    e->ends[e->n] = (int64_t)e->bytes.len;
-    e->ids[e->n++] = id;
-    return true;
-}
-
 /* Reads an object that maps names to integers. */
 static bool read_object(const reader *r, hd__json *j, entries *e)
 {
@@ -118,15 +111,17 @@ static bool read_object(const reader *r, hd__json *j, entries *e)
         return hd__json_fail(j, hd__call, r->vocab.where, "an object");
     }
     while (hd__json_next(j) == HD__JSON_NAME) {
+        int64_t begin = (int64_t)e->bytes.len;
         if (!unspell(&r->a, j->s, (int64_t)j->len, &e->bytes)) {
             return fail_text(&r->vocab, 0, j->s, (int64_t)j->len, "GPT-2's characters for bytes");
         }
         if (hd__json_next(j) != HD__JSON_NUMBER || !hd__json_int(j, &id)) {
             return hd__json_fail(j, hd__call, r->vocab.where, "an integer");
         }
-        if (!vocab_add(e, id)) {
+        if (e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v)) {
             return false;
         }
+        e->v[e->n++] = (entry){id, begin, (int64_t)e->bytes.len - begin, -1};
     }
     return (j->kind == HD__JSON_OBJECT_END && hd__json_next(j) == HD__JSON_END) ||
            hd__json_fail(j, hd__call, r->vocab.where, "a name");
@@ -142,19 +137,18 @@ static bool read_entries(const reader *r, entries *e)
     return ok;
 }
 
-/* Sets at[id] to the entry that has the id; each id of 0 .. n - 1 must come once. */
-static bool place_ids(const reader *r, const entries *e, int32_t *at)
+/* Sets by_id; each id of 0 .. n - 1 must come once. */
+static bool place_ids(const reader *r, entries *e)
 {
-    memset(at, -1, (size_t)e->n * sizeof *at);
     for (int64_t i = 0; i < e->n; i++) {
-        int64_t id = e->ids[i];
+        int64_t id = e->v[i].id;
         bool inside = id >= 0 && id < e->n;
-        if (!inside || at[id] >= 0) {
+        if (!inside || e->v[id].by_id >= 0) {
             return hd__fail(HD_FORMAT,
                             "%s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
                             r->vocab.where, id, inside ? " again" : "", e->n - 1);
         }
-        at[id] = (int32_t)i;
+        e->v[id].by_id = i;
     }
     return true;
 }
@@ -183,12 +177,13 @@ static bool make_tables(reader *r, int64_t n, int64_t bytes)
 }
 
 /* Enters the tokens in the order of their ids. */
-static bool enter_tokens(reader *r, const entries *e, const int32_t *at)
+static bool enter_tokens(reader *r, const entries *e)
 {
     hd__bpe *b = r->b;
     for (int64_t id = 0, end = 0; id < e->n; id++) {
-        int64_t i = at[id], from = i > 0 ? e->ends[i - 1] : 0, n = e->ends[i] - from;
-        const char *token = e->bytes.s + from;
+        const entry *of = &e->v[e->v[id].by_id];
+        const char *token = e->bytes.s + of->begin;
+        const int64_t n = of->n;
         memcpy(b->base.bytes + end, token, (size_t)n);
         end += n;
         b->base.starts[id + 1] = end;
@@ -211,18 +206,14 @@ static bool read_vocab(reader *r)
         ok = hd__fail(HD_FORMAT, "%s: %" PRId64 " tokens: expected %d to %d", r->vocab.where, e.n,
                       BYTES, INT32_MAX / 4);
     }
-    int32_t *at = ok ? hd__alloc_items(e.n, sizeof *at) : NULL;
-    ok = at && place_ids(r, &e, at) && make_tables(r, e.n, (int64_t)e.bytes.len) &&
-         enter_tokens(r, &e, at);
+    ok = ok && place_ids(r, &e) && make_tables(r, e.n, (int64_t)e.bytes.len) && enter_tokens(r, &e);
     for (int i = 0; i < BYTES && ok; i++) {
         const char byte = (char)i;
         ok = hd__bpe_find(r->b, &byte, 1) >= 0 ||
              fail_token(r, &r->vocab, 0, &byte, 1, "a token for each byte");
     }
-    hd_free(at);
     hd_free(e.bytes.s);
-    hd_free(e.ends);
-    hd_free(e.ids);
+    hd_free(e.v);
     return ok;
 }
 

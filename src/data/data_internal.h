@@ -40,13 +40,13 @@ hd_dataset *hd__dataset_hold(const hd_dataset *s);
 void hd__dataset_drop(hd_dataset *s); /* takes NULL */
 
 typedef struct hd__batch {
-    hd_tensor *input, *target; /* (n, max_length) each */
+    hd_tensor *input, *target; /* (n, max_length) each, or (max_length,) */
 } hd__batch;
 
-/* Makes both tensors, without values. Then they are filled, which cannot fail, with the items
- * at first, first + step, first + 2 step, ... of the order, which begins again after its end. If
- * order is NULL, item k is at k. */
-bool hd__batch_new(const hd_dataset *s, int64_t n, hd__batch *b);
+/* Makes both tensors, without values; ndim is 2, or 1 for a single item. Then they are filled,
+ * which cannot fail, with the items at first, first + step, first + 2 step, ... of the order, which
+ * begins again after its end. If order is NULL, item k is at k. */
+bool hd__batch_new(const hd_dataset *s, int ndim, int64_t n, hd__batch *b);
 void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
                     const int64_t *order);
 /* Writes the tensors to where the caller wants them; NULL: not wanted. */
@@ -61,18 +61,21 @@ bool hd__utf8_check(const char *s, int64_t n);
 enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
 int hd__char_class(uint32_t code);
 
-/* Where the class changes: code point << 2 | class, ascending from code point 0. */
-extern const uint32_t hd__char_classes[];
+/* The ranges of characters of one class, ascending. In base 16: the first character, the last one
+ * in five digits, and the class in one. Characters in no range are of HD__OTHER. */
+extern const uint64_t hd__char_classes[];
 extern const int hd__char_classes_len;
 
 /* ---------------------------------------------------------------- tokenizers */
 
+/* It begins as {0}. After one failure, additions change nothing; the error then stands. */
 typedef struct hd__ids {
     int64_t *v; /* hd_free */
     int64_t n, room;
+    bool failed;
 } hd__ids;
 
-bool hd__ids_add(hd__ids *ids, int64_t id);
+void hd__ids_add(hd__ids *ids, int64_t id);
 
 typedef struct hd__tokenizer_type {
     const char *kind; /* its name in a dictionary */

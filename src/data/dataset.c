@@ -8,19 +8,22 @@
 
 /* ---------------------------------------------------------------- life */
 
-/* Holds t. On success, order belongs to the dataset. */
+/* Holds t. with_order: it has a list of windows, which are not chosen yet. */
 static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t stride, int64_t len,
-                               int64_t *order)
+                               bool with_order)
 {
     hd_dataset *s = hd__alloc_zeroed(sizeof *s);
-    if (s) {
-        atomic_init(&s->refs, 1);
-        s->tokens = hd__tokens_hold(t);
-        s->max_length = max_length;
-        s->stride = stride;
-        s->len = len;
-        s->order = order;
+    int64_t *order = s && with_order ? hd__alloc_items(len, sizeof *order) : NULL;
+    if (!s || (with_order && !order)) {
+        hd_free(s);
+        return NULL;
     }
+    atomic_init(&s->refs, 1);
+    s->tokens = hd__tokens_hold(t);
+    s->max_length = max_length;
+    s->stride = stride;
+    s->len = len;
+    s->order = order;
     return s;
 }
 
@@ -36,7 +39,7 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
     }
     /* the length of Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
-    return dataset_new(t, max_length, stride, room > 0 ? (room - 1) / stride + 1 : 0, NULL);
+    return dataset_new(t, max_length, stride, room > 0 ? (room - 1) / stride + 1 : 0, false);
 }
 
 hd_dataset *hd__dataset_hold(const hd_dataset *s)
@@ -76,18 +79,18 @@ int64_t hd_dataset_len(const hd_dataset *s)
 
 /* ---------------------------------------------------------------- items */
 
-bool hd__batch_new(const hd_dataset *s, int64_t n, hd__batch *b)
+bool hd__batch_new(const hd_dataset *s, int ndim, int64_t n, hd__batch *b)
 {
-    int64_t sizes[] = {n, s->max_length};
-    b->input = hd__empty(HD_INT64, 2, sizes);
-    b->target = b->input ? hd__empty(HD_INT64, 2, sizes) : NULL;
+    const int64_t all[] = {n, s->max_length}, *sizes = ndim == 2 ? all : all + 1;
+    b->input = hd__empty(HD_INT64, ndim, sizes);
+    b->target = b->input ? hd__empty(HD_INT64, ndim, sizes) : NULL;
     return b->target;
 }
 
 void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
                     const int64_t *order)
 {
-    int64_t n = b->input->sizes[0], len = s->max_length;
+    int64_t len = s->max_length, n = b->input->numel / len;
     int64_t *x = hd__ptr(b->input), *y = hd__ptr(b->target);
     for (int64_t i = 0; i < n; i++, x += len, y += len) {
         int64_t item = (first + i * step) % s->len;
@@ -108,29 +111,19 @@ void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target)
     }
 }
 
-/* x (1, max_length) as (max_length,) */
-static hd_tensor *item_of(const hd_tensor *x)
-{
-    return hd__alias(x, 1, x->sizes + 1, x->strides + 1, x->offset);
-}
-
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
     HD__CALL("hd_dataset_get");
-    hd__batch b; /* (1, max_length) each */
+    hd__batch b; /* (max_length,) each */
     if (!hd__dataset_given(s)) {
         return false;
     }
     int64_t at = hd__index(hd__call, i, s->len, "items");
-    if (at < 0 || !hd__batch_new(s, 1, &b)) {
-        return false;
-    }
-    hd_tensor *x = item_of(b.input), *y = x ? item_of(b.target) : NULL;
-    if (!y) {
+    if (at < 0 || !hd__batch_new(s, 1, 1, &b)) {
         return false;
     }
     hd__batch_fill(&b, s, at, 1, NULL);
-    hd__batch_give(&(hd__batch){x, y}, input, target);
+    hd__batch_give(&b, input, target);
     return true;
 }
 
@@ -148,25 +141,11 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
                                          HD__SIZES(n, lengths), s->len);
 }
 
-/* A dataset of len items of s, which are not chosen yet. */
-static hd_dataset *dataset_part(const hd_dataset *s, int64_t len)
-{
-    int64_t *windows = hd__alloc_items(len, sizeof *windows);
-    if (!windows) {
-        return NULL;
-    }
-    hd_dataset *p = dataset_new(s->tokens, s->max_length, s->stride, len, windows);
-    if (!p) {
-        hd_free(windows);
-    }
-    return p;
-}
-
 /* Makes all parts, or none. */
 static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
-        parts[i] = dataset_part(s, lengths[i]);
+        parts[i] = dataset_new(s->tokens, s->max_length, s->stride, lengths[i], true);
         if (!parts[i]) {
             while (i > 0) {
                 hd_dataset_free(parts[--i]);

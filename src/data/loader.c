@@ -170,7 +170,7 @@ bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
         return false;
     }
     int64_t n = size_of_batch(l, l->under_way ? l->batch : 0);
-    if ((n > 0 && !hd__batch_new(l->s, n, &b)) || (!l->under_way && !begin_epoch(l))) {
+    if ((n > 0 && !hd__batch_new(l->s, 2, n, &b)) || (!l->under_way && !begin_epoch(l))) {
         return false;
     }
     if (n > 0) {
@@ -219,20 +219,22 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 /* ---------------------------------------------------------------- saved state */
 
-enum { FIXED = 6 };
+enum { FIXED = 6, NUMBERS = 9 };
 
-/* What must be the same in the loader that saved and in the one that loads. The batch is that of
- * all ranks together, so the number of ranks may differ. */
-static const char *const fixed[FIXED] = {"len",        "max_length", "stride",
-                                         "batch_size", "shuffle",    "drop_last"};
+/* The first FIXED must be the same in the loader that saved and in the one that loads. The batch is
+ * that of all ranks together, so the number of ranks may differ. */
+static const char *const names[NUMBERS] = {"len",        "max_length", "stride",
+                                           "batch_size", "shuffle",    "drop_last",
+                                           "epoch",      "batch",      "under_way"};
 
-/* The values of l in the order of `fixed`. */
-static void fixed_values(const hd_loader *l, int64_t values[FIXED])
+/* The values of l in the order of `names`. */
+static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
 {
-    const int64_t v[FIXED] = {l->s->len,    l->s->max_length,
-                              l->s->stride, l->o.batch_size * l->ranks,
-                              l->o.shuffle, l->o.drop_last};
-    memcpy(values, v, sizeof v);
+    const int64_t v[NUMBERS] = {
+        l->s->len,    l->s->max_length, l->s->stride, l->o.batch_size * l->ranks,
+        l->o.shuffle, l->o.drop_last,   l->epoch,     l->batch,
+        l->under_way};
+    memcpy(numbers, v, sizeof v);
 }
 
 /* Writes what the order follows from: the seed, or the order itself. What an older state in the
@@ -253,17 +255,14 @@ static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 static bool loader_write(const void *object, hd_dict *d, const char *prefix)
 {
     const hd_loader *l = object;
-    int64_t values[FIXED];
-    fixed_values(l, values);
-    for (int i = 0; i < FIXED; i++) {
-        if (!hd_dict_set_int(d, hd__field(prefix, fixed[i]), values[i])) {
+    int64_t numbers[NUMBERS];
+    numbers_of(l, numbers);
+    for (int i = 0; i < NUMBERS; i++) {
+        if (!hd_dict_set_int(d, hd__field(prefix, names[i]), numbers[i])) {
             return false;
         }
     }
-    return hd_dict_set_int(d, hd__field(prefix, "epoch"), l->epoch) &&
-           hd_dict_set_int(d, hd__field(prefix, "batch"), l->batch) &&
-           hd_dict_set_int(d, hd__field(prefix, "under_way"), l->under_way) &&
-           write_order(l, d, prefix);
+    return write_order(l, d, prefix);
 }
 
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
@@ -294,30 +293,6 @@ static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
     return i == n;
 }
 
-/* The saved order, after all checks; NULL if it is wrong. */
-static const int64_t *read_order(const hd_dict *d, const char *prefix, int64_t n)
-{
-    const char *name = hd__field(prefix, "order");
-    hd_tensor *order = hd_dict_get(d, name); /* (n,) */
-    if (!order) {
-        return NULL;
-    }
-    order = hd__contiguous(order);
-    unsigned char *seen = order ? hd__alloc_zeroed((size_t)n) : NULL;
-    if (!seen) {
-        return NULL;
-    }
-    bool ok = order->dtype == HD_INT64 && order->ndim == 1 && order->numel == n &&
-              is_permutation(hd__ptr(order), n, seen);
-    hd_free(seen);
-    if (!ok) {
-        return hd__fail(HD_VALUE,
-                        "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
-                        n, n - 1);
-    }
-    return hd__ptr(order);
-}
-
 /* Looks whether the state has this entry. Fails if memory runs out. */
 static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
 {
@@ -330,10 +305,10 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
  * is that of a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
-    int64_t values[FIXED];
-    fixed_values(l, values);
+    int64_t numbers[NUMBERS];
+    numbers_of(l, numbers);
     for (int i = 0; i < FIXED; i++) {
-        if (!is_as_here(l, d, prefix, fixed[i], values[i])) {
+        if (!is_as_here(l, d, prefix, names[i], numbers[i])) {
             return false;
         }
     }
@@ -359,15 +334,28 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     return true;
 }
 
-/* Sets l's order to the one that was saved. */
+/* Sets l's order to the one that was saved, after all checks. */
 static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 {
-    const int64_t *order = read_order(d, prefix, l->s->len);
-    if (order) {
-        memcpy(l->order, order, (size_t)l->s->len * sizeof *order);
-        l->own_order = true;
+    const int64_t n = l->s->len;
+    const char *name = hd__field(prefix, "order");
+    hd_tensor *order = hd_dict_get(d, name); /* (n,) */
+    order = order ? hd__contiguous(order) : NULL;
+    unsigned char *seen = order ? hd__alloc_zeroed((size_t)n) : NULL;
+    if (!seen) {
+        return false;
     }
-    return order;
+    bool ok = order->dtype == HD_INT64 && order->ndim == 1 && order->numel == n &&
+              is_permutation(hd__ptr(order), n, seen);
+    hd_free(seen);
+    if (!ok) {
+        return hd__fail(HD_VALUE,
+                        "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
+                        n, n - 1);
+    }
+    memcpy(l->order, hd__ptr(order), (size_t)n * sizeof *l->order);
+    l->own_order = true;
+    return true;
 }
 
 bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)

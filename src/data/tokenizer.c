@@ -47,14 +47,14 @@ int64_t hd_tokenizer_size(const hd_tokenizer *t)
 
 /* ---------------------------------------------------------------- encoding */
 
-bool hd__ids_add(hd__ids *ids, int64_t id)
+void hd__ids_add(hd__ids *ids, int64_t id)
 {
-    if (HD__UNLIKELY(ids->n == ids->room) &&
-        !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v)) {
-        return false;
+    if (HD__UNLIKELY(ids->n == ids->room)) {
+        ids->failed = ids->failed || !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v);
     }
-    ids->v[ids->n++] = id;
-    return true;
+    if (!ids->failed) {
+        ids->v[ids->n++] = id;
+    }
 }
 
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
@@ -81,7 +81,8 @@ hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t 
     }
     hd__ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
-    if (t->type->encode(t, text, n < 0 ? (int64_t)strlen(text) : n, special, &ids)) {
+    n = n < 0 ? (int64_t)strlen(text) : n;
+    if (t->type->encode(t, text, n, special, &ids) && !ids.failed) {
         x = hd_from_data_n(HD_INT64, ids.n ? ids.v : &ids.n, 1, &ids.n);
     }
     hd_free(ids.v);
@@ -124,33 +125,26 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* Hands the text to the innermost scope; *n gets its length. */
-static const char *give_text(hd__text *text, int64_t *n)
+/* The text in the innermost scope; *n gets its length. */
+static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
 {
-    int64_t len = (int64_t)text->len;
-    const char *s = hd__text_give(text);
+    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
+        return NULL;
+    }
+    hd__text text = {0};
+    text.failed = !add_tokens(t, ids, &text);
+    if (replace) {
+        hd__text bytes = text;
+        text = (hd__text){.failed = bytes.failed};
+        add_replaced(&text, bytes.s, (int64_t)bytes.len);
+        hd_free(bytes.s);
+    }
+    int64_t len = (int64_t)text.len;
+    const char *s = hd__text_give(&text);
     if (s && n) {
         *n = len;
     }
     return s;
-}
-
-static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
-{
-    hd__text bytes = {0}, text = {0};
-    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
-        return NULL;
-    }
-    bytes.failed = !add_tokens(t, ids, &bytes);
-    if (!replace) {
-        return give_text(&bytes, n);
-    }
-    text.failed = bytes.failed;
-    if (!text.failed) {
-        add_replaced(&text, bytes.s, (int64_t)bytes.len);
-    }
-    hd_free(bytes.s);
-    return give_text(&text, n);
 }
 
 const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
@@ -219,9 +213,7 @@ static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_s
 {
     (void)t, (void)special;
     for (int64_t i = 0; i < n; i++) {
-        if (!hd__ids_add(ids, (unsigned char)text[i])) {
-            return false;
-        }
+        hd__ids_add(ids, (unsigned char)text[i]);
     }
     return true;
 }

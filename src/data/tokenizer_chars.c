@@ -30,17 +30,6 @@ static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
     return -1;
 }
 
-/* HD_VALUE, with the character text[at .. at + length) and its place. */
-static bool refuse_character(const char *text, int64_t at, int length, int64_t count, int64_t size)
-{
-    uint32_t code;
-    hd__utf8_next(text + at, length, &code);
-    return hd__fail(HD_VALUE,
-                    "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
-                    ": expected one of the %" PRId64 " characters of the vocabulary",
-                    length, text + at, (unsigned)code, count, at, size);
-}
-
 static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
                          hd__ids *ids)
 {
@@ -53,11 +42,12 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_
         int length = hd__utf8_next(text + i, n - i, &code);
         int64_t id = chars_find(t, text + i, length);
         if (id < 0) {
-            return refuse_character(text, i, length, count, t->size);
+            return hd__fail(HD_VALUE,
+                            "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
+                            ": expected one of the %" PRId64 " characters of the vocabulary",
+                            length, text + i, (unsigned)code, count, i, t->size);
         }
-        if (!hd__ids_add(ids, id)) {
-            return false;
-        }
+        hd__ids_add(ids, id);
         i += length;
     }
     return true;

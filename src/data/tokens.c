@@ -29,18 +29,13 @@ hd_tokens *hd__tokens_hold(const hd_tokens *t)
     return held;
 }
 
-static void file_unmap(unsigned char *bytes, size_t size)
-{
-    if (size > 0) {
-        hd__sys_unmap(bytes, size);
-    }
-}
-
 void hd__tokens_drop(hd_tokens *t)
 {
     while (t && hd__refs_down(&t->refs)) {
         hd_tokens *owner = t->owner;
-        file_unmap(t->bytes, t->mapped);
+        if (t->mapped > 0) {
+            hd__sys_unmap(t->bytes, t->mapped);
+        }
         if (t->allocated) {
             hd_free(t->bytes);
         }
@@ -109,64 +104,61 @@ void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
     }
 }
 
-/* Checks ids, and writes their bytes to *bytes (hd_free). Returns the number of ids, or -1. */
-static int64_t ids_to_bytes(int width, const hd_tensor *ids, unsigned char **bytes)
-{
-    *bytes = NULL;
-    HD__SCOPE_OR(-1);
-    hd_tensor *x = checked_ids(ids, width); /* (n,) */
-    *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
-    if (!*bytes) {
-        return -1;
-    }
-    const int64_t *v = hd__ptr(x);
-    unsigned char *to = *bytes;
-    for (int64_t i = 0; i < x->numel; i++) {
-        for (int b = 0; b < width; b++) {
-            *to++ = (unsigned char)(v[i] >> 8 * b);
-        }
-    }
-    return x->numel;
-}
-
 /* ---------------------------------------------------------------- making */
 
-/* Maps a regular file for reading, and gives its size. An empty one is not mapped. NULL: HD_IO,
- * with the path and the cause. */
-static unsigned char *file_map(const char *path, size_t *size)
+/* Maps the regular file, whose size is a multiple of the width. An empty one is not mapped. */
+static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
     int64_t n;
     int fd = hd__regular_open(hd__call, path, &n);
     if (fd < 0) {
-        return NULL;
+        return false;
     }
-    unsigned char *bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
-    if (!bytes) {
-        hd__io_fail(hd__call, path, "map", errno);
+    bool ok = n % t->width == 0 ||
+              hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected a multiple of %d",
+                       HD__CUT(path), n, t->width);
+    if (ok) {
+        t->bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
+        ok = t->bytes || hd__io_fail(hd__call, path, "map", errno);
     }
     hd__sys_drop(fd);
-    *size = (size_t)n;
-    return bytes;
+    if (ok) {
+        t->mapped = (size_t)n;
+        t->len = n / t->width;
+    }
+    return ok;
 }
 
 hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 {
     HD__CALL("hd_tokens_open");
-    size_t size, width = (size_t)type;
-    unsigned char *bytes =
-        hd__given("path", path) && check_type(type) ? file_map(path, &size) : NULL;
-    if (!bytes) {
+    hd_tokens *t =
+        hd__given("path", path) && check_type(type) ? tokens_new((int)type, 0, NULL) : NULL;
+    if (t && !tokens_map(t, path)) {
+        hd__tokens_drop(t);
         return NULL;
     }
-    bool whole =
-        size % width == 0 || hd__fail(HD_FORMAT, "'%.*s': %zu bytes: expected a multiple of %zu",
-                                      HD__CUT(path), size, width);
-    hd_tokens *t = whole ? tokens_new((int)width, (int64_t)(size / width), bytes) : NULL;
-    if (t) {
-        t->mapped = size;
-    } else {
-        file_unmap(bytes, size);
+    return t;
+}
+
+/* A row that owns the bytes of ids, which this checks. */
+static hd_tokens *tokens_of(int width, const hd_tensor *ids)
+{
+    HD__SCOPE_OR(NULL);
+    hd_tensor *x = checked_ids(ids, width); /* (n,) */
+    unsigned char *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
+    hd_tokens *t = bytes ? tokens_new(width, x->numel, bytes) : NULL;
+    if (!t) {
+        hd_free(bytes);
+        return NULL;
+    }
+    t->allocated = true;
+    const int64_t *v = hd__ptr(x);
+    for (int64_t i = 0; i < t->len; i++) {
+        for (int b = 0; b < width; b++) {
+            *bytes++ = (unsigned char)(v[i] >> 8 * b);
+        }
     }
     return t;
 }
@@ -174,27 +166,18 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 hd_tokens *hd_tokens_from(const hd_tensor *ids)
 {
     HD__CALL("hd_tokens_from");
-    unsigned char *bytes;
-    int64_t n = ids_to_bytes(HD_TOKEN_U32, ids, &bytes);
-    hd_tokens *t = n < 0 ? NULL : tokens_new(HD_TOKEN_U32, n, bytes);
-    if (t) {
-        t->allocated = true;
-    } else {
-        hd_free(bytes);
-    }
-    return t;
+    return tokens_of(HD_TOKEN_U32, ids);
 }
 
 bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
     HD__CALL("hd_tokens_write");
-    unsigned char *bytes;
     if (!hd__may_save(hd__call) || !hd__given("path", path) || !check_type(type)) {
         return false;
     }
-    int64_t n = ids_to_bytes((int)type, ids, &bytes);
-    bool ok = n >= 0 && hd__whole_write(hd__call, path, bytes, (size_t)n * (size_t)type);
-    hd_free(bytes);
+    hd_tokens *t = tokens_of((int)type, ids);
+    bool ok = t && hd__whole_write(hd__call, path, t->bytes, (size_t)(t->len * t->width));
+    hd__tokens_drop(t);
     return ok;
 }
 

@@ -10,14 +10,15 @@ bool hd__utf8_check(const char *s, int64_t n)
 
 int hd__char_class(uint32_t code)
 {
-    int low = 0, high = hd__char_classes_len; /* the class begins in [low, high) */
+    int low = 0, high = hd__char_classes_len; /* the range of code is in [low, high), if any is */
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (hd__char_classes[middle] >> 2 <= code) {
+        if (hd__char_classes[middle] >> 24 <= code) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return hd__char_classes[low] & 3;
+    uint64_t range = hd__char_classes[low];
+    return range >> 24 <= code && code <= (range >> 4 & 0xFFFFF) ? range & 15 : HD__OTHER;
 }

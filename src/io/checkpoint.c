@@ -18,12 +18,11 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 /* Sets an entry to kind, followed by s, which may be longer than a format can write. */
 static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
+    HD__SCOPE_OR(false);
     hd__text t = {0};
     hd__text_puts(&t, kind);
     hd__text_puts(&t, s);
-    bool ok = !t.failed && hd_dict_set_string(to, name, t.s);
-    hd_free(t.s);
-    return ok;
+    return hd_dict_set_string(to, name, hd__text_give(&t));
 }
 
 static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
@@ -114,21 +113,11 @@ static bool decode_all(hd_dict *state, const char *path)
 
 /* ---------------------------------------------------------------- its files */
 
-/* "dir/name", or NULL if memory runs out; hd_free. */
-static char *path_in(const char *dir, const char *name)
-{
-    hd__text t = {0};
-    hd__text_format(&t, "%s/%s", dir, name);
-    return hd__text_take(&t);
-}
-
 static bool save_into(const char *hidden, const char *dir, const char *name, const hd_dict *d)
 {
-    char *path = path_in(hidden, name), *shown = path ? path_in(dir, name) : NULL;
-    bool ok = shown && hd__safetensors_save(path, shown, d);
-    hd_free(path);
-    hd_free(shown);
-    return ok;
+    const char *path = hd__path_in(hidden, strlen(hidden), name);
+    const char *shown = hd__path_in(dir, strlen(dir), name);
+    return path && shown && hd__safetensors_save(path, shown, d);
 }
 
 bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *model,
@@ -169,21 +158,13 @@ static void files_close(checkpoint_file *f)
     }
 }
 
-/* Has dir become another directory than fd, which is open, or -1? */
-static bool was_replaced(const char *dir, int fd)
-{
-    hd__sys_info then, now;
-    return fd >= 0 && hd__sys_fstat(fd, &then) == 0 &&
-           hd__sys_stat(HD__SYS_HERE, dir, true, &now) == 0 &&
-           (then.number != now.number || then.device != now.device);
-}
-
 /* A checkpoint that was just replaced loses its files; then the new one is opened. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {
-        int fd = files_open_once(dir, f);
-        bool done = (f[MODEL].fd >= 0 && f[STATE].fd >= 0) || !was_replaced(dir, fd);
+        int fd = files_open_once(dir, f), unknown;
+        bool done = fd < 0 || (f[MODEL].fd >= 0 && f[STATE].fd >= 0) ||
+                    hd__still_at(fd, dir, true, &unknown) || unknown != 0;
         hd__sys_drop(fd);
         if (done) {
             return;
@@ -194,19 +175,17 @@ static void files_open(const char *dir, checkpoint_file *f)
 
 static hd_dict *load_from(const char *dir, checkpoint_file *f, bool is_state)
 {
-    char *path = path_in(dir, f->name);
-    hd_dict *d = NULL;
-    if (path && f->fd < 0) {
-        hd__io_fail(hd__call, path, "open", f->cause);
-    } else if (path) {
-        d = hd__safetensors_load_fd(path, f->fd);
-        f->fd = -1;
+    HD__SCOPE_OR(NULL);
+    const char *path = hd__path_in(dir, strlen(dir), f->name);
+    if (!path || f->fd < 0) {
+        return path ? hd__io_fail(hd__call, path, "open", f->cause) : NULL;
     }
+    hd_dict *d = hd__safetensors_load_fd(path, f->fd);
+    f->fd = -1;
     if (d && is_state && !decode_all(d, path)) {
         hd_dict_free(d);
-        d = NULL;
+        return NULL;
     }
-    hd_free(path);
     return d;
 }
 
@@ -215,23 +194,26 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     HD__CALL("hd_checkpoint_load");
     checkpoint_file f[FILES] = {{.name = model_file, .to = model},
                                 {.name = state_file, .to = state}};
-    hd_dict *d[FILES] = {NULL, NULL};
-    bool ok = hd__given("dir", dir);
-    if (ok) {
-        files_open(dir, f);
-        for (int i = 0; i < FILES && ok; i++) {
-            d[i] = f[i].to ? load_from(dir, &f[i], i == STATE) : NULL;
-            ok = d[i] || !f[i].to;
-        }
-        files_close(f);
-    }
     for (int i = 0; i < FILES; i++) {
-        if (!ok) {
-            hd_dict_free(d[i]);
-        }
         if (f[i].to) {
-            *f[i].to = ok ? d[i] : NULL;
+            *f[i].to = NULL;
         }
+    }
+    if (!hd__given("dir", dir)) {
+        return false;
+    }
+    bool ok = true;
+    files_open(dir, f);
+    for (int i = 0; i < FILES && ok; i++) {
+        if (f[i].to) {
+            *f[i].to = load_from(dir, &f[i], i == STATE);
+            ok = *f[i].to;
+        }
+    }
+    files_close(f);
+    if (!ok && model) { /* the state failed, or the model itself */
+        hd_dict_free(*model);
+        *model = NULL;
     }
     return ok;
 }

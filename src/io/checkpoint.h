@@ -24,9 +24,10 @@ bool hd__checkpoint_removable(const char *dir);
 
 /* ---------------------------------------------------------------- hidden.c */
 
-/* A directory beside dir that is filled and then gets dir's name. It begins as {.lock = -1}. */
+/* A directory beside dir that is filled and then gets dir's name. It begins as {.lock = -1} and
+ * ends with hd__sys_drop(h.lock). Its path, as all of hidden.c, lives in the innermost scope. */
 typedef struct hd__hidden {
-    hd__text path;
+    const char *path;
     int lock; /* the directory, open and locked; -1: there is none */
 } hd__hidden;
 
@@ -37,17 +38,19 @@ int hd__hidden_clear(hd__hidden *h);
 void hd__hidden_drop(const char *dir, hd__hidden *h);
 /* Warns that a checkpoint of dir, an "old" or "unfinished" one, is left at path. */
 void hd__hidden_left(const char *what, const char *dir, const char *path, int cause);
-/* Leaves the directory. */
-void hd__hidden_free(hd__hidden *h);
 
-/* A new path for such a directory, of which there is none yet. */
-bool hd__hidden_path(const char *dir, hd__text *path);
+/* A new path for such a directory, of which there is none yet; NULL if memory runs out. */
+const char *hd__hidden_path(const char *dir);
+/* "dir/name", of the first n bytes of dir. */
+const char *hd__path_in(const char *dir, size_t n, const char *name);
+/* Returns 0 if there is something at path, also a link, and otherwise the errno of looking. */
+int hd__stat_cause(const char *path);
 
 /* Removes the hidden directories of dir that processes which were killed, or failed, have left.
- * What cannot be removed stays. left is NULL, or counts them. False: memory ran out. */
+ * What cannot be removed stays. left begins as {0}. False: memory ran out. */
 typedef struct hd__left_overs {
     int found, cause; /* cause: the errno of the first one that could not be removed, or 0 */
-    hd__text path;    /* of that one; hd_free(path.s) */
+    const char *path; /* of that one */
     int unread;       /* why they cannot be looked for: an errno, or 0 */
 } hd__left_overs;
 
@@ -57,7 +60,8 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left);
  * errno of the first removal that fails. What another process removes meanwhile is no failure. It
  * allocates nothing through heed, because it also cleans up after memory has run out. */
 int hd__directory_clear(int fd, const char *path);
-/* Is the open directory fd still the one at path? *cause: why that cannot be told, or 0. */
-bool hd__still_at(int fd, const char *path, int *cause);
+/* Is the open directory fd still the one at path? If not `follow`, path is no link to it. *cause:
+ * why that cannot be told, or 0. */
+bool hd__still_at(int fd, const char *path, bool follow, int *cause);
 
 #endif

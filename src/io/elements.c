@@ -1,6 +1,6 @@
 /* elements.c - the types of numbers in files, and the dtypes that they become.
  *
- * A type is one row of the table hd__elements. Elements that need no change go straight between
+ * A type is one row of the table hd__elements. Elements that need no conversion go straight between
  * file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
 
@@ -12,46 +12,19 @@ const bool hd__big_endian = true;
 const bool hd__big_endian = false;
 #endif
 
-enum { BUFFER = 1 << 14 };
-
 /* ---------------------------------------------------------------- conversions */
 
-static int64_t from_bool(const unsigned char *from, void *to, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        ((uint8_t *)to)[i] = from[i] != 0;
-    }
-    return n;
-}
-
-#define INTEGER(name, type)                                                                        \
+/* y: what an element becomes whose value in the file is v. */
+#define CONVERSION(name, from_type, to_type, y)                                                    \
     static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
     {                                                                                              \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            type v;                                                                                \
+            from_type v;                                                                           \
             memcpy(&v, from + i * (int64_t)sizeof v, sizeof v);                                    \
-            ((int64_t *)to)[i] = v;                                                                \
+            ((to_type *)to)[i] = y;                                                                \
         }                                                                                          \
         return n;                                                                                  \
     }
-INTEGER(from_u8, uint8_t)
-INTEGER(from_i8, int8_t)
-INTEGER(from_u16, uint16_t)
-INTEGER(from_i16, int16_t)
-INTEGER(from_u32, uint32_t)
-INTEGER(from_i32, int32_t)
-
-static int64_t from_u64(const unsigned char *from, void *to, int64_t n)
-{
-    int64_t *y = to;
-    memcpy(y, from, (size_t)n * sizeof *y);
-    for (int64_t i = 0; i < n; i++) {
-        if (y[i] < 0) {
-            return i;
-        }
-    }
-    return n;
-}
 
 /* The bits of a float32 with those of a float16: 1 sign, 5 exponent (bias 15), 10 fraction. */
 static uint32_t half_bits(uint32_t h)
@@ -69,18 +42,27 @@ static uint32_t half_bits(uint32_t h)
     return sign | (exponent + 127 - 15) << 23 | fraction << 13;
 }
 
-#define HALF(name, bits)                                                                           \
-    static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            uint16_t h;                                                                            \
-            memcpy(&h, from + 2 * i, sizeof h);                                                    \
-            ((uint32_t *)to)[i] = bits;                                                            \
-        }                                                                                          \
-        return n;                                                                                  \
+CONVERSION(from_bool, uint8_t, uint8_t, v != 0)
+CONVERSION(from_u8, uint8_t, int64_t, v)
+CONVERSION(from_i8, int8_t, int64_t, v)
+CONVERSION(from_u16, uint16_t, int64_t, v)
+CONVERSION(from_i16, int16_t, int64_t, v)
+CONVERSION(from_u32, uint32_t, int64_t, v)
+CONVERSION(from_i32, int32_t, int64_t, v)
+CONVERSION(from_f16, uint16_t, uint32_t, half_bits(v))
+CONVERSION(from_bf16, uint16_t, uint32_t, (uint32_t)v << 16)
+
+static int64_t from_u64(const unsigned char *from, void *to, int64_t n)
+{
+    int64_t *y = to;
+    memcpy(y, from, (size_t)n * sizeof *y);
+    for (int64_t i = 0; i < n; i++) {
+        if (y[i] < 0) {
+            return i;
+        }
     }
-HALF(from_f16, half_bits(h))
-HALF(from_bf16, (uint32_t)h << 16)
+    return n;
+}
 
 const hd__element hd__elements[] = {
     {"F32", "f4", 4, HD_FLOAT32, NULL},     {"F64", "f8", 8, HD_FLOAT64, NULL},
@@ -111,8 +93,9 @@ int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes)
 
 /* ---------------------------------------------------------------- reading */
 
-static void swap_bytes(unsigned char *bytes, int width, int64_t n)
+static void swap_bytes(void *elements, int width, int64_t n)
 {
+    unsigned char *bytes = elements;
     for (int64_t i = 0; i < n; i++, bytes += width) {
         for (int k = 0; k < width / 2; k++) {
             unsigned char c = bytes[k];
@@ -132,37 +115,29 @@ static bool out_of_range(const hd__in *in, const char *what, int64_t at,
                     HD__CUT(in->path), what, at, v, INT64_MAX);
 }
 
-/* Converts n elements, which the buffer holds. *fit: how many of them the dtype can hold. */
-static bool convert(const hd__element *e, bool swap, unsigned char *buffer, void *to, int64_t n,
-                    int64_t *fit)
-{
-    if (swap) {
-        swap_bytes(buffer, e->bytes, n);
-    }
-    if (e->convert) {
-        *fit = e->convert(buffer, to, n);
-    } else {
-        memcpy(to, buffer, (size_t)n * e->bytes);
-        *fit = n;
-    }
-    return *fit == n;
-}
-
 bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__element *e,
                      bool swap, hd_tensor *x)
 {
-    if (!swap && !e->convert) {
-        return hd__in_read(in, at, hd__ptr(x), (size_t)x->numel * e->bytes);
-    }
-    _Alignas(8) unsigned char buffer[BUFFER];
-    int64_t step = BUFFER / e->bytes, fit;
     char *to = hd__ptr(x);
+    if (!e->convert) {
+        bool ok = hd__in_read(in, at, to, (size_t)x->numel * e->bytes);
+        if (ok && swap) {
+            swap_bytes(to, e->bytes, x->numel);
+        }
+        return ok;
+    }
+    _Alignas(8) unsigned char buffer[1 << 14];
+    int64_t step = (int64_t)sizeof buffer / e->bytes;
     for (int64_t i = 0; i < x->numel; i += step) {
         int64_t n = x->numel - i < step ? x->numel - i : step;
         if (!hd__in_read(in, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
             return false;
         }
-        if (!convert(e, swap, buffer, to + i * hd_dtype_size(e->dtype), n, &fit)) {
+        if (swap) {
+            swap_bytes(buffer, e->bytes, n);
+        }
+        int64_t fit = e->convert(buffer, to + i * hd_dtype_size(e->dtype), n);
+        if (fit < n) {
             return out_of_range(in, what, i + fit, buffer + fit * e->bytes);
         }
     }
@@ -171,19 +146,15 @@ bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__e
 
 /* ---------------------------------------------------------------- writing */
 
-void hd__write_elements(hd__whole *file, bool swap, const hd_tensor *x)
+bool hd__write_elements(hd__whole *file, bool swap, hd_tensor *x)
 {
-    int width = (int)hd_dtype_size(x->dtype);
-    if (!swap || width == 1) {
-        hd__whole_add(file, hd__ptr(x), (size_t)(x->numel * width));
-        return;
+    HD__SCOPE_OR(false);
+    hd_tensor *y = swap ? hd__clone(x) : hd__contiguous(x); /* x's shape */
+    if (y && swap) {
+        swap_bytes(hd__ptr(y), (int)hd_dtype_size(y->dtype), y->numel);
     }
-    unsigned char buffer[BUFFER];
-    int64_t step = BUFFER / width;
-    for (int64_t i = 0; i < x->numel; i += step) {
-        int64_t n = x->numel - i < step ? x->numel - i : step;
-        memcpy(buffer, (const char *)hd__ptr(x) + i * width, (size_t)(n * width));
-        swap_bytes(buffer, width, n);
-        hd__whole_add(file, buffer, (size_t)(n * width));
+    if (y) {
+        hd__whole_add(file, hd__ptr(y), (size_t)(y->numel * hd_dtype_size(y->dtype)));
     }
+    return y && !file->failed;
 }

@@ -6,24 +6,14 @@
 #include "base/system/system.h"
 #include "io/io_internal.h"
 
-bool hd__in_open(hd__in *in, const char *path)
+bool hd__in_open(hd__in *in, const char *path, int fd)
 {
-    in->path = path;
+    *in = (hd__in){.path = path, .fd = fd};
+    if (fd >= 0) {
+        return hd__regular_ok(hd__call, path, fd, &in->size);
+    }
     in->fd = hd__regular_open(hd__call, path, &in->size);
     return in->fd >= 0;
-}
-
-bool hd__in_take(hd__in *in, const char *path, int fd)
-{
-    in->path = path;
-    in->fd = fd;
-    return hd__regular_ok(hd__call, path, fd, &in->size);
-}
-
-void hd__in_close(hd__in *in)
-{
-    hd__sys_drop(in->fd);
-    in->fd = -1;
 }
 
 bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n)

@@ -23,32 +23,44 @@ static void prefix_of(const char *dir, char prefix[NAME_SIZE])
     snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
 }
 
-/* The path of a name beside dir. */
-static bool path_beside(const char *dir, const char *name, hd__text *path)
+const char *hd__path_in(const char *dir, size_t n, const char *name)
 {
-    size_t n = hd__parent_length(dir);
-    hd__text_cut(path, 0);
-    hd__text_add(path, n ? dir : ".", n ? n : 1);
-    hd__text_format(path, "/%s", name);
-    return !path->failed;
+    hd__text t = {0};
+    hd__text_add(&t, dir, n);
+    hd__text_format(&t, "/%s", name);
+    return hd__text_give(&t);
 }
 
-bool hd__hidden_path(const char *dir, hd__text *path)
+int hd__stat_cause(const char *path)
+{
+    hd__sys_info info;
+    return hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0 ? 0 : errno;
+}
+
+/* The path of a name beside dir. */
+static const char *path_beside(const char *dir, const char *name)
+{
+    size_t n = hd__parent_length(dir);
+    return n > 0 ? hd__path_in(dir, n, name) : hd__path_in(".", 1, name);
+}
+
+const char *hd__hidden_path(const char *dir)
 {
     static atomic_uint count;
     char prefix[NAME_SIZE], name[2 * NAME_SIZE];
     prefix_of(dir, prefix);
     snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
              atomic_fetch_add(&count, 1));
-    return path_beside(dir, name, path);
+    return path_beside(dir, name);
 }
 
 /* ---------------------------------------------------------------- removing */
 
-bool hd__still_at(int fd, const char *path, int *cause)
+bool hd__still_at(int fd, const char *path, bool follow, int *cause)
 {
     hd__sys_info open_one, named;
-    if (hd__sys_fstat(fd, &open_one) != 0 || hd__sys_stat(HD__SYS_HERE, path, false, &named) != 0) {
+    if (hd__sys_fstat(fd, &open_one) != 0 ||
+        hd__sys_stat(HD__SYS_HERE, path, follow, &named) != 0) {
         *cause = errno == ENOENT ? 0 : errno;
         return false;
     }
@@ -90,7 +102,7 @@ int hd__hidden_clear(hd__hidden *h)
 {
     int fd = h->lock;
     h->lock = -1;
-    return fd < 0 ? 0 : hd__directory_clear(fd, h->path.s);
+    return hd__directory_clear(fd, h->path);
 }
 
 void hd__hidden_left(const char *what, const char *dir, const char *path, int cause)
@@ -104,15 +116,8 @@ void hd__hidden_drop(const char *dir, hd__hidden *h)
 {
     int cause = hd__hidden_clear(h);
     if (cause != 0) {
-        hd__hidden_left("unfinished", dir, h->path.s, cause);
+        hd__hidden_left("unfinished", dir, h->path, cause);
     }
-}
-
-void hd__hidden_free(hd__hidden *h)
-{
-    hd__sys_drop(h->lock);
-    hd_free(h->path.s);
-    *h = (hd__hidden){.lock = -1};
 }
 
 /* ---------------------------------------------------------------- what is left over */
@@ -132,7 +137,7 @@ static bool is_unused(int fd, const char *path, int *cause)
         *cause = *cause == EWOULDBLOCK ? 0 : *cause;
         return false;
     }
-    return hd__still_at(fd, path, cause);
+    return hd__still_at(fd, path, false, cause);
 }
 
 /* Returns 0 or an errno. *found: it was one that was left over. */
@@ -158,40 +163,30 @@ static void note_left_over(hd__left_overs *left, const char *path)
     left->found += found || cause != 0;
     if (cause != 0 && left->cause == 0) {
         left->cause = cause;
-        hd__text_puts(&left->path, path);
+        left->path = path;
     }
-}
-
-/* path has room for the path of one name after the other. */
-static bool clear_each(const char *dir, hd__text *path, hd__left_overs *left)
-{
-    char prefix[NAME_SIZE];
-    bool ok = path_beside(dir, ".", path);
-    hd__sys_list *parent = ok ? hd__sys_list_at(path->s) : NULL;
-    left->unread = ok && !parent ? errno : 0;
-    prefix_of(dir, prefix);
-    for (const char *name; ok && parent && (name = hd__sys_list_next(parent, &left->unread));) {
-        if (strncmp(name, prefix, strlen(prefix)) == 0) {
-            ok = path_beside(dir, name, path);
-            if (ok) {
-                note_left_over(left, path->s);
-            }
-        }
-    }
-    if (parent) {
-        hd__sys_list_end(parent);
-    }
-    return ok && !left->path.failed;
 }
 
 bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
 {
-    hd__text path = {0};
-    hd__left_overs unasked = {0};
-    bool ok = clear_each(dir, &path, left ? left : &unasked);
-    hd_free(path.s);
-    hd_free(unasked.path.s);
-    return ok;
+    char prefix[NAME_SIZE];
+    const char *path = path_beside(dir, ".");
+    hd__sys_list *parent = path ? hd__sys_list_at(path) : NULL;
+    if (!parent) {
+        left->unread = errno;
+        return path;
+    }
+    prefix_of(dir, prefix);
+    for (const char *name; path && (name = hd__sys_list_next(parent, &left->unread));) {
+        if (strncmp(name, prefix, strlen(prefix)) == 0) {
+            path = path_beside(dir, name);
+            if (path) {
+                note_left_over(left, path);
+            }
+        }
+    }
+    hd__sys_list_end(parent);
+    return path;
 }
 
 /* ---------------------------------------------------------------- making */
@@ -200,13 +195,13 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
  * process has taken it for one that was left over. */
 static bool lock_new(hd__hidden *h, int *cause)
 {
-    h->lock = hd__sys_open_directory(h->path.s, false);
+    h->lock = hd__sys_open_directory(h->path, false);
     if (h->lock < 0) {
         *cause = errno == ENOENT ? 0 : errno;
         return false;
     }
     *cause = 0;
-    if (hd__sys_lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path.s, cause)) {
+    if (hd__sys_lock(h->lock) == EWOULDBLOCK || !hd__still_at(h->lock, h->path, false, cause)) {
         hd__sys_drop(h->lock);
         h->lock = -1;
     }
@@ -217,10 +212,11 @@ bool hd__hidden_make(const char *dir, hd__hidden *h)
 {
     for (;;) {
         int cause;
-        if (!hd__hidden_path(dir, &h->path)) {
+        h->path = hd__hidden_path(dir);
+        if (!h->path) {
             return false;
         }
-        if (hd__sys_mkdir(h->path.s) != 0) {
+        if (hd__sys_mkdir(h->path) != 0) {
             if (errno == EEXIST) {
                 continue;
             }
@@ -230,8 +226,8 @@ bool hd__hidden_make(const char *dir, hd__hidden *h)
             return true;
         }
         if (cause != 0) {
-            if (hd__sys_rmdir(h->path.s) != 0 && errno != ENOENT) {
-                hd__hidden_left("unfinished", dir, h->path.s, errno);
+            if (hd__sys_rmdir(h->path) != 0 && errno != ENOENT) {
+                hd__hidden_left("unfinished", dir, h->path, errno);
             }
             return hd__io_fail(hd__call, dir, "open the new directory", cause);
         }

@@ -15,10 +15,9 @@ typedef struct hd__in {
     int64_t size; /* when it was opened */
 } hd__in;
 
-bool hd__in_open(hd__in *in, const char *path);
-/* The same with a file that is open already, and that hd__in_close closes. */
-bool hd__in_take(hd__in *in, const char *path, int fd);
-void hd__in_close(hd__in *in);
+/* Opens the file at path, or takes fd, which is open already; -1: it is not. The caller closes
+ * in->fd, also after a failure, by hd__sys_drop. */
+bool hd__in_open(hd__in *in, const char *path, int fd);
 /* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
 bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n);
 
@@ -48,8 +47,9 @@ int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes);
  * order is not this machine's. what: names the array in messages. */
 bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__element *e,
                      bool swap, hd_tensor *x);
-/* Writes the elements of x, which is contiguous. swap: not in this machine's byte order. */
-void hd__write_elements(hd__whole *file, bool swap, const hd_tensor *x);
+/* Writes the elements of x in row-major order. swap: not in this machine's byte order. Returns
+ * false after a failure. */
+bool hd__write_elements(hd__whole *file, bool swap, hd_tensor *x);
 
 extern const bool hd__big_endian; /* of this machine */
 

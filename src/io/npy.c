@@ -2,7 +2,7 @@
  *
  * A file is "\x93NUMPY", the version, the header's length in 2 bytes (version 1) or 4, the header,
  * and the data. The header is the literal of a Python dictionary with descr, fortran_order and
- * shape (numpy.org, "numpy.lib.format"). An array in Fortran order is read as its transpose. */
+ * shape (numpy.org, "numpy.lib.format"). In Fortran order the first index runs fastest. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -213,12 +213,12 @@ static bool npy_parse(header *h)
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
-    bool ok = h->in->size >= MAGIC_BYTES + 2 && hd__in_read(h->in, 0, start, MAGIC_BYTES);
-    if (h->in->size < MAGIC_BYTES + 2 || (ok && memcmp(start, "\x93NUMPY", 6) != 0)) {
-        return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
-    }
-    if (!ok) {
+    bool short_file = h->in->size < MAGIC_BYTES + 2;
+    if (!short_file && !hd__in_read(h->in, 0, start, MAGIC_BYTES)) {
         return false;
+    }
+    if (short_file || memcmp(start, "\x93NUMPY", 6) != 0) {
+        return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
     }
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
         return bad(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
@@ -259,22 +259,19 @@ static bool check_data_size(const header *h)
 
 static hd_tensor *read_array(const header *h)
 {
-    int64_t sizes[HD_MAX_DIMS];
-    for (int i = 0; i < h->ndim; i++) {
-        sizes[i] = h->sizes[h->fortran ? h->ndim - 1 - i : i];
-    }
-    hd_tensor *x = hd__empty(h->type->dtype, h->ndim, sizes);
+    hd_tensor *x = hd__empty(h->type->dtype, h->ndim, h->sizes);
     if (!x || !hd__in_elements(h->in, "data", h->data, h->type, h->swap, x)) {
         return NULL;
     }
     if (!h->fortran || h->ndim < 2) {
         return x;
     }
-    int64_t strides[HD_MAX_DIMS];
+    int64_t strides[HD_MAX_DIMS], step = 1;
     for (int i = 0; i < h->ndim; i++) {
-        strides[i] = x->strides[h->ndim - 1 - i];
+        strides[i] = step;
+        step *= h->sizes[i];
     }
-    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0);
+    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0); /* where each element is */
     return y ? hd__contiguous(y) : NULL;
 }
 
@@ -283,13 +280,13 @@ hd_tensor *hd_load_npy(const char *path)
     HD__CALL("hd_load_npy");
     hd__in in;
     HD__SCOPE_OR(NULL);
-    if (!hd__given("path", path) || !hd__in_open(&in, path)) {
+    if (!hd__given("path", path) || !hd__in_open(&in, path, -1)) {
         return NULL;
     }
     header h = {.in = &in};
     hd_tensor *x = read_header(&h) && check_data_size(&h) ? read_array(&h) : NULL;
     hd_free(h.text);
-    hd__in_close(&in);
+    hd__sys_drop(in.fd);
     return x ? hd_scope_return(x) : NULL;
 }
 
@@ -313,20 +310,16 @@ static void put_header(hd__text *t, const hd_tensor *x)
     }
 }
 
-static bool npy_save(const char *path, const hd_tensor *x)
+static bool npy_save(const char *path, hd_tensor *x)
 {
-    HD__SCOPE_OR(false);
     hd__whole file;
     hd__text t = {0};
-    hd_tensor *row_major = hd__contig(x) ? NULL : hd__clone(x);
-    const hd_tensor *from = hd__contig(x) ? x : row_major;
     put_header(&t, x);
-    bool ok = from && !t.failed;
+    bool ok = !t.failed;
     if (ok) {
         hd__whole_begin(&file, hd__call, path, NULL);
         hd__whole_add(&file, t.s, t.len);
-        hd__write_elements(&file, hd__big_endian, from);
-        ok = hd__whole_end(&file, true);
+        ok = hd__whole_end(&file, hd__write_elements(&file, hd__big_endian, x));
     }
     hd_free(t.s);
     return ok;
@@ -336,5 +329,5 @@ bool hd_save_npy(const char *path, const hd_tensor *x)
 {
     HD__CALL("hd_save_npy");
     return hd__given("path", path) && hd__arg("x", x) && hd__may_save(hd__call) &&
-           npy_save(path, x);
+           npy_save(path, (hd_tensor *)x);
 }

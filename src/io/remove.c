@@ -26,64 +26,50 @@ static bool check_no_link(const char *dir)
                     HD__CUT(dir));
 }
 
-static bool is_gone(const char *dir)
-{
-    hd__sys_info info;
-    return hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0 && is_missing(errno);
-}
-
 /* The message tells a directory that is not there, also because another process has just moved it,
  * from one that is no checkpoint. */
 static bool check_holds(const char *dir, const char *file)
 {
+    HD__SCOPE_OR(false);
     hd__sys_info info;
-    hd__text path = {0};
-    hd__text_format(&path, "%s/%s", dir, file);
-    bool found = !path.failed && hd__sys_stat(HD__SYS_HERE, path.s, true, &info) == 0;
-    int cause = found || path.failed ? 0 : errno;
-    bool ok = found && info.kind == HD__SYS_FILE;
-    if (cause != 0 && !is_missing(cause)) {
-        hd__io_fail(hd__call, path.s, "stat", cause);
-    } else if (!ok && !path.failed && is_gone(dir)) {
-        hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
-    } else if (!ok && !path.failed) {
-        hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
+    const char *path = hd__path_in(dir, strlen(dir), file);
+    if (!path) {
+        return false;
     }
-    hd_free(path.s);
-    return ok;
-}
-
-/* Returns 0 if the name in the open directory is no directory, or was removed meanwhile; EISDIR or
- * another errno. */
-static int file_cause(int fd, const char *name)
-{
-    hd__sys_info info;
-    if (hd__sys_stat(fd, name, false, &info) != 0) {
-        return errno == ENOENT ? 0 : errno;
+    bool found = hd__sys_stat(HD__SYS_HERE, path, true, &info) == 0;
+    if (!found && !is_missing(errno)) {
+        return hd__io_fail(hd__call, path, "stat", errno);
     }
-    return info.kind == HD__SYS_DIRECTORY ? EISDIR : 0;
+    if (found && info.kind == HD__SYS_FILE) {
+        return true;
+    }
+    if (is_missing(hd__stat_cause(dir))) {
+        return hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
+    }
+    return hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
 }
 
 /* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
  * the directory, when other files are gone already. */
 static bool check_files_only(const char *dir)
 {
-    hd__sys_list *open_dir = hd__sys_list_at(dir);
-    if (!open_dir) {
+    hd__sys_list *list = hd__sys_list_at(dir);
+    if (!list) {
         return hd__io_fail(hd__call, dir, "open", errno);
     }
+    hd__sys_info info;
     int cause = 0;
     bool ok = true;
-    for (const char *name; ok && (name = hd__sys_list_next(open_dir, &cause));) {
-        cause = file_cause(hd__sys_list_fd(open_dir), name);
-        if (cause == EISDIR) {
+    for (const char *name; ok && (name = hd__sys_list_next(list, &cause));) {
+        bool there = hd__sys_stat(hd__sys_list_fd(list), name, false, &info) == 0;
+        if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                           HD__CUT(dir), HD__CUT(name));
-        } else if (cause != 0) {
-            break;
+        } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
+            ok = hd__io_fail(hd__call, dir, "read", errno);
         }
     }
-    hd__sys_list_end(open_dir);
+    hd__sys_list_end(list);
     return ok && (cause == 0 || hd__io_fail(hd__call, dir, "read", cause));
 }
 
@@ -109,14 +95,14 @@ static bool left_at(const char *dir, const char *what, int cause, const char *hi
 static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
 {
     int cause = hd__sync_close(parent);
-    if (cause != 0 && hd__sys_rename(h->path.s, dir) == 0) {
+    if (cause != 0 && hd__sys_rename(h->path, dir) == 0) {
         return hd__io_fail(hd__call, dir, "sync its directory", cause);
     }
     if (cause != 0) {
-        return left_at(dir, "sync its directory", cause, h->path.s);
+        return left_at(dir, "sync its directory", cause, h->path);
     }
     cause = hd__hidden_clear(h);
-    return cause == 0 || left_at(dir, "remove its files", cause, h->path.s);
+    return cause == 0 || left_at(dir, "remove its files", cause, h->path);
 }
 
 /* Why the files of the open directory cannot be removed: an errno, or 0. Its owner may always make
@@ -139,7 +125,7 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
         hd__io_fail(hd__call, dir, h->lock < 0 ? "open" : "remove its files", cause);
     } else {
         hd__sys_lock(h->lock);
-        if (hd__sys_rename(dir, h->path.s) == 0) {
+        if (hd__sys_rename(dir, h->path) == 0) {
             return remove_hidden(parent, dir, h);
         }
         hd__io_fail(hd__call, dir, "rename", errno);
@@ -152,11 +138,11 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
  * which is removed now. Returns false after an error. */
 static bool go_on(const char *dir, bool *gone)
 {
-    hd__sys_info info;
     hd__left_overs left = {0};
-    *gone = hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0;
-    if (*gone && !is_missing(errno)) {
-        return hd__io_fail(hd__call, dir, "stat", errno);
+    int cause = hd__stat_cause(dir);
+    *gone = cause != 0;
+    if (*gone && !is_missing(cause)) {
+        return hd__io_fail(hd__call, dir, "stat", cause);
     }
     bool ok = hd__left_overs_clear(dir, &left);
     if (ok && *gone && left.unread != 0 && !is_missing(left.unread)) {
@@ -164,15 +150,15 @@ static bool go_on(const char *dir, bool *gone)
     }
     *gone = *gone && left.found > 0;
     if (ok && *gone && left.cause != 0) {
-        ok = left_at(dir, "remove its files", left.cause, left.path.s);
+        ok = left_at(dir, "remove its files", left.cause, left.path);
     }
-    hd_free(left.path.s);
     return ok;
 }
 
 bool hd_checkpoint_remove(const char *dir)
 {
     HD__CALL("hd_checkpoint_remove");
+    HD__SCOPE_OR(false);
     bool gone;
     if (!hd__given("dir", dir) || !go_on(dir, &gone)) {
         return false;
@@ -183,11 +169,10 @@ bool hd_checkpoint_remove(const char *dir)
     if (!hd__checkpoint_removable(dir)) {
         return false;
     }
-    hd__hidden h = {.lock = -1};
-    int parent = hd__hidden_path(dir, &h.path) ? hd__parent_open(dir) : -1;
-    bool ok = !h.path.failed &&
-              (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
+    hd__hidden h = {.path = hd__hidden_path(dir), .lock = -1};
+    int parent = h.path ? hd__parent_open(dir) : -1;
+    bool ok = h.path && (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
               remove_in(parent, dir, &h);
-    hd__hidden_free(&h);
+    hd__sys_drop(h.lock);
     return ok;
 }

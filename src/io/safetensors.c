@@ -91,8 +91,8 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
         hd__sys_drop(fd);
         return NULL;
     }
-    bool ok = fd < 0 ? hd__in_open(&f->in, f->path) : hd__in_take(&f->in, f->path, fd);
-    if (ok && hd__safetensors_header(f) && (!map || hd__big_endian || map_file(f))) {
+    if (hd__in_open(&f->in, f->path, fd) && hd__safetensors_header(f) &&
+        (!map || hd__big_endian || map_file(f))) {
         return f;
     }
     hd_safetensors_close(f);
@@ -101,10 +101,9 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
 
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
-    hd_safetensors_options options = o ? *o : hd_safetensors_defaults();
-    bool ok = hd__given("path", path) && hd__size_ok_to(hd__call, "o", options.size, sizeof options,
-                                                        "hd_safetensors_defaults()");
-    return ok ? file_open(path, -1, options.map) : NULL;
+    bool ok = hd__given("path", path) &&
+              (!o || HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"));
+    return ok ? file_open(path, -1, o && o->map) : NULL;
 }
 
 hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
@@ -120,7 +119,7 @@ void hd_safetensors_close(hd_safetensors *f)
         return;
     }
     mapping_drop(NULL, f->mapping);
-    hd__in_close(&f->in);
+    hd__sys_drop(f->in.fd);
     hd_dict_free(f->names);
     hd_dict_free(f->metadata);
     hd_free(f->entries);

@@ -342,12 +342,12 @@ static bool read_length(hd_safetensors *f, size_t *n)
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) {
         length = length << 8 | bytes[i];
     }
-    uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES;
-    if (length > LONGEST || length > rest) {
+    uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES, most = rest < LONGEST ? rest : LONGEST;
+    if (length > most) {
         return hd__fail(HD_FORMAT,
                         "'%.*s': not a safetensors file: a header of %" PRIu64
                         " bytes: expected at most %" PRIu64 "%s",
-                        HD__CUT(f->path), length, rest < LONGEST ? rest : LONGEST, hint_of(bytes));
+                        HD__CUT(f->path), length, most, hint_of(bytes));
     }
     *n = (size_t)length;
     return true;

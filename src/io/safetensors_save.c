@@ -129,16 +129,6 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
 
 /* ---------------------------------------------------------------- the file */
 
-static bool put_tensor(hd__whole *file, hd_tensor *x)
-{
-    HD__SCOPE_OR(false);
-    hd_tensor *row_major = hd__contiguous(x);
-    if (row_major) {
-        hd__write_elements(file, hd__big_endian, row_major);
-    }
-    return row_major && !file->failed;
-}
-
 static bool write_file(const char *path, const char *shown, const hd__text *header,
                        const item *items, int64_t n)
 {
@@ -152,7 +142,7 @@ static bool write_file(const char *path, const char *shown, const hd__text *head
     hd__whole_add(&file, header->s, header->len);
     bool ok = !file.failed;
     for (int64_t i = 0; ok && i < n; i++) {
-        ok = put_tensor(&file, items[i].x);
+        ok = hd__write_elements(&file, hd__big_endian, items[i].x);
     }
     return hd__whole_end(&file, ok);
 }

@@ -32,12 +32,6 @@ static bool check_model(const hd_dict *model)
     return true;
 }
 
-static bool save_args_ok(const char *dir, const hd_dict *model, const hd_dict *state)
-{
-    return hd__given("dir", dir) && hd__object("model", model) && hd__object("state", state) &&
-           hd__may_save(hd__call) && check_model(model);
-}
-
 /* "." and ".." are names that no directory can be exchanged with. */
 static bool has_own_name(const char *dir)
 {
@@ -48,6 +42,23 @@ static bool has_own_name(const char *dir)
     }
     return hd__fail(HD_VALUE, "'%.*s' ends in '%.*s': expected the checkpoint's own name",
                     HD__CUT(dir), (int)n, last);
+}
+
+/* Is there nothing at dir or, to be replaced, a checkpoint? A new name must not even be that of an
+ * empty directory, which rename would replace. */
+static bool check_target(const char *dir, bool replaces)
+{
+    int cause = hd__stat_cause(dir);
+    if (cause != 0) {
+        return cause == ENOENT || hd__create_fail(hd__call, dir, "a directory", cause);
+    }
+    if (replaces) {
+        return hd__checkpoint_removable(dir);
+    }
+    return hd__fail(HD_IO,
+                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
+                    "replaces a checkpoint",
+                    HD__CUT(dir));
 }
 
 /* ---------------------------------------------------------------- modes */
@@ -89,34 +100,14 @@ static int copy_modes(const saving *r)
 
 /* ---------------------------------------------------------------- the exchange */
 
-/* *cause: why that cannot be told, or 0. */
-static bool name_is_taken(const char *path, int *cause)
-{
-    hd__sys_info info;
-    bool taken = hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0;
-    *cause = taken || errno == ENOENT ? 0 : errno;
-    return taken;
-}
-
-/* Is there nothing at dir, or a checkpoint? */
-static bool check_old(const char *dir)
-{
-    int cause;
-    bool taken = name_is_taken(dir, &cause);
-    if (cause != 0) {
-        return hd__create_fail(hd__call, dir, "a directory", cause);
-    }
-    return !taken || hd__checkpoint_removable(dir);
-}
-
 /* Exchanges the two names, so that the new directory has this path. Returns 0 or an errno. After an
  * interruption it looks which of the two has the path. */
 static int exchange_to(const saving *r, const char *path)
 {
     int cause, unknown = 0;
     do {
-        cause = hd__sys_exchange(r->new.path.s, r->dir);
-    } while (cause == EINTR && !hd__still_at(r->new.lock, path, &unknown) && unknown == 0);
+        cause = hd__sys_exchange(r->new.path, r->dir);
+    } while (cause == EINTR && !hd__still_at(r->new.lock, path, false, &unknown) && unknown == 0);
     return cause == EINTR ? unknown : cause;
 }
 
@@ -133,23 +124,10 @@ static bool exchange_fail(const char *dir, int cause)
                     HD__CUT(dir));
 }
 
-/* The directory must be new, because rename would replace an empty one. */
-static bool check_new(const char *dir)
-{
-    int cause;
-    if (!name_is_taken(dir, &cause)) {
-        return cause == 0 || hd__create_fail(hd__call, dir, "a directory", cause);
-    }
-    return hd__fail(HD_IO,
-                    "'%.*s' exists already: expected a new name; hd_checkpoint_replace "
-                    "replaces a checkpoint",
-                    HD__CUT(dir));
-}
-
 static bool publish_new(const saving *r)
 {
-    return check_new(r->dir) &&
-           (hd__sys_rename(r->new.path.s, r->dir) == 0 ||
+    return check_target(r->dir, false) &&
+           (hd__sys_rename(r->new.path, r->dir) == 0 ||
             hd__io_fail(hd__call, r->dir, "rename the new directory to it", errno));
 }
 
@@ -162,7 +140,7 @@ static bool give_name(const saving *r, int *cause)
     if (*cause != 0) {
         return hd__io_fail(hd__call, r->dir, "set the mode of the new directory", *cause);
     }
-    if (hd__sys_rename(r->new.path.s, r->dir) == 0) {
+    if (hd__sys_rename(r->new.path, r->dir) == 0) {
         return true;
     }
     *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
@@ -175,10 +153,10 @@ static bool publish(const saving *r, bool *old)
 {
     for (;;) {
         int cause;
-        if (!check_old(r->dir)) {
+        if (!check_target(r->dir, true)) {
             return false;
         }
-        *old = name_is_taken(r->dir, &cause);
+        *old = hd__stat_cause(r->dir) == 0;
         if (!*old) {
             if (give_name(r, &cause) || cause != 0) {
                 return cause == 0;
@@ -196,8 +174,7 @@ static bool publish(const saving *r, bool *old)
         if (cause == 0) {
             return true;
         }
-        int unknown;
-        if (cause != ENOENT || name_is_taken(r->dir, &unknown)) {
+        if (cause != ENOENT || hd__stat_cause(r->dir) == 0) {
             return exchange_fail(r->dir, cause);
         }
     }
@@ -206,11 +183,11 @@ static bool publish(const saving *r, bool *old)
 /* Returns 0 or an errno. Another process that replaces the same checkpoint may have removed it. */
 static int remove_old(const saving *r)
 {
-    int fd = hd__sys_open_directory(r->new.path.s, false);
+    int fd = hd__sys_open_directory(r->new.path, false);
     if (fd < 0) {
         return errno == ENOENT ? 0 : errno;
     }
-    return hd__directory_clear(fd, r->new.path.s);
+    return hd__directory_clear(fd, r->new.path);
 }
 
 /* The new directory has got the name dir, and the old one, if there was one, the hidden name, and
@@ -221,8 +198,8 @@ static int remove_old(const saving *r)
 static bool take_back(saving *r, bool old, int cause)
 {
     int unknown;
-    const char *hidden = r->new.path.s;
-    bool own = hd__still_at(r->new.lock, r->dir, &unknown);
+    const char *hidden = r->new.path;
+    bool own = hd__still_at(r->new.lock, r->dir, false, &unknown);
     bool back = own && (old ? exchange_to(r, hidden) : hd__sys_rename(r->dir, hidden)) == 0;
     if (back || (!old && !own && unknown == 0)) {
         hd__io_fail(hd__call, r->dir, "sync its directory", cause);
@@ -249,7 +226,7 @@ static bool save_in(int parent, saving *r, const hd_dict *model, const hd_dict *
                     bool replaces)
 {
     bool old = false;
-    if ((replaces && !hide(r)) || !hd__checkpoint_fill(r->new.path.s, r->dir, model, encoded) ||
+    if ((replaces && !hide(r)) || !hd__checkpoint_fill(r->new.path, r->dir, model, encoded) ||
         !(replaces ? publish(r, &old) : publish_new(r))) {
         hd__sys_drop(parent);
         hd__hidden_drop(r->dir, &r->new);
@@ -261,24 +238,30 @@ static bool save_in(int parent, saving *r, const hd_dict *model, const hd_dict *
     }
     cause = old ? remove_old(r) : 0;
     if (cause != 0) {
-        hd__hidden_left("old", r->dir, r->new.path.s, cause);
+        hd__hidden_left("old", r->dir, r->new.path, cause);
     }
     return true;
 }
 
 static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bool replaces)
 {
+    HD__SCOPE_OR(false);
+    if (!hd__given("dir", dir) || !hd__object("model", model) || !hd__object("state", state) ||
+        !hd__may_save(hd__call) || !check_model(model) || (replaces && !has_own_name(dir)) ||
+        !check_target(dir, replaces)) {
+        return false;
+    }
     saving r = {.dir = dir, .new.lock = -1};
     hd_dict *encoded = hd__checkpoint_encode(state);
     int parent = encoded ? hd__parent_open(dir) : -1;
     bool ok = encoded && (parent >= 0 || hd__create_fail(hd__call, dir, "a directory", errno));
-    if (ok && hd__left_overs_clear(dir, NULL) && hd__hidden_make(dir, &r.new)) {
+    if (ok && hd__left_overs_clear(dir, &(hd__left_overs){0}) && hd__hidden_make(dir, &r.new)) {
         ok = save_in(parent, &r, model, encoded, replaces);
     } else {
         hd__sys_drop(parent);
         ok = false;
     }
-    hd__hidden_free(&r.new);
+    hd__sys_drop(r.new.lock);
     hd_dict_free(encoded);
     return ok;
 }
@@ -286,12 +269,11 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bo
 bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     HD__CALL("hd_checkpoint_save");
-    return save_args_ok(dir, model, state) && check_new(dir) && save(dir, model, state, false);
+    return save(dir, model, state, false);
 }
 
 bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
 {
     HD__CALL("hd_checkpoint_replace");
-    return save_args_ok(dir, model, state) && has_own_name(dir) && check_old(dir) &&
-           save(dir, model, state, true);
+    return save(dir, model, state, true);
 }

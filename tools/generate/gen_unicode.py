@@ -7,7 +7,9 @@
 The tables are those of Unicode 16.0, as in tiktoken's regular expressions. The script needs Python
 3.14, or the package unicodedata2 16.0.0.
 """
+import itertools
 import sys
+import textwrap
 
 try:
     import unicodedata2 as unicodedata
@@ -28,13 +30,12 @@ def class_of(code):
     return {"L": LETTER, "N": NUMBER}.get(category[0], OTHER)
 
 
-def changes():
-    before = None
-    for code in range(CODES):
-        now = class_of(code)
-        if now != before:
-            yield code << 2 | now
-        before = now
+def ranges():
+    """Every run of characters of one class, but for those of no class: (first, last, class)."""
+    for number, run in itertools.groupby(range(CODES), class_of):
+        run = list(run)
+        if number != OTHER:
+            yield run[0], run[-1], number
 
 
 def check():
@@ -56,13 +57,12 @@ def main():
         sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
     if sys.argv[1:] == ["--check"]:
         return check()
-    rows = [f"{x}," for x in changes()]
+    rows = " ".join(f"0x{first:X}{last:05X}{number}," for first, last, number in ranges())
     print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
     print('#include "data/data_internal.h"\n')
     print("/* clang-format off */")
-    print("const uint32_t hd__char_classes[] = {")
-    for i in range(0, len(rows), 10):
-        print("    " + " ".join(rows[i:i + 10]))
+    print("const uint64_t hd__char_classes[] = {")
+    print(textwrap.fill(rows, 100, initial_indent="    ", subsequent_indent="    "))
     print("};\n/* clang-format on */\n")
     print("const int hd__char_classes_len = sizeof hd__char_classes / sizeof hd__char_classes[0];")
     return 0
