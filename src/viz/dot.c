@@ -1,13 +1,11 @@
-/* dot.c - the backward graph in Graphviz's language: head, legend, options and files.
- *
- * graph.h has the graph that is drawn, and dot.h the parts of its text. */
-#include "viz/dot.h"
+/* dot.c - the backward graph in Graphviz's language: head, legend, options and files. */
+#include "viz/graph.h"
 
 /* ---------------------------------------------------------------- head and legend */
 
-static void dot_head(hd__dot *d)
+static void dot_head(hd__graph *g)
 {
-    hd__text_puts(&d->t, "digraph backward {\n"
+    hd__text_puts(&g->t, "digraph backward {\n"
                          "    graph [bgcolor=white, fontname=\"Helvetica\", fontsize=11, "
                          "style=\"filled,rounded\", color=\"#999999\", ranksep=0.13, labeljust=l, "
                          "nodesep=0.15];\n"
@@ -15,47 +13,47 @@ static void dot_head(hd__dot *d)
                          "height=0.2, margin=\"0.08,0.03\"];\n"
                          "    edge [color=\"#555555\", fontname=\"Helvetica\", fontsize=9, "
                          "fontcolor=\"#555555\", arrowsize=0.7];\n");
-    if (d->o->sideways) {
-        hd__text_puts(&d->t, "    rankdir=LR;\n");
+    if (g->o->sideways) {
+        hd__text_puts(&g->t, "    rankdir=LR;\n");
     }
-    if (d->o->title && *d->o->title) {
-        hd__text_puts(&d->t, "    labelloc=t;\n    label=\"");
-        hd__dot_escape(d, d->o->title);
-        hd__text_puts(&d->t, "\";\n");
+    if (g->o->title && *g->o->title) {
+        hd__text_puts(&g->t, "    labelloc=t;\n    label=\"");
+        hd__dot_escape(g, g->o->title, strlen(g->o->title));
+        hd__text_puts(&g->t, "\";\n");
     }
 }
 
-static bool has_clusters(const hd__dot *d)
+static bool has_clusters(const hd__graph *g)
 {
     bool found = false;
-    for (int64_t m = 1; m < d->g->n_modules; m++) {
-        found = found || d->g->modules[m].drawn;
+    for (int64_t m = 1; m < g->n_modules; m++) {
+        found = found || g->modules[m].drawn;
     }
     return found;
 }
 
 /* One sample of every kind of box, in a column. */
-static void put_legend(hd__dot *d)
+static void put_legend(hd__graph *g)
 {
-    bool clusters = has_clusters(d), boxes = d->o->depth > 0;
-    hd__text_puts(&d->t, "    subgraph cluster_legend {\n"
+    bool clusters = has_clusters(g), boxes = g->o->depth > 0;
+    hd__text_puts(&g->t, "    subgraph cluster_legend {\n"
                          "        label=\"Legend\";\n"
                          "        fillcolor=\"#ffffff\";\n");
-    if (d->o->parameters) {
-        hd__text_format(&d->t,
+    if (g->o->parameters) {
+        hd__text_format(&g->t,
                         "        legend_leaf [label=\"parameter, or another leaf\\nthat requires "
                         "grad (its shape)\", %s];\n"
                         "        legend_leaf -> legend_call;\n",
                         HD__DOT_LEAF);
     }
     if (boxes) {
-        hd__text_format(&d->t,
+        hd__text_format(&g->t,
                         "        legend_box [label=\"module with all that\\nis in it (shape of\\n"
                         "its result)\", %s];\n"
                         "        legend_box -> legend_result;\n",
                         HD__DOT_BOX);
     }
-    hd__text_format(&d->t,
+    hd__text_format(&g->t,
                     "%s"
                     "        legend_call [label=\"recorded call (shape\\nof its result)%s\", %s];\n"
                     "%s"
@@ -66,20 +64,20 @@ static void put_legend(hd__dot *d)
                                "        label=\"module\";\n"
                                "        fillcolor=\"#f2f2f2\";\n"
                              : "",
-                    d->o->full ? "" : "\\nthen View (its shape)", HD__DOT_CALL,
+                    g->o->full ? "" : "\\nthen View (its shape)", HD__DOT_CALL,
                     clusters ? "        }\n" : "", HD__DOT_RESULT,
                     boxes ? "legend_box" : "legend_result");
 }
 
-static bool put_graph(hd__dot *d)
+static bool put_graph(hd__graph *g)
 {
-    dot_head(d);
-    if (d->o->legend) {
-        put_legend(d);
+    dot_head(g);
+    if (g->o->legend) {
+        put_legend(g);
     }
-    hd__dot_boxes(d);
-    bool ok = hd__dot_arrows(d);
-    hd__text_puts(&d->t, "}\n");
+    hd__dot_boxes(g);
+    bool ok = hd__dot_arrows(g);
+    hd__text_puts(&g->t, "}\n");
     return ok;
 }
 
@@ -107,18 +105,16 @@ static char *graph_text(const hd_node *root, const hd_dict *names, const hd_grap
     if (!names_of_ops) {
         return NULL;
     }
-    hd__graph g;
-    hd__dot d = {.g = &g, .o = o};
-    bool ok =
-        hd__graph_read(&g, root, names) && hd__graph_group(&g, names, o->depth) && put_graph(&d);
-    hd__graph_free(&g);
+    hd__graph g = {.o = o};
+    bool ok = hd__graph_read(&g, root, names) && hd__graph_group(&g, names) && put_graph(&g);
+    hd_free(g.nodes);
+    hd_free(g.modules);
+    hd_free(g.inputs);
+    hd_free(g.order);
+    hd_dict_free(g.numbers);
     hd_scope_close(names_of_ops);
-    char *text = hd__text_take(&d.t);
-    if (!ok) {
-        hd_free(text);
-        return NULL;
-    }
-    return text;
+    g.t.failed = g.t.failed || !ok;
+    return hd__text_take(&g.t);
 }
 
 static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names,

@@ -1,206 +1,266 @@
-/* dot_boxes.c - the boxes of calls, leaves and modules, in the clusters of their modules. */
+/* dot_boxes.c - the boxes of calls, leaves and modules, in the clusters of their modules.
+ *
+ * A box has what a reader calls its node: the kind of call and the name of what it computes with,
+ * "Linear W_query". As in PyTorch, the last step of a call gives it its grad_fn: a product of
+ * batches is called UnsafeViewBackward0. The number of inputs tells such a call from a view. */
 #include <inttypes.h>
 
-#include "viz/dot.h"
+#include "viz/graph.h"
 
 enum { MOST_INDENT = 16 };
 
 /* ---------------------------------------------------------------- what is drawn */
 
-const hd__graph_module *hd__dot_module(const hd__dot *d, int64_t i)
+const hd__graph_module *hd__dot_module(const hd__graph *g, int64_t i)
 {
-    return &d->g->modules[d->g->nodes[i].module];
+    return &g->modules[g->nodes[i].module];
 }
 
-/* A view that is drawn as a part of an arrow. */
-bool hd__dot_is_hidden(const hd__dot *d, int64_t i)
+bool hd__dot_is_hidden(const hd__graph *g, int64_t i)
 {
-    const hd__graph_node *n = &d->g->nodes[i];
-    return n->layout && !n->name && i != 0 && !d->o->full;
+    const hd__graph_node *n = &g->nodes[i];
+    return n->layout && !n->name && i != 0 && !g->o->full && hd__dot_module(g, i)->box < 0;
 }
 
-bool hd__dot_is_drawn(const hd__dot *d, int64_t i)
+bool hd__dot_is_drawn(const hd__graph *g, int64_t i)
 {
-    bool leaf = hd__graph_is_leaf(d->g, i);
-    return hd__dot_module(d, i)->box < 0 && !hd__dot_is_hidden(d, i) &&
-           (!leaf || i == 0 || d->o->parameters);
+    bool leaf = g->nodes[i].leaf == i;
+    return hd__dot_module(g, i)->box < 0 && !hd__dot_is_hidden(g, i) &&
+           (!leaf || i == 0 || g->o->parameters);
+}
+
+int64_t hd__dot_view_after(const hd__graph *g, int64_t i)
+{
+    const hd__graph_node *n = &g->nodes[i];
+    bool view = n->uses == 1 && hd__dot_is_hidden(g, n->last_user);
+    return view && hd__dot_module(g, i)->box < 0 ? n->last_user : -1;
 }
 
 /* ---------------------------------------------------------------- texts */
 
 /* dot reads backslashes and HTML's entities in a quoted string. */
-void hd__dot_escape(hd__dot *d, const char *s)
+void hd__dot_escape(hd__graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
-    hd__viz_escape(&d->t, s, "\"\\&\n", escapes);
+    hd__viz_escape(&g->t, s, n, "\"\\&\n", escapes);
 }
 
-static void put_indent(hd__dot *d, int depth)
+static void put_indent(hd__graph *g, int depth)
 {
-    hd__text_repeat(&d->t, ' ', 4 * (depth < MOST_INDENT ? depth : MOST_INDENT));
+    hd__text_repeat(&g->t, ' ', 4 * (depth < MOST_INDENT ? depth : MOST_INDENT));
 }
 
-static void put_title(hd__dot *d, int64_t i)
+void hd__dot_sizes(hd__graph *g, int64_t i)
 {
-    hd__text title = {0};
-    hd__graph_title(d->g, i, hd__dot_module(d, i)->cluster, &title);
-    d->t.failed = d->t.failed || title.failed;
-    hd__dot_escape(d, title.s ? title.s : "");
-    hd_free(title.s);
-}
-
-/* " (2, 8, 32)" */
-void hd__dot_sizes(hd__dot *d, int64_t i)
-{
-    const hd_node *node = d->g->nodes[i].node;
+    const hd_node *node = g->nodes[i].node;
     int outputs = hd_node_outputs(node);
     for (int k = 0; k < outputs && k < HD__DOT_OUTPUTS; k++) {
         int ndim = 0;
         const int64_t *sizes = hd_node_sizes(node, k, &ndim);
-        hd__text_format(&d->t, "%s %s", k ? "," : "", HD__SIZES(ndim, sizes));
+        hd__text_format(&g->t, "%s %s", k ? "," : "", HD__SIZES(ndim, sizes));
     }
-    hd__text_puts(&d->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
+    hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
+}
+
+/* The part of a dotted name of len bytes that follows the name of the cluster. */
+static void put_rest(hd__graph *g, const char *name, size_t len, int64_t cluster)
+{
+    size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
+    hd__dot_escape(g, name + skip, len - skip);
+}
+
+/* ---------------------------------------------------------------- kinds of calls */
+
+/* How many dims input k of node i has; -1 if it needs no gradient. */
+static int input_dims(const hd__graph *g, int64_t i, int k)
+{
+    int output = 0, ndim = -1;
+    int64_t input = hd__graph_input(g, i, k, &output);
+    if (input >= 0) {
+        hd_node_sizes(g->nodes[input].node, output, &ndim);
+    }
+    return ndim;
+}
+
+/* hd_linear and hd_scaled_dot_product_attention have three inputs, hd_matmul has two. */
+static const char *product_kind(const hd__graph *g, int64_t i)
+{
+    int second = input_dims(g, i, 1);
+    if (hd_node_inputs(g->nodes[i].node) == 3) {
+        int third = input_dims(g, i, 2);
+        return third > 1 || second > 2     ? "Attention"
+               : second == 2 || third == 1 ? "Linear"
+                                           : "Matmul";
+    }
+    int64_t right = hd__graph_input(g, i, 1, NULL);
+    bool turned = right >= 0 && g->nodes[right].layout && g->nodes[right].leaf >= 0;
+    return turned && second == 2 ? "Linear" : "Matmul"; /* x W^T */
+}
+
+static void put_kind(hd__graph *g, int64_t i)
+{
+    const char *op = g->nodes[i].op, *kind = NULL;
+    int inputs = hd_node_inputs(g->nodes[i].node);
+    if ((inputs == 3 && hd__graph_op_in(op, "|Add|")) ||
+        (inputs >= 2 &&
+         hd__graph_op_in(op, "|Mm|Addmm|Mv|Dot|UnsafeView|Squeeze|View|Clone|Transpose|"))) {
+        kind = product_kind(g, i);
+    } else if (hd__graph_op_in(op, "|NativeLayerNorm|")) {
+        kind = "LayerNorm";
+    } else if (hd__graph_op_in(op, "|ScaledDotProductFlashAttentionForCpu|")) {
+        kind = "Attention";
+    }
+    hd__dot_escape(g, kind ? kind : op, kind ? strlen(kind) : (size_t)hd__graph_op_length(op));
+}
+
+/* What a reader calls node i: "Linear W_query", "Softmax", "att.out_proj.weight". Names begin after
+ * the name of the cluster that it stands in. */
+static void put_title(hd__graph *g, int64_t i)
+{
+    const hd__graph_node *n = &g->nodes[i];
+    const hd__graph_module *m = hd__dot_module(g, i);
+    if (n->leaf == i) {
+        const char *name = n->name ? n->name : "leaf";
+        put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
+        return;
+    }
+    /* A module lends its only call its name and class. With several calls it is a cluster. */
+    bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
+                 g->nodes[n->weight].module == n->module;
+    if (whole && m->class_name) {
+        hd__dot_escape(g, m->class_name, strlen(m->class_name));
+    } else {
+        put_kind(g, i);
+    }
+    const char *name = n->name ? n->name : n->weight >= 0 ? g->nodes[n->weight].name : NULL;
+    if (name) {
+        hd__text_puts(&g->t, " ");
+        put_rest(g, name, whole ? m->len : strlen(name), m->cluster);
+    }
 }
 
 /* ---------------------------------------------------------------- boxes */
 
-/* The view that is the only user of node i's result; -1: there is none. */
-int64_t hd__dot_view_after(const hd__dot *d, int64_t i)
-{
-    const hd__graph_node *n = &d->g->nodes[i];
-    bool view = n->uses == 1 && hd__dot_is_hidden(d, n->last_user);
-    return view && hd__dot_module(d, n->last_user)->box < 0 ? n->last_user : -1;
-}
-
 /* "then View, Transpose (2, 4, 8, 8)": the views in the box of node i, and the shape after them. */
-static void put_views_after(hd__dot *d, int64_t i)
+static void put_views_after(hd__graph *g, int64_t i)
 {
     int64_t n = 0;
-    for (int64_t at; (at = hd__dot_view_after(d, i)) >= 0; i = at, n++) {
-        const char *op = d->g->nodes[at].op;
+    for (int64_t at; (at = hd__dot_view_after(g, i)) >= 0; i = at, n++) {
+        const char *op = g->nodes[at].op;
         if (n < HD__DOT_VIEWS) {
-            hd__text_puts(&d->t, n ? ", " : "\\nthen ");
-            hd__text_add(&d->t, op, (size_t)hd__graph_op_length(op));
+            hd__text_format(&g->t, "%s%.*s", n ? ", " : "\\nthen ", hd__graph_op_length(op), op);
         }
     }
-    hd__text_puts(&d->t, n > HD__DOT_VIEWS ? ", ..." : "");
+    hd__text_puts(&g->t, n > HD__DOT_VIEWS ? ", ..." : "");
     if (n > 0) {
-        hd__dot_sizes(d, i);
+        hd__dot_sizes(g, i);
     }
 }
 
-static void put_node(hd__dot *d, int64_t i, int indent)
+static void put_node(hd__graph *g, int64_t i, int indent)
 {
-    const hd__graph_node *n = &d->g->nodes[i];
-    bool leaf = hd__graph_is_leaf(d->g, i);
-    put_indent(d, indent);
-    hd__text_format(&d->t, "n%" PRId64 " [label=\"", i);
-    put_title(d, i);
-    if (d->o->full && !leaf) {
-        hd__text_puts(&d->t, "\\n");
-        hd__dot_escape(d, n->op);
+    const hd__graph_node *n = &g->nodes[i];
+    const char *tip = n->name ? n->name : n->op;
+    put_indent(g, indent);
+    hd__text_format(&g->t, "n%" PRId64 " [label=\"", i);
+    put_title(g, i);
+    if (g->o->full && n->leaf != i) {
+        hd__text_puts(&g->t, "\\n");
+        hd__dot_escape(g, n->op, strlen(n->op));
     }
-    hd__dot_sizes(d, i);
-    put_views_after(d, i);
-    hd__text_puts(&d->t, "\", tooltip=\"");
-    hd__dot_escape(d, n->name ? n->name : n->op);
-    const char *style = leaf ? HD__DOT_LEAF : i == 0 ? HD__DOT_RESULT : HD__DOT_CALL;
-    hd__text_format(&d->t, "\", %s];\n", style);
-}
-
-static int64_t parameters_in(const hd__dot *d, int64_t module)
-{
-    int64_t n = 0;
-    for (int64_t i = d->g->modules[module].first_node; i >= 0; i = d->g->nodes[i].next) {
-        n += hd__graph_is_leaf(d->g, i) ? hd__graph_elements(d->g->nodes[i].node, 0) : 0;
-    }
-    return n;
-}
-
-static void put_module_name(hd__dot *d, int64_t module, size_t skip)
-{
-    const hd__graph_module *m = &d->g->modules[module];
-    hd__text name = {0};
-    hd__text_add(&name, m->name + skip, m->len - skip);
-    d->t.failed = d->t.failed || name.failed;
-    hd__dot_escape(d, name.s ? name.s : "");
-    hd_free(name.s);
+    hd__dot_sizes(g, i);
+    put_views_after(g, i);
+    hd__text_puts(&g->t, "\", tooltip=\"");
+    hd__dot_escape(g, tip, strlen(tip));
+    hd__text_format(&g->t, "\", %s];\n",
+                    n->leaf == i ? HD__DOT_LEAF
+                    : i == 0     ? HD__DOT_RESULT
+                                 : HD__DOT_CALL);
 }
 
 /* A module as one box: its class and name, the shape of its result, and its parameters. */
-static void put_box(hd__dot *d, int64_t module, int indent)
+static void put_box(hd__graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *m = &d->g->modules[module];
-    int64_t around = d->g->modules[m->parent].cluster;
-    int64_t parameters = parameters_in(d, module);
-    put_indent(d, indent);
-    hd__text_format(&d->t, "m%" PRId64 " [label=\"", module);
-    if (m->class_name) {
-        hd__dot_escape(d, m->class_name);
-        hd__text_puts(&d->t, " ");
+    const hd__graph_module *m = &g->modules[module];
+    int64_t last = 0, parameters = 0;
+    for (int64_t at = 0; at < g->n; at++) {
+        int64_t i = g->order[at];
+        if (g->nodes[i].module == module) {
+            parameters += g->nodes[i].leaf == i ? hd__graph_elements(g->nodes[i].node, 0) : 0;
+            last = i;
+        }
     }
-    put_module_name(d, module, around > 0 ? d->g->modules[around].len + 1 : 0);
-    hd__dot_sizes(d, m->last_node);
-    hd__text_format(&d->t, "\\n%" PRId64 " parameter%s\", tooltip=\"", parameters,
+    put_indent(g, indent);
+    hd__text_format(&g->t, "m%" PRId64 " [label=\"", module);
+    if (m->class_name) {
+        hd__dot_escape(g, m->class_name, strlen(m->class_name));
+        hd__text_puts(&g->t, " ");
+    }
+    put_rest(g, m->name, m->len, m->cluster);
+    hd__dot_sizes(g, last);
+    hd__text_format(&g->t, "\\n%" PRId64 " parameter%s\", tooltip=\"", parameters,
                     parameters == 1 ? "" : "s");
-    put_module_name(d, module, 0);
-    hd__text_format(&d->t, "\", %s];\n",
-                    d->g->nodes[0].module == module ? HD__DOT_RESULT : HD__DOT_BOX);
+    hd__dot_escape(g, m->name, m->len);
+    hd__text_format(&g->t, "\", %s];\n",
+                    g->nodes[0].module == module ? HD__DOT_RESULT : HD__DOT_BOX);
 }
 
 /* ---------------------------------------------------------------- clusters */
 
-/* What belongs to the module, but not to a module inside it. */
-static void put_nodes(hd__dot *d, int64_t module, int indent)
+static void open_cluster(hd__graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *m = &d->g->modules[module];
-    if (m->box == module) {
-        put_box(d, module, indent);
-    }
-    for (int64_t i = m->first_node; i >= 0; i = d->g->nodes[i].next) {
-        if (hd__dot_is_drawn(d, i)) {
-            put_node(d, i, indent);
-        }
-    }
-}
-
-static void open_cluster(hd__dot *d, int64_t module, int indent)
-{
-    const hd__graph_module *m = &d->g->modules[module];
-    put_indent(d, indent);
-    hd__text_format(&d->t, "subgraph cluster_%" PRId64 " {\n", module);
-    put_indent(d, indent + 1);
-    hd__text_puts(&d->t, "label=\"");
-    put_module_name(d, module, 0);
+    const hd__graph_module *m = &g->modules[module];
+    put_indent(g, indent);
+    hd__text_format(&g->t, "subgraph cluster_%" PRId64 " {\n", module);
+    put_indent(g, indent + 1);
+    hd__text_puts(&g->t, "label=\"");
+    hd__dot_escape(g, m->name, m->len);
     if (m->class_name) {
-        hd__text_puts(&d->t, ": ");
-        hd__dot_escape(d, m->class_name);
+        hd__text_puts(&g->t, ": ");
+        hd__dot_escape(g, m->class_name, strlen(m->class_name));
     }
-    hd__text_format(&d->t, "\";\n");
-    put_indent(d, indent + 1);
-    hd__text_format(&d->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
+    hd__text_puts(&g->t, "\";\n");
+    put_indent(g, indent + 1);
+    hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* From every module to its children, and then back to its next sister or its parent's. */
-void hd__dot_boxes(hd__dot *d)
+/* Opens the module's cluster, and writes what belongs to it but not to a module inside it. Returns
+ * the indentation in it. */
+static int put_module(hd__graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *modules = d->g->modules;
-    int indent = 1;
-    for (int64_t m = 0; m >= 0;) {
-        if (modules[m].drawn) {
-            open_cluster(d, m, indent++);
+    const hd__graph_module *m = &g->modules[module];
+    if (m->drawn) {
+        open_cluster(g, module, indent++);
+    }
+    if (m->box == module) {
+        put_box(g, module, indent);
+    }
+    for (int64_t at = 0; at < g->n; at++) {
+        int64_t i = g->order[at];
+        if (g->nodes[i].module == module && hd__dot_is_drawn(g, i)) {
+            put_node(g, i, indent);
         }
-        put_nodes(d, m, indent);
-        if (modules[m].first_child >= 0) {
-            m = modules[m].first_child;
-            continue;
-        }
-        for (int64_t next = -1; m >= 0 && next < 0; m = next >= 0 ? next : modules[m].parent) {
-            if (modules[m].drawn) {
-                put_indent(d, --indent);
-                hd__text_puts(&d->t, "}\n");
+    }
+    return indent;
+}
+
+/* From every module to its children, in the order of their numbers, and then back to its parent. */
+void hd__dot_boxes(hd__graph *g)
+{
+    int64_t m = 0, child = 1;
+    int indent = put_module(g, 0, 1);
+    while (m >= 0) {
+        if (child == g->n_modules) {
+            if (g->modules[m].drawn) {
+                put_indent(g, --indent);
+                hd__text_puts(&g->t, "}\n");
             }
-            next = modules[m].next;
+            child = m;
+            m = g->modules[m].parent;
+        } else if (g->modules[child].parent == m) {
+            m = child;
+            indent = put_module(g, m, indent);
         }
+        child++;
     }
 }

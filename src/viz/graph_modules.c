@@ -22,87 +22,54 @@ static bool add_module(hd__graph *g, int64_t parent, const char *name, size_t le
     if (!hd__grow(&g->modules, &g->modules_room, g->n_modules + 1, sizeof *g->modules)) {
         return false;
     }
-    int64_t m = g->n_modules++;
-    hd__graph_module *above = parent >= 0 ? &g->modules[parent] : NULL;
-    g->modules[m] = (hd__graph_module){.name = name,
-                                       .len = len,
-                                       .depth = above ? above->depth + 1 : 0,
-                                       .parent = parent,
-                                       .first_child = -1,
-                                       .last_child = -1,
-                                       .next = -1,
-                                       .first_node = -1,
-                                       .last_node = -1,
-                                       .end = -1,
-                                       .box = -1};
-    if (above && above->last_child >= 0) {
-        g->modules[above->last_child].next = m;
-    } else if (above) {
-        above->first_child = m;
+    hd__graph_module *m = &g->modules[g->n_modules];
+    *m = (hd__graph_module){.name = name, .len = len, .parent = parent, .end = -1, .box = -1};
+    if (parent >= 0) {
+        const hd__graph_module *above = &g->modules[parent];
+        m->depth = above->depth + 1;
+        m->box = above->box >= 0 ? above->box : m->depth == g->o->depth ? g->n_modules : -1;
     }
-    if (above) {
-        above->last_child = m;
-    }
+    g->n_modules++;
     return true;
 }
 
-static bool is_named(const hd__graph_module *m, const char *name, size_t len)
+/* The module with the dotted name of len bytes; -1: there is none. Names mostly come in their
+ * modules' order, so the last module is asked first. */
+static int64_t module_named(const hd__graph *g, const char *name, size_t len)
 {
-    return m->len == len && memcmp(m->name, name, len) == 0;
-}
-
-/* The child of `parent` with this dotted name; -1: there is none. Names mostly come in their
- * modules' order, so the last child is asked first. */
-static int64_t child_named(const hd__graph *g, int64_t parent, const char *name, size_t len)
-{
-    int64_t last = g->modules[parent].last_child;
-    if (last >= 0 && is_named(&g->modules[last], name, len)) {
-        return last;
-    }
-    for (int64_t m = g->modules[parent].first_child; m >= 0; m = g->modules[m].next) {
-        if (is_named(&g->modules[m], name, len)) {
-            return m;
-        }
-    }
-    return -1;
-}
-
-/* The module with the dotted name of len bytes, which is made if `make`; -1: there is none, or
- * memory ran out. */
-static int64_t find_module(hd__graph *g, const char *name, size_t len, bool make)
-{
-    int64_t m = 0;
-    for (size_t end = 0; m >= 0 && end < len; end++) {
-        const char *dot = memchr(name + end, '.', len - end);
-        end = dot ? (size_t)(dot - name) : len;
-        int64_t child = child_named(g, m, name, end);
-        if (child < 0 && make && add_module(g, m, name, end)) {
-            child = g->n_modules - 1;
-        }
-        m = child;
+    int64_t m = g->n_modules - 1;
+    while (m >= 0 && (g->modules[m].len != len || memcmp(g->modules[m].name, name, len) != 0)) {
+        m--;
     }
     return m;
 }
 
-/* The module that both are in. */
+/* The module that both are in. A child's number is larger than its parent's. */
 static int64_t common(const hd__graph *g, int64_t a, int64_t b)
 {
     while (a != b) {
-        bool up_a = g->modules[a].depth >= g->modules[b].depth;
-        a = up_a ? g->modules[a].parent : a;
-        b = up_a ? b : g->modules[b].parent;
+        if (a > b) {
+            a = g->modules[a].parent;
+        } else {
+            b = g->modules[b].parent;
+        }
     }
     return a;
 }
 
+/* Makes a module of each part of the nodes' names that ends before a dot. */
 static bool make_modules(hd__graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
-    for (int64_t at = 0; at < g->n && ok; at++) {
+    for (int64_t at = 0; at < g->n; at++) {
         hd__graph_node *n = &g->nodes[g->order[at]];
-        const char *dot = n->name ? strrchr(n->name, '.') : NULL;
-        n->module = dot ? find_module(g, n->name, (size_t)(dot - n->name), true) : 0;
-        ok = n->module >= 0;
+        const char *dot = n->name ? strchr(n->name, '.') : NULL;
+        for (; dot && ok; dot = strchr(dot + 1, '.')) {
+            size_t len = (size_t)(dot - n->name);
+            int64_t m = module_named(g, n->name, len);
+            ok = m >= 0 || add_module(g, n->module, n->name, len);
+            n->module = m >= 0 ? m : g->n_modules - 1;
+        }
     }
     return ok;
 }
@@ -113,7 +80,7 @@ static void read_classes(hd__graph *g, const hd_dict *names)
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
         if (hd_dict_kind_of(names, name) == HD_DICT_STRING) {
-            int64_t m = find_module(g, name, strlen(name), false);
+            int64_t m = module_named(g, name, strlen(name));
             if (m > 0) {
                 g->modules[m].class_name = hd_dict_get_string(names, name);
             }
@@ -122,23 +89,18 @@ static void read_classes(hd__graph *g, const hd_dict *names)
 }
 
 /* A list is not called. Without a class, a module whose children have numbers may be a list. */
-static bool is_list(const hd__graph *g, const hd__graph_module *m)
-{
-    if (m->class_name) {
-        return strcmp(m->class_name, "ModuleList") == 0;
-    }
-    bool numbers = m->first_child >= 0;
-    for (int64_t k = m->first_child; k >= 0 && numbers; k = g->modules[k].next) {
-        size_t length = g->modules[k].len - m->len - 1;
-        numbers = strspn(g->modules[k].name + m->len + 1, "0123456789") >= length;
-    }
-    return numbers;
-}
-
 static void find_lists(hd__graph *g)
 {
-    for (int64_t m = 1; m < g->n_modules; m++) {
-        g->modules[m].list = is_list(g, &g->modules[m]);
+    for (int64_t k = g->n_modules - 1; k > 0; k--) {
+        hd__graph_module *m = &g->modules[k], *above = &g->modules[m->parent];
+        m->list =
+            m->class_name ? strcmp(m->class_name, "ModuleList") == 0 : m->numbered && !m->named;
+        if (m->parent > 0) {
+            size_t begin = above->len + 1;
+            bool number = strspn(m->name + begin, "0123456789") >= m->len - begin;
+            above->numbered = above->numbered || number;
+            above->named = above->named || !number;
+        }
     }
 }
 
@@ -233,9 +195,9 @@ static bool takes_data(const hd__graph *g, int64_t i)
 static void take_leaf(hd__graph *g, int64_t i, int64_t leaf, bool data)
 {
     hd__graph_node *n = &g->nodes[i], *l = &g->nodes[leaf];
-    if (data) {
-        l->several = l->several || (l->taker >= 0 && l->taker != i);
+    if (data && l->taker != i) {
         l->taker = i;
+        l->takers++;
     }
     if (!n->name) {
         n->module = n->weight < 0 ? l->module : common(g, n->module, l->module);
@@ -257,13 +219,12 @@ static void take_leaves(hd__graph *g)
     }
 }
 
-/* A child's number is larger than its parent's. */
 static void find_ends(hd__graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
         const hd__graph_node *n = &g->nodes[i];
         hd__graph_module *m = &g->modules[n->module];
-        m->once = m->once || (n->taker >= 0 && !n->several);
+        m->once = m->once || n->takers == 1;
         if (n->weight >= 0 && takes_data(g, i)) {
             m->end = meeting(g, m->end, i);
         }
@@ -320,30 +281,14 @@ static void place_nodes(hd__graph *g)
 
 /* ---------------------------------------------------------------- boxes and clusters */
 
-static void find_boxes(hd__graph *g, int depth)
+/* A node is drawn with the module whose box hides it. */
+static void count_calls(hd__graph *g)
 {
-    for (int64_t m = 1; m < g->n_modules; m++) {
-        hd__graph_module *module = &g->modules[m];
-        int64_t around = g->modules[module->parent].box;
-        module->box = around >= 0 ? around : module->depth == depth ? m : -1;
-    }
-}
-
-/* Hangs every node on its module, or on the module whose box hides it, and counts the calls. */
-static void hang_nodes(hd__graph *g)
-{
-    for (int64_t at = 0; at < g->n; at++) {
-        int64_t i = g->order[at];
+    for (int64_t i = 0; i < g->n; i++) {
         hd__graph_node *n = &g->nodes[i];
-        n->module = g->modules[n->module].box >= 0 ? g->modules[n->module].box : n->module;
-        hd__graph_module *m = &g->modules[n->module];
-        if (m->last_node >= 0) {
-            g->nodes[m->last_node].next = i;
-        } else {
-            m->first_node = i;
-        }
-        m->last_node = i;
-        m->calls += n->leaf < 0 && !n->layout;
+        int64_t box = g->modules[n->module].box;
+        n->module = box >= 0 ? box : n->module;
+        g->modules[n->module].calls += n->leaf < 0 && !n->layout;
     }
 }
 
@@ -369,7 +314,7 @@ static void find_clusters(hd__graph *g)
 
 /* ---------------------------------------------------------------- the whole */
 
-bool hd__graph_group(hd__graph *g, const hd_dict *names, int depth)
+bool hd__graph_group(hd__graph *g, const hd_dict *names)
 {
     if (!make_modules(g)) {
         return false;
@@ -380,8 +325,7 @@ bool hd__graph_group(hd__graph *g, const hd_dict *names, int depth)
     take_leaves(g);
     find_ends(g);
     place_nodes(g);
-    find_boxes(g, depth);
-    hang_nodes(g);
+    count_calls(g);
     find_clusters(g);
     return true;
 }

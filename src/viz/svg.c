@@ -124,7 +124,7 @@ void hd__draw_text(hd_picture *p, double x, double y, double size, hd__anchor an
         hd__text_format(t, " xml:lang=\"%s\"", language);
     }
     hd__text_puts(t, ">");
-    hd__viz_escape(t, text, "&<>\"\t\n\r", escapes);
+    hd__viz_escape(t, text, strlen(text), "&<>\"\t\n\r", escapes);
     hd__text_puts(t, "</text>\n");
 }
 

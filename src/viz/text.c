@@ -34,9 +34,10 @@ static bool is_no_character(uint32_t code)
     return code < ' ' || (code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF;
 }
 
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes)
+void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
+                    const char *const *escapes)
 {
-    while (*s) {
+    for (const char *end = s + n; s < end;) {
         uint32_t code = hd__viz_character(&s);
         const char *at = code < 0x80 ? strchr(special, (int)code) : NULL;
         if (at && code) {

@@ -20,9 +20,10 @@ void hd__viz_number(hd__text *t, double v, int decimals);
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
-/* Adds s with escapes[i] in place of each special[i]. A control character, or one that
- * XML 1.0 cannot hold, becomes U+FFFD. */
-void hd__viz_escape(hd__text *t, const char *s, const char *special, const char *const *escapes);
+/* Adds the n bytes at s with escapes[i] in place of each special[i]. A control character, or one
+ * that XML 1.0 cannot hold, becomes U+FFFD. */
+void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
+                    const char *const *escapes);
 
 /* How wide the text is at most, in the fonts that an SVG names. */
 double hd__text_width(const char *text, double size);
