@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "tensor/kernels/draws.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/functions.h"
 #include "tensor/kernels/gemm.h"
 #include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/template.h"
-#include "tensor/kernels/vec.h"
-#include "tensor/kernels/vexp.h"
 
 /* ---------------------------------------------------------------- what both share */
 

@@ -39,8 +39,7 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
 }
 #endif
 
-/* PER is how many floats an element takes. */
-#define DRAW(name, T, KEEP, PER)                                                                   \
+#define DRAW(name, T, KEEP)                                                                        \
     static void name(const hdk_drop *d, int64_t begin, int64_t n, const void *in, void *out)       \
     {                                                                                              \
         const T *x = in, scale = 1 / (T)d->keep;                                                   \
@@ -59,15 +58,15 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
             if (!whole) {                                                                          \
                 memcpy(y + i, room, (size_t)(n - i) * sizeof(T));                                  \
             } else if (d->stream) {                                                                \
-                hdk_stream_copy((float *)(y + i), (const float *)room, (HDK_DRAWS * PER));         \
+                hdk_stream_copy(y + i, room, HDK_DRAWS * sizeof(T));                               \
             }                                                                                      \
         }                                                                                          \
         hdk_stream_end();                                                                          \
     }
 
-DRAW(draw_f32, float, keep_f32, 1)
+DRAW(draw_f32, float, keep_f32)
 #ifdef HDK_WIDE_TYPES
-DRAW(draw_f64, double, keep_f64, 2)
+DRAW(draw_f64, double, keep_f64)
 #endif
 
 const struct hdk_dropout HDK_TABLE(hdk_dropout) = {

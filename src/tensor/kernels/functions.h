@@ -6,6 +6,7 @@
 #ifndef HEED_KERNELS_FUNCTIONS_H
 #define HEED_KERNELS_FUNCTIONS_H
 
+#include "tensor/kernels/loops.h"
 #include "tensor/kernels/vdouble.h"
 #include "tensor/kernels/vec.h"
 #include "tensor/kernels/vmath.h"
@@ -151,6 +152,28 @@ HDK_INLINE double hdk_gelu_tanh_slope_f64(double x)
 HDK_PART vec_f32 hdk_exp_v(vec_f32 x)
 {
     return vexp_f32(vmin_f32(vall_f32(89), x));
+}
+
+/* e = exp(x - m - less) of n elements, a multiple of 16 and of float32 at most VEXP_MOST vectors;
+ * e may be x. */
+HDK_INLINE void exps_f32(const float *x, const int n, float m, float less, float *e)
+{
+    vec_f32 v[VEXP_MOST];
+    for (int k = 0; k < n / HDK_V; k++) {
+        v[k] = vload_f32(x + k * HDK_V) - m - less;
+    }
+    vexps_f32(v, n / HDK_V);
+    for (int k = 0; k < n / HDK_V; k++) {
+        vstore_f32(e + k * HDK_V, v[k]);
+    }
+}
+
+static HDK_NOINLINE void exps_f64(const double *x, int n, double m, double less, double *e)
+{
+    HDK_INDEPENDENT
+    for (int i = 0; i < n / 16 * 16; i++) {
+        e[i] = vdouble_exp(x[i] - m - less);
+    }
 }
 
 /* 1 + e^-x, and 1 divided by it */

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/functions.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
-#include "tensor/kernels/softmax_f32.h"
 #include "tensor/kernels/template.h"
 
 enum {
@@ -35,6 +35,7 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 }
 
 #define TYPE f32
+#include "tensor/kernels/softmax_row.h"
 #include "tensor/kernels/softmax_tiles.h"
 #include "tensor/kernels/softmax_body.h"
 #include "tensor/kernels/loss_body.h"

@@ -1,5 +1,5 @@
 /* softmax_body.h - softmax and its kin: a template (template.h) for softmax.c, after
- * softmax_tiles.h and softmax_row.h or softmax_f32.h. */
+ * softmax_tiles.h and softmax_row.h. */
 
 /* ---------------------------------------------------------------- the last dim: row by row */
 
@@ -39,7 +39,7 @@ static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bo
         fn(put_scaled)(y, e, n, scale, stream);
         return;
     }
-    T scale = 1 / fn(row_exp_sum_then)(x, n, m, next);
+    T scale = 1 / fn(row_exp_then)(x, n, m, next, NULL);
     for (int64_t i = 0, part; (part = part_of(n, i, ROOM)) > 0; i += ROOM) {
         fn(row_exp)(x + i, part, most, 0, room);
         fn(put_scaled)(y + i, room, part, scale, true);
@@ -88,7 +88,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
-        T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_sum_then)(x, l->n, &most, next));
+        T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_then)(x, l->n, &most, next, NULL));
         for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
             T *restrict to = fn(result_at)(y + i, room, p != 0);
             fn(put_less)(to, x + i, n, m, log_sum);
@@ -143,7 +143,7 @@ static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
     return most == (T)INFINITY ? fn(infinite_exp_sum)(x, n, 1)
-                               : fn(row_exp_sum)(x, n, fn(shift)(most));
+                               : fn(row_exp)(x, n, fn(shift)(most), 0, NULL);
 }
 
 static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)

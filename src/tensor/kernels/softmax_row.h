@@ -1,188 +1,284 @@
-/* softmax_row.h - the parts of a softmax over one contiguous run: a template (template.h), for
- * softmax.c and attention.c. softmax_f32.h has the same in vectors.
+/* softmax_row.h - the parts of a softmax over one contiguous run, in vectors: a template
+ * (template.h), for softmax.c and attention.c.
  *
  * The order of the sums is that of PyTorch with 8 floats a vector, at every CPU level: under 8
  * elements in order; else in 8 lanes, where the tail goes to the first ones, and which are then
  * folded in halves. */
 
-#include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/softmax.h"
-#include "tensor/kernels/vec.h"
+/* Elements of a step, which are whole vectors at every level and twice the lanes of a sum; and of
+ * the exponentials that are computed side by side: as many float32 as stay in registers, but
+ * float64 are computed by a call. */
+#define STEP 16
+#define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
+#define LANES fn(lanes)
 
-enum { fn(PARTS) = 8 / SVECTOR }; /* vectors of 8 elements */
+/* 8 elements: the lanes of a sum */
+typedef struct LANES {
+    SVEC part[8 / SVECTOR];
+} LANES;
 
-/* a > b ? a : b */
-HDK_INLINE SVEC fn(larger)(SVEC a, SVEC b)
+/* ---------------------------------------------------------------- steps */
+
+/* The last elements, fewer than a step, and after them `pad`, which changes no maximum or no sum. */
+HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
-    const __typeof__(a > b) first = a > b;
-    return (SVEC)(((__typeof__(first))a & first) | ((__typeof__(first))b & ~first));
+#ifdef __AVX512F__
+    if (sizeof(T) == sizeof(float)) {
+        __m512 v = _mm512_set1_ps((float)pad);
+        v = _mm512_mask_loadu_ps(v, (__mmask16)((1 << n) - 1), x);
+        memcpy(e, &v, sizeof v);
+        return;
+    }
+#endif
+    for (int l = 0; l < STEP; l++) {
+        e[l] = l < n ? x[l] : pad;
+    }
 }
 
-/* The maximum of at least one element, which the lanes begin with */
-static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
+HDK_INLINE void fn(store_rest)(T *y, const T *e, int64_t n)
 {
-    T m = x[0];
-    SVEC p[fn(PARTS)];
-    int64_t i = 0;
-    for (int k = 0; k < fn(PARTS); k++) {
-        p[k] = fn(sall)(m);
+#ifdef __AVX512F__
+    if (sizeof(T) == sizeof(float)) {
+        _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), _mm512_loadu_ps(e));
+        return;
     }
-    for (; i + 8 <= n; i += 8) {
-        for (int k = 0; k < fn(PARTS); k++) {
-            p[k] = fn(larger)(*(const SVEC *)(x + i + k * SVECTOR), p[k]);
+#endif
+    for (int64_t l = 0; l < n; l++) {
+        y[l] = e[l];
+    }
+}
+
+HDK_INLINE void fn(add_step)(LANES *lane, const T *e)
+{
+    HDK_UNROLL
+    for (int l = 0; l < STEP; l += SVECTOR) {
+        lane->part[l % 8 / SVECTOR] += *(const SVEC *)(e + l);
+    }
+}
+
+/* The lanes folded in halves. Fewer than 8 elements, all in the first step, are added in order. */
+HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
+{
+    T p[8], sum = -(T)0;
+    if (n < 8) {
+        for (int64_t i = 0; i < n; i++) {
+            sum += first[i];
         }
+        return sum;
     }
-    for (; i < n; i++) {
-        m = x[i] > m ? x[i] : m;
-    }
-    for (int l = 0; l < 8; l++) {
-        m = p[l / SVECTOR][l % SVECTOR] > m ? p[l / SVECTOR][l % SVECTOR] : m;
-    }
-    return m;
-}
-
-/* Adds a part of a run to the lanes; every part but the last is a multiple of 8. */
-HDK_INLINE void fn(lanes_add)(T *restrict lane, const T *restrict e, int64_t n)
-{
-    SVEC p[fn(PARTS)];
-    int64_t i = 0;
     memcpy(p, lane, sizeof p);
-    for (; i + 8 <= n; i += 8) {
-        for (int k = 0; k < fn(PARTS); k++) {
-            p[k] += *(const SVEC *)(e + i + k * SVECTOR);
-        }
-    }
-    memcpy(lane, p, sizeof p);
-    for (int l = 0; i + l < n; l++) {
-        lane[l] += e[i + l];
-    }
-}
-
-static inline T fn(lanes_fold)(T *restrict lane)
-{
     for (int h = 4; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
-            lane[l] += lane[l + h];
+            p[l] += p[l + h];
         }
     }
-    return lane[0];
+    return p[0];
 }
 
-/* Sums begin from -0, so that they begin with the first elements themselves, as in PyTorch. */
-#define LANES_BEGIN                                                                                \
-    {                                                                                              \
-        -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0, -(T)0                                     \
-    }
+/* ---------------------------------------------------------------- rows */
 
-static inline T fn(row_sum)(const T *e, int64_t n)
+/* The four vectors m begin with x, where -0 becomes 0. */
+HDK_INLINE void fn(max_begin)(V *m, T x)
 {
-    T lane[8] = LANES_BEGIN;
-    if (n < 8) {
-        T s = -(T)0;
-        for (int64_t i = 0; i < n; i++) {
-            s += e[i];
+    for (int k = 0; k < 4; k++) {
+        m[k] = fn(vall)(x + 0);
+    }
+}
+
+/* m = the larger of m and a step of x */
+HDK_INLINE void fn(max_step)(V *m, const T *x)
+{
+    HDK_UNROLL
+    for (int k = 0; k < STEP / VECTOR; k++) {
+        m[k % 4] = fn(vmax)(fn(vload)(x + k * VECTOR), m[k % 4]);
+    }
+}
+
+/* The maximum of m and of x from i on; x[0] is already among m. */
+HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
+{
+    T p[STEP];
+    for (; i < n; i += STEP) {
+        fn(load_rest)(x + i, n - i < STEP ? n - i : STEP, x[0], p);
+        fn(max_step)(m, p);
+    }
+    for (int k = 1; k < 4; k++) {
+        m[0] = fn(vmax)(m[0], m[k]);
+    }
+    return fn(vlargest)(m[0]);
+}
+
+static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
+{
+    V m[4];
+    int64_t i = 0;
+    fn(max_begin)(m, x[0]);
+    for (; i + 4 * VECTOR <= n; i += 4 * VECTOR) {
+        HDK_UNROLL
+        for (int k = 0; k < 4; k++) {
+            m[k] = fn(vmax)(fn(vload)(x + i + k * VECTOR), m[k]);
         }
-        return s;
     }
-    fn(lanes_add)(lane, e, n);
-    return fn(lanes_fold)(lane);
+    return fn(max_with_rest)(m, x, i, n);
 }
 
-/* e = exp(x - m - log_sum); returns the sum */
-static inline T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
+/* e = exp(x - m - log_sum) of `some` elements, a number that the compiler knows; adds them to the
+ * lanes. `most` takes the same elements of next unless that is NULL. */
+HDK_INLINE void fn(some_exps)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
+                              const T *next, V *most)
 {
-    for (int64_t i = 0; i < n; i++) {
-        e[i] = x[i] - m - log_sum;
+    enum { NEAR = 2048 }; /* bytes between what is read of next and what is asked of the cache */
+    for (int k = 0; next && k < some; k += STEP) {
+        hdk_prefetch_at(next + k, NEAR, STEP * sizeof(T));
+        hdk_prefetch(next + k, STEP * sizeof(T));
+        fn(max_step)(most, next + k);
     }
-    fn(hdk_unary_all)(HDK_EXP, e, n);
-    return fn(row_sum)(e, n);
-}
-
-/* sum(exp(x - m)) without room for the exponentials */
-static inline T fn(row_exp_sum)(const T *x, int64_t n, T m)
-{
-    T lane[8] = {0}, e[256];
-    if (n < 8) {
-        return fn(row_exp)(x, n, m, 0, e);
+    fn(exps)(x, some, m, log_sum, e);
+    for (int k = 0; k < some; k += STEP) {
+        fn(add_step)(lane, e + k);
     }
-    for (int64_t i = 0; i < n; i += 256) {
-        int64_t part = n - i < 256 ? n - i : 256;
-        fn(row_exp)(x + i, part, m, 0, e);
-        fn(lanes_add)(lane, e, part);
+}
+
+/* sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. The maximum of
+ * the n elements from next on goes to *next_max unless that is NULL: so memory is read while exp is
+ * computed. */
+HDK_INLINE T fn(row_exps)(const T *x, int64_t n, T m, T log_sum, T *e, const T *next, T *next_max)
+{
+    LANES lane = {{{0}}};
+    V most[4];
+    T step[STEP], side[SIDE];
+    int64_t i = 0;
+    if (next_max) {
+        fn(max_begin)(most, next[0]);
     }
-    return fn(lanes_fold)(lane);
+    for (; i + (int)SIDE <= n; i += SIDE) {
+        fn(some_exps)(SIDE, x + i, m, log_sum, e ? e + i : side, &lane, next_max ? next + i : NULL,
+                      most);
+    }
+    for (; i + STEP <= n; i += STEP) {
+        fn(some_exps)(STEP, x + i, m, log_sum, e ? e + i : step, &lane, next_max ? next + i : NULL,
+                      most);
+    }
+    if (next_max) {
+        *next_max = fn(max_with_rest)(most, next, i, n);
+    }
+    if (i < n) {
+        fn(load_rest)(x + i, n - i, (T)-INFINITY, step);
+        fn(some_exps)(STEP, step, m, log_sum, step, &lane, NULL, NULL);
+        if (e) {
+            fn(store_rest)(e + i, step, n - i);
+        }
+    }
+    return fn(fold_lanes)(&lane, step, n);
 }
 
-/* e = exp(x - *m); returns the sum. *m becomes the maximum of the row `next`, which float32 reads
- * meanwhile. */
-static inline T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
+static HDK_NOINLINE T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
-    T sum = fn(row_exp)(x, n, *m, 0, e);
-    *m = fn(row_max)(next, n);
-    return sum;
+    return fn(row_exps)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-static inline T fn(row_exp_sum_then)(const T *x, int64_t n, T *m, const T *next)
+/* *m becomes the maximum of the row `next`; e may be NULL. */
+static HDK_NOINLINE T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
-    T sum = fn(row_exp_sum)(x, n, *m);
-    *m = fn(row_max)(next, n);
-    return sum;
+    return fn(row_exps)(x, n, *m, 0, e, next, m);
 }
 
-/* sum(x y) */
+/* sum(x), or sum(x y) where y is not NULL */
+static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
+{
+    T step[STEP] = {0}, other[STEP];
+    LANES lane;
+    int64_t i = 0;
+    for (int k = 0; k < 8 / SVECTOR; k++) {
+        lane.part[k] = fn(sall)(-(T)0); /* the first elements themselves, as in PyTorch */
+    }
+    for (; i + STEP <= n; i += STEP) {
+        for (int k = 0; k < STEP; k += VECTOR) {
+            V v = fn(vload)(x + i + k);
+            if (y) {
+                v *= fn(vload)(y + i + k);
+            }
+            fn(vstore)(step + k, v);
+        }
+        fn(add_step)(&lane, step);
+    }
+    if (i < n) {
+        fn(load_rest)(x + i, n - i, -(T)0, step);
+        if (y) {
+            fn(load_rest)(y + i, n - i, 0, other);
+            for (int l = 0; l < n - i; l++) {
+                step[l] *= other[l];
+            }
+        }
+        fn(add_step)(&lane, step);
+    }
+    return fn(fold_lanes)(&lane, step, n);
+}
+
+static inline T fn(row_sum)(const T *x, int64_t n)
+{
+    return fn(row_products)(x, NULL, n);
+}
+
 static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
 {
-    T lane[8] = LANES_BEGIN, e[256];
-    for (int64_t i = 0; i < n; i += 256) {
-        int64_t part = n - i < 256 ? n - i : 256;
-        for (int64_t j = 0; j < part; j++) {
-            e[j] = x[i + j] * y[i + j];
-        }
-        if (n < 8) {
-            return fn(row_sum)(e, n);
-        }
-        fn(lanes_add)(lane, e, part);
-    }
-    return fn(lanes_fold)(lane);
+    return fn(row_products)(x, y, n);
 }
 
-/* Of this type nothing goes past the cache. */
+/* ---------------------------------------------------------------- where a result is made */
+
+/* A result that is to go past the cache is made in `room` and copied. */
 static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
-    (void)room;
-    (void)stream;
-    return y;
+    return stream ? room : y;
 }
 
 static inline void fn(result_done)(T *y, const T *to, int64_t n)
 {
-    (void)y;
-    (void)to;
-    (void)n;
+    if (to != y) {
+        hdk_stream_copy(y, to, (size_t)n * sizeof(T));
+    }
 }
 
-/* dx = (dy - s) y */
-static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
+/* y = (x - s) w, or where w is NULL y = (x - s) a; y may be x */
+HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t n, bool stream)
 {
-    (void)stream;
-    for (int64_t i = 0; i < n; i++) {
-        dx[i] = (dy[i] - s) * y[i];
+    int64_t i = 0, head = stream ? hdk_line_begin(y, sizeof(T), n) : 0;
+    int64_t whole = n - (n - head) % VECTOR;
+    for (; i < head; i++) {
+        y[i] = (x[i] - s) * (w ? w[i] : a);
+    }
+    for (; stream && i < whole; i += VECTOR) {
+        fn(vstream)(y + i, (fn(vload)(x + i) - s) * (w ? fn(vload)(w + i) : fn(vall)(a)));
+    }
+    for (; i < whole; i += VECTOR) {
+        fn(vstore)(y + i, (fn(vload)(x + i) - s) * (w ? fn(vload)(w + i) : fn(vall)(a)));
+    }
+    for (; i < n; i++) {
+        y[i] = (x[i] - s) * (w ? w[i] : a);
     }
 }
 
 /* y = e a; e may be y */
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
-    (void)stream;
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = e[i] * a;
-    }
+    fn(put_products)(y, e, 0, NULL, a, n, stream);
+}
+
+/* dx = (dy - s) y */
+static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
+{
+    fn(put_products)(dx, dy, s, y, 0, n, stream);
 }
 
 /* y = x - m - log_sum */
-static inline void fn(put_less)(T *y, const T *x, int64_t n, T m, T log_sum)
+static inline void fn(put_less)(T *restrict y, const T *restrict x, int64_t n, T m, T log_sum)
 {
     for (int64_t i = 0; i < n; i++) {
         y[i] = x[i] - m - log_sum;
     }
 }
+
+#undef STEP
+#undef SIDE
+#undef LANES

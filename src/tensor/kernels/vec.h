@@ -69,9 +69,6 @@ enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* floats of a vector */
 typedef int32_t vec_i32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 
-/* 8 floats: the lanes of a softmax's sum */
-typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
-
 /* halves and quarters of a register, where it has them */
 typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
@@ -153,6 +150,22 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
 #endif
     float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
     return a > b ? a : b;
+}
+
+/* the same of float64 */
+HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
+{
+    const __typeof__(a > b) larger = a > b;
+    return (vec_f64)(((__typeof__(a > b))a & larger) | ((__typeof__(a > b))b & ~larger));
+}
+
+HDK_INLINE double vlargest_f64(vec_f64 v)
+{
+    double most = v[0];
+    for (int l = 1; l < HDK_V / 2; l++) {
+        most = v[l] > most ? v[l] : most;
+    }
+    return most;
 }
 
 enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */
@@ -268,18 +281,20 @@ HDK_INLINE void hdk_stream_end(void)
 #endif
 }
 
-/* How many floats lie before the first cache line that begins in y, at most n. */
-HDK_INLINE int64_t hdk_line_begin(const float *y, int64_t n)
+/* How many of n elements lie before the first cache line that begins in y. */
+HDK_INLINE int64_t hdk_line_begin(const void *y, size_t size, int64_t n)
 {
-    int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / sizeof *y);
+    int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / size);
     return head < n ? head : n;
 }
 
-/* y = x past the cache; y may begin anywhere. hdk_stream_end comes before another thread reads
- * y. */
-static inline void hdk_stream_copy(float *restrict y, const float *restrict x, int64_t n)
+/* y = x past the cache, bytes of whole floats; y may begin anywhere. hdk_stream_end comes before
+ * another thread reads y. */
+static inline void hdk_stream_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
-    int64_t i = hdk_line_begin(y, n);
+    float *y = to;
+    const float *x = from;
+    int64_t n = (int64_t)(bytes / sizeof *y), i = hdk_line_begin(y, sizeof *y, n);
     memcpy(y, x, (size_t)i * sizeof *y);
     for (; i + HDK_V <= n; i += HDK_V) {
         vstream_f32(y + i, vload_f32(x + i));
