@@ -15,7 +15,7 @@ enum {
     LABEL = 13,
     SMALL = 12,
     TOKEN = 11,
-    TOKEN_TEXT = 64,
+    TOKEN_TEXT = 256,
     TOKEN_WIDTH = 94,
     LINE = 14
 };
@@ -37,11 +37,15 @@ typedef struct map {
     const hd_tensor *weights; /* (heads, queries, keys) or (queries, keys) */
     const char *const *query_texts, *const *key_texts;
     int64_t heads, queries, keys;
-    int columns, rows;
     double max;
-    double cell, beside, below, above; /* in a panel: a cell, and the room for texts around them */
+    int columns;    /* of panels */
+    int64_t stride; /* from one written token to the next, so that lines of text do not touch */
     bool keys_upwards;
-    double left, top; /* where the cells of the first panel begin */
+    double cell, beside, below;       /* in a panel: a cell, and the room for texts around them */
+    double panel_width, panel_height; /* with the gap to the next panel */
+    double left, top;                 /* where the cells of the first panel begin */
+    double right, bottom;             /* where the last panels end */
+    double bar_step;                  /* the height of one colour of the bar */
 } map;
 
 hd_attention_map_options hd_attention_map_defaults(void)
@@ -61,13 +65,10 @@ static double weight(const map *m, int64_t head, int64_t q, int64_t k)
 static double largest(const map *m)
 {
     double max = 0;
-    for (int64_t h = 0; h < m->heads; h++) {
-        for (int64_t q = 0; q < m->queries; q++) {
-            for (int64_t k = 0; k < m->keys; k++) {
-                double w = weight(m, h, q, k);
-                max = isfinite(w) && w > max ? w : max;
-            }
-        }
+    int64_t cells = m->queries * m->keys;
+    for (int64_t i = 0; i < m->heads * cells; i++) {
+        double w = weight(m, i / cells, i % cells / m->keys, i % m->keys);
+        max = isfinite(w) && w > max ? w : max;
     }
     return max > 0 ? max : 1;
 }
@@ -92,79 +93,81 @@ static hd__rgb color_of(double w, double max)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* What is written for token i: its text, or its number. Spaces and line ends are made visible, and
- * a long text is cut. */
+/* What is written for token i: its text, or its number. Spaces and line ends are made visible. */
 static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i)
 {
-    char number[24], seen[256];
+    char number[24];
     snprintf(number, sizeof number, "%" PRId64, i);
     const char *text = texts ? texts[i] : number;
     size_t n = 0;
-    for (; *text && n + 4 < sizeof seen; text++) {
+    for (; *text && n + 4 < TOKEN_TEXT; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == ' ') {
-            memcpy(seen + n, "\xe2\x90\xa3", 3);
+            memcpy(out + n, "\xe2\x90\xa3", 3);
             n += 3;
         } else if (c < ' ' || c == 0x7F) {
             const char *at = strchr("\nn\tt\rr", c);
-            seen[n++] = '\\';
-            seen[n++] = at && c ? at[1] : '?';
+            out[n++] = '\\';
+            out[n++] = at ? at[1] : '?';
         } else {
-            seen[n++] = *text;
+            out[n++] = *text;
         }
     }
-    seen[n] = '\0';
-    hd__text_fit(out, TOKEN_TEXT, seen, TOKEN, TOKEN_WIDTH);
-}
-
-/* The distance from one written token to the next, so that lines of text do not touch. */
-static int64_t stride_of(const map *m)
-{
-    return m->cell >= LINE ? 1 : (int64_t)ceil(LINE / m->cell);
+    out[n] = '\0';
 }
 
 static double widest(const map *m, const char *const *texts, int64_t n)
 {
     char text[TOKEN_TEXT];
     double width = 0;
-    for (int64_t i = 0; i < n; i += stride_of(m)) {
+    for (int64_t i = 0; i < n; i += m->stride) {
         token_text(text, texts, i);
         width = fmax(width, hd__text_width(text, TOKEN));
     }
-    return width;
+    return fmin(width, TOKEN_WIDTH);
 }
 
 /* ---------------------------------------------------------------- layout */
 
-static double panel_width(const map *m)
-{
-    return m->beside + m->cell * (double)m->keys + GAP;
-}
-
-static double panel_height(const map *m)
-{
-    return m->above + m->cell * (double)m->queries + m->below + GAP;
-}
-
-static double bar_step(const map *m)
-{
-    return fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
-}
-
-static void map_layout(map *m)
+static void panel_layout(map *m)
 {
     int64_t most = m->queries > m->keys ? m->queries : m->keys;
     m->cell = fmax(1, fmin(floor((double)PANEL / (double)most), BIGGEST_CELL));
-    m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));
-    m->columns = m->columns > m->heads ? (int)m->heads : m->columns;
-    m->rows = (int)((m->heads + m->columns - 1) / m->columns);
+    m->stride = (int64_t)ceil(LINE / m->cell);
     double keys = widest(m, m->key_texts, m->keys);
-    m->keys_upwards = keys + 4 > m->cell * (double)stride_of(m);
+    m->keys_upwards = keys + 4 > m->cell * (double)m->stride;
     m->beside = ceil(widest(m, m->query_texts, m->queries)) + 8;
     m->below = m->keys_upwards ? ceil(keys) + 8 : LINE + 4;
-    m->above = m->heads > 1 ? SMALL + 8 : 0;
-    m->left = 16 + LABEL + 8 + m->beside;
-    m->top = 14 + (m->o->title && *m->o->title ? TITLE + 14 : 0) + m->above;
+    m->panel_width = m->beside + m->cell * (double)m->keys + GAP;
+    m->panel_height = m->cell * (double)m->queries + m->below + GAP;
+    m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
+}
+
+/* Makes the picture. It is as wide as its title, unless that is very long; below a wide title the
+ * maps are in the middle. */
+static hd_picture *map_picture(map *m)
+{
+    const char *title = m->o->title ? m->o->title : "";
+    double above = m->heads > 1 ? SMALL + 8 : 0; /* a panel */
+    panel_layout(m);
+    m->panel_height += above;
+    m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));
+    m->columns = m->columns > m->heads ? (int)m->heads : m->columns;
+    double maps = 16 + LABEL + 8 + m->columns * m->panel_width + GAP + 14 + 60;
+    double width = fmax(maps, fmin(ceil(hd__text_width(title, TITLE)) + 24, WIDE_TITLE));
+    m->left = 16 + LABEL + 8 + m->beside + floor((width - maps) / 2);
+    m->right = m->left - m->beside + m->columns * m->panel_width - GAP;
+    m->top = 14 + (*title ? TITLE + 14 : 0) + above;
+    m->bottom =
+        m->top - above - GAP + (double)((m->heads + m->columns - 1) / m->columns) * m->panel_height;
+    double height = fmax(m->bottom + LABEL + 14, m->top + BAR_STEPS * m->bar_step + 20);
+    return width <= MAX_SIDE && height <= MAX_SIDE
+               ? hd__picture_new(width, height)
+               : hd_error_set(HD_VALUE,
+                              "hd_attention_map: %" PRId64 " heads of %" PRId64
+                              " queries and %" PRId64
+                              " keys take %.0f x %.0f pixels: expected sides of at most %d",
+                              m->heads, m->queries, m->keys, width, height, MAX_SIDE);
 }
 
 /* ---------------------------------------------------------------- drawing */
@@ -174,10 +177,9 @@ static void draw_cells(const map *m, int64_t head, double x, double y)
     for (int64_t q = 0; q < m->queries; q++) {
         for (int64_t k = 0, end; k < m->keys; k = end) {
             hd__rgb color = color_of(weight(m, head, q, k), m->max);
-            for (end = k + 1; end < m->keys; end++) {
-                if (color_of(weight(m, head, q, end), m->max) != color) {
-                    break;
-                }
+            end = k + 1;
+            while (end < m->keys && color_of(weight(m, head, q, end), m->max) == color) {
+                end++;
             }
             if (color != HD__WHITE) {
                 hd__draw_rect(m->p, x + (double)k * m->cell, y + (double)q * m->cell,
@@ -187,109 +189,63 @@ static void draw_cells(const map *m, int64_t head, double x, double y)
     }
 }
 
-static void draw_frame(hd_picture *p, double x, double y, double w, double h)
-{
-    hd__draw_line(p, 1, 0, HD__INK);
-    hd__draw_to(p, x, y);
-    hd__draw_to(p, x + w, y);
-    hd__draw_to(p, x + w, y + h);
-    hd__draw_to(p, x, y + h);
-    hd__draw_to(p, x, y);
-    hd__draw_end(p);
-}
-
 static void draw_tokens(const map *m, double x, double y)
 {
     char text[TOKEN_TEXT];
-    for (int64_t q = 0; q < m->queries; q += stride_of(m)) {
+    for (int64_t q = 0; q < m->queries; q += m->stride) {
         token_text(text, m->query_texts, q);
-        hd__draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, HD__END, false,
-                      text);
+        hd__draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, "end", false,
+                      TOKEN_WIDTH, text);
     }
     double bottom = y + (double)m->queries * m->cell;
-    for (int64_t k = 0; k < m->keys; k += stride_of(m)) {
+    bool up = m->keys_upwards;
+    for (int64_t k = 0; k < m->keys; k += m->stride) {
         double middle = x + ((double)k + 0.5) * m->cell;
         token_text(text, m->key_texts, k);
-        if (m->keys_upwards) {
-            hd__draw_text(m->p, middle + 4, bottom + 6, TOKEN, HD__END, true, text);
-        } else {
-            hd__draw_text(m->p, middle, bottom + LINE, TOKEN, HD__MIDDLE, false, text);
-        }
+        hd__draw_text(m->p, up ? middle + 4 : middle, bottom + (up ? 6 : LINE), TOKEN,
+                      up ? "end" : "middle", up, TOKEN_WIDTH, text);
     }
 }
 
 static void draw_panel(const map *m, int64_t head)
 {
     char title[32];
-    double x = m->left + panel_width(m) * (double)(head % m->columns);
-    double y = m->top + panel_height(m) * (double)(head / m->columns);
+    double x = m->left + m->panel_width * (double)(head % m->columns);
+    double y = m->top + m->panel_height * (double)(head / m->columns);
     draw_cells(m, head, x, y);
-    draw_frame(m->p, x, y, m->cell * (double)m->keys, m->cell * (double)m->queries);
+    hd__draw_frame(m->p, x, y, m->cell * (double)m->keys, m->cell * (double)m->queries);
     draw_tokens(m, x, y);
     if (m->heads > 1) {
         snprintf(title, sizeof title, "head %" PRId64, head);
-        hd__draw_text(m->p, x, y - 7, SMALL, HD__START, false, title);
+        hd__draw_text(m->p, x, y - 7, SMALL, "start", false, INFINITY, title);
     }
 }
 
-static void draw_bar(const map *m, double x)
+static void draw_bar(const map *m)
 {
-    double step = bar_step(m), height = BAR_STEPS * step;
+    double x = m->right + GAP, height = BAR_STEPS * m->bar_step;
     for (int i = 0; i < BAR_STEPS; i++) {
-        hd__draw_rect(m->p, x, m->top + i * step, 14, step,
+        hd__draw_rect(m->p, x, m->top + i * m->bar_step, 14, m->bar_step,
                       color_of(BAR_STEPS - 0.5 - i, BAR_STEPS));
     }
-    draw_frame(m->p, x, m->top, 14, height);
+    hd__draw_frame(m->p, x, m->top, 14, height);
     hd__axis a = hd__axis_of(false, 0, m->max, 0);
     hd__axis_ticks(&a, 6);
     for (int i = 0; i < a.n; i++) {
         double y = m->top + height * (1 - a.at[i]);
         hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
-        hd__draw_text(m->p, x + 22, y + 4, SMALL, HD__START, false, a.label[i]);
+        hd__draw_text(m->p, x + 22, y + 4, SMALL, "start", false, INFINITY, a.label[i]);
     }
 }
 
-static void map_titles(const map *m, double right, double bottom)
+static void map_titles(const map *m)
 {
-    double x = m->left - m->beside, y = (m->top + bottom - m->below) / 2, wide = m->p->width;
-    hd__draw_title(m->p, wide / 2, 12 + TITLE, TITLE, false, m->o->title, wide - 24);
-    hd__draw_text(m->p, (m->left + right) / 2, bottom + LABEL, LABEL, HD__MIDDLE, false, "keys");
-    hd__draw_text(m->p, x - 8, y, LABEL, HD__MIDDLE, true, "queries");
-}
-
-/* A picture is as wide as its title, unless that is very long. */
-static double title_width(const map *m)
-{
-    const char *title = m->o->title ? m->o->title : "";
-    return fmin(ceil(hd__text_width(title, TITLE)) + 24, WIDE_TITLE);
-}
-
-static hd_picture *draw_map(map *m)
-{
-    map_layout(m);
-    double right = m->left - m->beside + m->columns * panel_width(m) - GAP;
-    double bottom = m->top - m->above + m->rows * panel_height(m) - GAP;
-    double maps = right + 2 * GAP + 14 + 60, width = fmax(maps, title_width(m));
-    double aside = floor((width - maps) / 2); /* below a wide title the maps are in the middle */
-    m->left += aside;
-    right += aside;
-    double height = fmax(bottom + LABEL + 14, m->top + BAR_STEPS * bar_step(m) + 20);
-    if (width > MAX_SIDE || height > MAX_SIDE) {
-        return hd_error_set(HD_VALUE,
-                            "hd_attention_map: %" PRId64 " heads of %" PRId64
-                            " queries and %" PRId64
-                            " keys take %.0f x %.0f pixels: expected sides of at most %d",
-                            m->heads, m->queries, m->keys, width, height, MAX_SIDE);
-    }
-    m->p = hd__picture_new(width, height);
-    for (int64_t h = 0; h < m->heads && m->p; h++) {
-        draw_panel(m, h);
-    }
-    if (m->p) {
-        draw_bar(m, right + GAP);
-        map_titles(m, right, bottom);
-    }
-    return hd__picture_ready(m->p);
+    double wide = m->p->width;
+    hd__draw_text(m->p, wide / 2, 12 + TITLE, TITLE, "middle", false, wide - 24, m->o->title);
+    hd__draw_text(m->p, (m->left + m->right) / 2, m->bottom + LABEL, LABEL, "middle", false,
+                  INFINITY, "keys");
+    hd__draw_text(m->p, m->left - m->beside - 8, (m->top + m->bottom - m->below) / 2, LABEL,
+                  "middle", true, INFINITY, "queries");
 }
 
 /* ---------------------------------------------------------------- public */
@@ -356,5 +312,14 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
         return NULL;
     }
     m.max = o->max > 0 ? o->max : largest(&m);
-    return draw_map(&m);
+    m.p = map_picture(&m);
+    if (!m.p) {
+        return NULL;
+    }
+    for (int64_t h = 0; h < m.heads; h++) {
+        draw_panel(&m, h);
+    }
+    draw_bar(&m);
+    map_titles(&m);
+    return hd__picture_ready(m.p);
 }

@@ -1,8 +1,8 @@
 /* axis.c - the range of values that an axis shows, and its ticks at round values.
  *
- * A tick's value is digits * 10^e, where digits is an integer, so its label is exact and does not
- * depend on the locale. A log axis has ticks at powers of ten. Over a short range it has them at 1,
- * 2 and 5 times the powers, and over a very short one where a linear axis has them. */
+ * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A log axis
+ * has ticks at powers of ten. Over a short range it has them at 1, 2 and 5 times the powers, and
+ * over a very short one where a linear axis has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,46 +40,25 @@ double hd__axis_at(const hd__axis *a, double v)
 
 /* ---------------------------------------------------------------- labels */
 
-/* "1.5e-7" */
-static void write_scientific(char *text, int64_t digits, int e)
+/* Adds a tick at digits * 10^e: "1.5e-7" if scientific, else "0.00000015". */
+static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
 {
-    char all[24];
-    while (digits && digits % 10 == 0) {
-        digits /= 10;
+    double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
+    if (a->n == HD__MAX_TICKS) {
+        return;
+    }
+    a->at[a->n] = hd__axis_at(a, v);
+    char *text = a->label[a->n++], all[24];
+    if (!scientific || digits == 0) {
+        snprintf(text, HD__TICK_TEXT, "%.*f", digits && e < 0 ? -e : 0, v);
+        return;
+    }
+    for (; digits % 10 == 0; digits /= 10) {
         e++;
     }
     int n = snprintf(all, sizeof all, "%" PRId64, digits < 0 ? -digits : digits);
     snprintf(text, HD__TICK_TEXT, "%s%c%s%se%d", digits < 0 ? "-" : "", all[0], n > 1 ? "." : "",
              all + 1, e + n - 1);
-}
-
-/* Writes digits * 10^e. Unless scientific, e is at least -9. */
-static void write_label(char *text, int64_t digits, int e, bool scientific)
-{
-    int decimals = e < 0 && e >= -9 ? -e : 0;
-    int64_t one = 1, size = digits < 0 ? -digits : digits;
-    for (int i = 0; i < abs(e) && !scientific; i++) {
-        one *= 10;
-    }
-    if (digits == 0) {
-        snprintf(text, HD__TICK_TEXT, "0");
-    } else if (scientific) {
-        write_scientific(text, digits, e);
-    } else if (e >= 0) {
-        snprintf(text, HD__TICK_TEXT, "%" PRId64, digits * one);
-    } else {
-        snprintf(text, HD__TICK_TEXT, "%s%" PRId64 ".%0*" PRId64, digits < 0 ? "-" : "", size / one,
-                 decimals, size % one);
-    }
-}
-
-static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
-{
-    double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
-    if (a->n < HD__MAX_TICKS) {
-        a->at[a->n] = hd__axis_at(a, v);
-        write_label(a->label[a->n++], digits, e, scientific);
-    }
 }
 
 /* ---------------------------------------------------------------- choosing */
@@ -136,13 +115,4 @@ void hd__axis_ticks(hd__axis *a, int max)
         a->n = 0;
         linear_ticks(a, pow(10, a->lo), pow(10, a->hi), max);
     }
-}
-
-double hd__axis_label_width(const hd__axis *a, double size)
-{
-    double widest = 0;
-    for (int i = 0; i < a->n; i++) {
-        widest = fmax(widest, hd__text_width(a->label[i], size));
-    }
-    return widest;
 }

@@ -23,19 +23,10 @@ static void dot_head(hd__graph *g)
     }
 }
 
-static bool has_clusters(const hd__graph *g)
-{
-    bool found = false;
-    for (int64_t m = 1; m < g->n_modules; m++) {
-        found = found || g->modules[m].drawn;
-    }
-    return found;
-}
-
 /* One sample of every kind of box, in a column. */
 static void put_legend(hd__graph *g)
 {
-    bool clusters = has_clusters(g), boxes = g->o->depth > 0;
+    bool clusters = g->clusters, boxes = g->o->depth > 0;
     hd__text_puts(&g->t, "    subgraph cluster_legend {\n"
                          "        label=\"Legend\";\n"
                          "        fillcolor=\"#ffffff\";\n");
@@ -136,7 +127,8 @@ static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names,
 static bool graph_save(const char *function, hd_tensor *x, const hd_dict *names, const char *path,
                        const hd_graph_options *o)
 {
-    if (!hd__viz_may_save(function, "x", x, path)) {
+    if (!hd__given_to(function, "x", x) || !hd__given_to(function, "path", path) ||
+        !hd__may_save(function)) {
         return false;
     }
     char *text = graph_dot(function, x, names, o);

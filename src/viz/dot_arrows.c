@@ -33,7 +33,7 @@ static arrow arrow_to(const hd__graph *g, int64_t i, int k)
 /* The name of node i's box, or of the module's box that hides it. */
 static void end_name(const hd__graph *g, int64_t i, char name[24])
 {
-    int64_t box = hd__dot_module(g, i)->box;
+    int64_t box = g->nodes[i].box;
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
@@ -41,14 +41,14 @@ static void end_name(const hd__graph *g, int64_t i, char name[24])
  * the cluster can stand below what came before it. */
 static bool enters_with_leaves(const hd__graph *g, int64_t from, int64_t to)
 {
-    const hd__graph_module *m = hd__dot_module(g, to);
+    const hd__graph_node *n = &g->nodes[to];
     bool found = false;
-    for (int k = 0; m->box < 0 && k < hd_node_inputs(g->nodes[to].node); k++) {
+    for (int k = 0; n->box < 0 && k < hd_node_inputs(n->node); k++) {
         int64_t input = hd__graph_input(g, to, k, NULL);
         int64_t leaf = input >= 0 ? g->nodes[input].leaf : -1;
         found = found || (leaf >= 0 && hd__dot_is_drawn(g, leaf));
     }
-    return found && hd__dot_module(g, from)->cluster != m->cluster;
+    return found && g->modules[g->nodes[from].module].cluster != g->modules[n->module].cluster;
 }
 
 /* ---------------------------------------------------------------- their text */
@@ -77,14 +77,14 @@ static bool put_arrow(hd__graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];
     arrow a = arrow_to(g, i, k);
-    bool plain = a.from >= 0 && hd__dot_module(g, a.from)->box < 0; /* it begins at no module */
+    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* it begins at no module */
     if (a.from < 0 || (plain && !hd__dot_is_drawn(g, a.from))) {
         return true;
     }
     end_name(g, a.from, from);
     end_name(g, i, to);
     snprintf(both, sizeof both, "%s -> %s", from, to);
-    if (!plain || hd__dot_module(g, i)->box >= 0) {
+    if (!plain || g->nodes[i].box >= 0) {
         if (strcmp(from, to) == 0 || hd_dict_kind_of(seen, both) != HD_DICT_MISSING) {
             return true;
         }

@@ -11,29 +11,23 @@ enum { MOST_INDENT = 16 };
 
 /* ---------------------------------------------------------------- what is drawn */
 
-const hd__graph_module *hd__dot_module(const hd__graph *g, int64_t i)
-{
-    return &g->modules[g->nodes[i].module];
-}
-
 bool hd__dot_is_hidden(const hd__graph *g, int64_t i)
 {
     const hd__graph_node *n = &g->nodes[i];
-    return n->layout && !n->name && i != 0 && !g->o->full && hd__dot_module(g, i)->box < 0;
+    return n->layout && !n->name && i != 0 && !g->o->full && n->box < 0;
 }
 
 bool hd__dot_is_drawn(const hd__graph *g, int64_t i)
 {
-    bool leaf = g->nodes[i].leaf == i;
-    return hd__dot_module(g, i)->box < 0 && !hd__dot_is_hidden(g, i) &&
-           (!leaf || i == 0 || g->o->parameters);
+    const hd__graph_node *n = &g->nodes[i];
+    return n->box < 0 && !hd__dot_is_hidden(g, i) && (n->leaf != i || i == 0 || g->o->parameters);
 }
 
 int64_t hd__dot_view_after(const hd__graph *g, int64_t i)
 {
     const hd__graph_node *n = &g->nodes[i];
-    bool view = n->uses == 1 && hd__dot_is_hidden(g, n->last_user);
-    return view && hd__dot_module(g, i)->box < 0 ? n->last_user : -1;
+    bool view = n->box < 0 && n->uses == 1 && hd__dot_is_hidden(g, n->last_user);
+    return view ? n->last_user : -1;
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -118,7 +112,7 @@ static void put_kind(hd__graph *g, int64_t i)
 static void put_title(hd__graph *g, int64_t i)
 {
     const hd__graph_node *n = &g->nodes[i];
-    const hd__graph_module *m = hd__dot_module(g, i);
+    const hd__graph_module *m = &g->modules[n->module];
     if (n->leaf == i) {
         const char *name = n->name ? n->name : "leaf";
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);

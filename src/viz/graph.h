@@ -31,6 +31,7 @@ typedef struct hd__graph_node {
     int64_t depth;     /* how many such nodes there are */
     int64_t jump;      /* one of them, further down */
     int64_t module;    /* where it is drawn */
+    int64_t box;       /* the module whose box hides it, or -1 */
     bool layout;       /* a call that only views or copies its one input: no number changes */
 } hd__graph_node;
 
@@ -58,6 +59,7 @@ typedef struct hd__graph {
     int64_t *inputs;  /* the numbers of all nodes' inputs; -1: it needs no gradient */
     int64_t *order;   /* the nodes' numbers, every node after its inputs */
     hd_dict *numbers; /* the nodes' numbers by their addresses */
+    bool clusters;    /* a module is drawn as a cluster */
     hd__text t;       /* what is written */
 } hd__graph;
 
@@ -93,7 +95,6 @@ enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 }; /* the most that a text names *
 /* Writes the boxes of calls, leaves and modules, in the clusters of their modules. */
 void hd__dot_boxes(hd__graph *g);
 
-const hd__graph_module *hd__dot_module(const hd__graph *g, int64_t i); /* of node i */
 /* Is node i a view that has no box of its own, and is in no module's? */
 bool hd__dot_is_hidden(const hd__graph *g, int64_t i);
 /* Has node i a box of its own? */

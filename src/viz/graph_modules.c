@@ -192,29 +192,26 @@ static bool takes_data(const hd__graph *g, int64_t i)
     return data;
 }
 
-static void take_leaf(hd__graph *g, int64_t i, int64_t leaf, bool data)
-{
-    hd__graph_node *n = &g->nodes[i], *l = &g->nodes[leaf];
-    if (data && l->taker != i) {
-        l->taker = i;
-        l->takers++;
-    }
-    if (!n->name) {
-        n->module = n->weight < 0 ? l->module : common(g, n->module, l->module);
-    }
-    n->weight = n->weight < 0 ? leaf : n->weight;
-}
-
 /* Finds the calls that take named leaves, and their modules. */
 static void take_leaves(hd__graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
+        hd__graph_node *n = &g->nodes[i];
         bool data = takes_data(g, i);
-        for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
+        for (int k = 0; k < hd_node_inputs(n->node); k++) {
             int64_t leaf = named_leaf(g, i, k);
-            if (leaf >= 0) {
-                take_leaf(g, i, leaf, data);
+            if (leaf < 0) {
+                continue;
             }
+            hd__graph_node *l = &g->nodes[leaf];
+            if (data && l->taker != i) {
+                l->taker = i;
+                l->takers++;
+            }
+            if (!n->name) {
+                n->module = n->weight < 0 ? l->module : common(g, n->module, l->module);
+            }
+            n->weight = n->weight < 0 ? leaf : n->weight;
         }
     }
 }
@@ -286,8 +283,8 @@ static void count_calls(hd__graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
         hd__graph_node *n = &g->nodes[i];
-        int64_t box = g->modules[n->module].box;
-        n->module = box >= 0 ? box : n->module;
+        n->box = g->modules[n->module].box;
+        n->module = n->box >= 0 ? n->box : n->module;
         g->modules[n->module].calls += n->leaf < 0 && !n->layout;
     }
 }
@@ -303,6 +300,7 @@ static void find_clusters(hd__graph *g)
             continue;
         }
         m->drawn = !m->list && m->calls > 0 && m->calls + m->clusters > 1;
+        g->clusters = g->clusters || m->drawn;
         parent->calls += m->drawn ? 0 : m->calls;
         parent->clusters += m->drawn ? 1 : m->clusters;
     }

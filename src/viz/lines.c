@@ -15,6 +15,7 @@ static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
 enum { COLORS = sizeof colors / sizeof colors[0] };
 
 typedef struct point {
+    int64_t i; /* which one of its series */
     double x, y;
 } point;
 
@@ -23,6 +24,7 @@ typedef struct plot {
     const hd_plot_options *o;
     int64_t n;
     const hd_series *series;
+    double above;                    /* the legend: where it begins */
     double left, top, width, height; /* of the axes */
     hd__axis x, y;
 } plot;
@@ -63,17 +65,17 @@ static void find_ranges(plot *f)
     f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
 }
 
-static point point_at(const plot *f, double x, double y)
+static point point_at(const plot *f, const hd_series *s, int64_t i)
 {
-    return (point){f->left + f->width * hd__axis_at(&f->x, x),
-                   f->top + f->height * (1 - hd__axis_at(&f->y, y))};
+    return (point){i, f->left + f->width * hd__axis_at(&f->x, x_of(s, i)),
+                   f->top + f->height * (1 - hd__axis_at(&f->y, s->y[i]))};
 }
 
 /* ---------------------------------------------------------------- legend */
 
-static bool has_name(const hd_series *s)
+static bool has_text(const char *text)
 {
-    return s->name && *s->name;
+    return text && *text;
 }
 
 static double dash_of(int64_t k)
@@ -82,27 +84,26 @@ static double dash_of(int64_t k)
     return dashes[k / COLORS % 3];
 }
 
-/* Arranges the entries in rows from y on, and draws them if `draw`. Returns the number of rows. */
-static int legend(const plot *f, double y, bool draw)
+/* Arranges the entries in rows, and draws them if `draw`. Returns the number of rows. */
+static int legend(const plot *f, bool draw)
 {
-    char name[128];
-    double start = f->left, x = start, room = f->o->width - 24 - start;
+    double x = f->left, room = f->o->width - 24 - x, most = room - LEGEND_LINE - 8;
     int rows = 0;
     for (int64_t k = 0; k < f->n; k++) {
-        if (!has_name(&f->series[k])) {
+        const char *name = f->series[k].name;
+        if (!has_text(name)) {
             continue;
         }
-        hd__text_fit(name, sizeof name, f->series[k].name, SMALL, room - LEGEND_LINE - 8);
-        double width = LEGEND_LINE + 8 + hd__text_width(name, SMALL);
-        if (rows == 0 || x + width > start + room) {
-            x = start;
+        double width = LEGEND_LINE + 8 + fmin(hd__text_width(name, SMALL), most);
+        if (rows == 0 || x + width > f->left + room) {
+            x = f->left;
             rows++;
         }
-        double middle = y + LEGEND_ROW * (rows - 0.5);
+        double middle = f->above + LEGEND_ROW * (rows - 0.5);
         if (draw) {
             hd__draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
                              colors[k % COLORS]);
-            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, HD__START, false, name);
+            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, "start", false, most, name);
         }
         x += width + 20;
     }
@@ -111,9 +112,13 @@ static int legend(const plot *f, double y, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-static bool has_text(const char *text)
+static double label_width(const hd__axis *a) /* of the widest label */
 {
-    return text && *text;
+    double widest = 0;
+    for (int i = 0; i < a->n; i++) {
+        widest = fmax(widest, hd__text_width(a->label[i], SMALL));
+    }
+    return widest;
 }
 
 static double closest(const hd__axis *a)
@@ -131,21 +136,21 @@ static void tick_x(plot *f)
     int max = 12;
     do {
         hd__axis_ticks(&f->x, max--);
-    } while (max >= 2 && closest(&f->x) * f->width < hd__axis_label_width(&f->x, SMALL) + 10);
+    } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
 /* The axes get the room that titles, labels and legend leave. The legend is as wide as the axes,
  * whose width depends on the labels of y, so the legend's rows are counted twice. */
 static void plot_layout(plot *f)
 {
-    double above = 14 + (has_text(f->o->title) ? TITLE + 12 : 0);
+    f->above = 14 + (has_text(f->o->title) ? TITLE + 12 : 0);
     double below = 30 + (has_text(f->o->x_label) ? LABEL + 8 : 0);
     f->left = 90;
-    f->height = f->o->height - above - below - LEGEND_ROW * legend(f, 0, false);
+    f->height = f->o->height - f->above - below - LEGEND_ROW * legend(f, false);
     hd__axis_ticks(&f->y, (int)(f->height / 36));
-    f->left = 24 + (has_text(f->o->y_label) ? LABEL + 8 : 0) + hd__axis_label_width(&f->y, SMALL);
-    int rows = legend(f, 0, false);
-    f->top = above + LEGEND_ROW * rows + (rows ? 6 : 0);
+    f->left = 24 + (has_text(f->o->y_label) ? LABEL + 8 : 0) + label_width(&f->y);
+    int rows = legend(f, false);
+    f->top = f->above + LEGEND_ROW * rows + (rows ? 6 : 0);
     f->height = f->o->height - f->top - below;
     f->width = f->o->width - f->left - 24;
     hd__axis_ticks(&f->y, (int)(f->height / 36));
@@ -158,12 +163,12 @@ static void draw_axes(const plot *f)
     for (int i = 0; i < f->y.n; i++) {
         double y = bottom - f->height * f->y.at[i];
         hd__draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
-        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, HD__END, false, f->y.label[i]);
+        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, "end", false, INFINITY, f->y.label[i]);
     }
     for (int i = 0; i < f->x.n; i++) {
         double x = f->left + f->width * f->x.at[i];
         hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
-        hd__draw_text(f->p, x, bottom + 19, SMALL, HD__MIDDLE, false, f->x.label[i]);
+        hd__draw_text(f->p, x, bottom + 19, SMALL, "middle", false, INFINITY, f->x.label[i]);
     }
     hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
     hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
@@ -173,66 +178,61 @@ static void plot_titles(const plot *f)
 {
     const hd_plot_options *o = f->o;
     double x = f->left + f->width / 2, y = f->top + f->height / 2;
-    hd__draw_title(f->p, o->width / 2.0, 12 + TITLE, TITLE, false, o->title, o->width - 24);
-    hd__draw_title(f->p, x, o->height - 10, LABEL, false, o->x_label, f->width);
-    hd__draw_title(f->p, 8 + LABEL, y, LABEL, true, o->y_label, f->height);
+    hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, "middle", false, o->width - 24,
+                  o->title);
+    hd__draw_text(f->p, x, o->height - 10, LABEL, "middle", false, f->width, o->x_label);
+    hd__draw_text(f->p, 8 + LABEL, y, LABEL, "middle", true, f->height, o->y_label);
 }
 
 /* ---------------------------------------------------------------- curves */
 
-typedef struct mark {
-    int64_t i; /* which point of the series */
-    point at;
-} mark;
-
 typedef struct column { /* neighbours in a series that share half a pixel of x */
-    bool open;
-    double at;
-    mark first, lowest, highest, last;
+    point first, lowest, highest, last;
 } column;
 
 /* Draws the four points of a column in the order of the series: first.i <= that of the other two <=
  * last.i. A point that is several of them is drawn once. */
-static void end_column(const plot *f, column *c)
+static void draw_column(const plot *f, const column *c)
 {
     bool down = c->lowest.i < c->highest.i;
-    mark marks[] = {c->first, down ? c->lowest : c->highest, down ? c->highest : c->lowest,
-                    c->last};
-    for (int k = 0; k < 4 && c->open; k++) {
-        if (k == 0 || marks[k].i > marks[k - 1].i) {
-            hd__draw_to(f->p, marks[k].at.x, marks[k].at.y);
+    point points[] = {c->first, down ? c->lowest : c->highest, down ? c->highest : c->lowest,
+                      c->last};
+    for (int k = 0; k < 4; k++) {
+        if (k == 0 || points[k].i > points[k - 1].i) {
+            hd__draw_to(f->p, points[k].x, points[k].y);
         }
     }
-    c->open = false;
 }
 
-static void add_point(const plot *f, column *c, int64_t i, point at)
-{
-    mark m = {i, at};
-    if (!c->open || floor(2 * at.x) != c->at) {
-        end_column(f, c);
-        *c = (column){true, floor(2 * at.x), m, m, m, m};
-    }
-    c->lowest = at.y < c->lowest.at.y ? m : c->lowest;
-    c->highest = at.y > c->highest.at.y ? m : c->highest;
-    c->last = m;
-}
-
-/* One line for each run of points without a gap. */
+/* One line for each run of points without a gap. A run of one point is a dot, which is a thicker
+ * line from the point to itself. */
 static void draw_series(const plot *f, int64_t k)
 {
     const hd_series *s = &f->series[k];
-    column c = {.open = false};
+    column c = {.first = {0}};
     for (int64_t i = 0; i < s->n; i++) {
         if (!shows(f, s, i)) {
             continue;
         }
-        if (!shows(f, s, i - 1)) {
-            hd__draw_line(f->p, 1.8, dash_of(k), colors[k % COLORS]);
+        point at = point_at(f, s, i);
+        bool begins = !shows(f, s, i - 1), ends = !shows(f, s, i + 1);
+        bool apart = floor(2 * at.x) != floor(2 * c.first.x);
+        if (begins) {
+            hd__draw_line(f->p, ends ? 3.6 : 1.8, dash_of(k), colors[k % COLORS]);
+        } else if (apart) {
+            draw_column(f, &c);
         }
-        add_point(f, &c, i, point_at(f, x_of(s, i), s->y[i]));
-        if (!shows(f, s, i + 1)) {
-            end_column(f, &c);
+        if (begins || apart) {
+            c = (column){at, at, at, at};
+        }
+        c.lowest = at.y < c.lowest.y ? at : c.lowest;
+        c.highest = at.y > c.highest.y ? at : c.highest;
+        c.last = at;
+        if (begins && ends) {
+            hd__draw_to(f->p, at.x, at.y);
+        }
+        if (ends) {
+            draw_column(f, &c);
             hd__draw_end(f->p);
         }
     }
@@ -283,7 +283,7 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
     for (int64_t k = 0; k < n; k++) {
         draw_series(&f, k);
     }
-    legend(&f, f.top - LEGEND_ROW * legend(&f, 0, false) - 6, true);
+    legend(&f, true);
     plot_titles(&f);
     return hd__picture_ready(f.p);
 }

@@ -37,32 +37,25 @@ double hd_picture_height(const hd_picture *p)
     return hd__picture_given("hd_picture_height", p) ? p->height : NAN;
 }
 
-/* hd_ndim failed, because its x was freed: gives the error the names that the user knows. */
-static bool name_again(const char *function, const char *arg)
-{
-    char text[400];
-    const char *rest = strstr(hd_error_message(), ": x ");
-    snprintf(text, sizeof text, "%s", rest ? rest + strlen(": x ") : hd_error_message());
-    hd_error_clear();
-    return hd_error_set(HD_STATE, "%s: %s %s", function, arg, text);
-}
-
 bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x)
 {
     if (x == HD_NONE) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
     }
+    bool first = hd_error_code() == HD_OK;
     if (!hd__given_to(function, arg, x)) {
         return false;
     }
-    bool first = hd_error_code() == HD_OK;
-    return hd_ndim(x) >= 0 || (first && name_again(function, arg));
-}
-
-bool hd__viz_may_save(const char *function, const char *arg, const void *p, const char *path)
-{
-    return hd__given_to(function, arg, p) && hd__given_to(function, "path", path) &&
-           hd__may_save(function);
+    if (hd_ndim(x) >= 0) {
+        return true;
+    }
+    if (first) { /* x was freed: the error gets the names that the user knows */
+        char text[400];
+        snprintf(text, sizeof text, "%s", hd_error_message() + strlen("hd_ndim: x "));
+        hd_error_clear();
+        hd_error_set(HD_STATE, "%s: %s %s", function, arg, text);
+    }
+    return false;
 }
 
 char *hd_picture_svg(const hd_picture *p)
@@ -74,6 +67,7 @@ char *hd_picture_svg(const hd_picture *p)
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
 {
     return hd__picture_given("hd_picture_save_svg", p) &&
-           hd__viz_may_save("hd_picture_save_svg", "p", p, path) &&
+           hd__given_to("hd_picture_save_svg", "path", path) &&
+           hd__may_save("hd_picture_save_svg") &&
            hd__whole_write("hd_picture_save_svg", path, p->svg.s, p->svg.len);
 }

@@ -1,22 +1,5 @@
-/* text.c - numbers without a locale, characters one by one, escaped texts, and widths of texts. */
-#include <inttypes.h>
-#include <math.h>
-
+/* text.c - characters one by one, escaped texts, and widths of texts. */
 #include "viz/viz_internal.h"
-
-void hd__viz_number(hd__text *t, double v, int decimals)
-{
-    int64_t one = 1;
-    for (int i = 0; i < decimals; i++) {
-        one *= 10;
-    }
-    int64_t scaled = llround(fabs(v) * (double)one);
-    hd__text_format(t, "%s%" PRId64, v < 0 && scaled ? "-" : "", scaled / one);
-    for (scaled %= one, decimals = 0; scaled; scaled %= one) {
-        one /= 10;
-        hd__text_format(t, "%s%" PRId64, decimals++ ? "" : ".", scaled / one);
-    }
-}
 
 enum { REPLACEMENT = 0xFFFD };
 
@@ -51,22 +34,28 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 /* ---------------------------------------------------------------- widths */
 
-enum { FIRST = 0x20, LAST = 0x7E, SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
+enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
-/* How far a character from FIRST to LAST moves the next one, in hundredths of the font size: what
- * the wider of Liberation Sans 2.1 (as wide as Helvetica and Arial) and DejaVu Sans 2.37 has in its
- * table hmtx, rounded up. Of the others, letters with marks, Greek and Cyrillic have 62 to 72 in
- * the middle, and what follows U+2000, such as dots, arrows and the square letters of East Asia,
- * has at most 100, but for a few signs. */
-static const unsigned char latin[LAST - FIRST + 1] = {
-    32, 41, 46, 84, 64, 96, 78, 28, 40,  40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
-    64, 64, 34, 34, 84, 84, 84, 56, 102, 69, 69, 73, 78, 67, 62, 78, 76, 30, 50, 67, 56, 87, 75, 79,
-    67, 79, 73, 67, 62, 74, 69, 99, 69,  67, 69, 40, 34, 40, 84, 56, 50, 62, 64, 55, 64, 62, 36, 64,
-    64, 28, 28, 58, 28, 98, 64, 62, 64,  64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84};
+/* How far a character moves the next one, in hundredths of the font size: as far as the widest of
+ * its row does in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37, but
+ * for the sign @, which has 102. What stands in no row has less than OTHER: capitals, and letters
+ * with marks, Greek and Cyrillic, which have 62 to 72 in the middle. What follows U+2000, such as
+ * dots, arrows and the square letters of East Asia, has at most SQUARE, but for a few signs. */
+static const struct {
+    int width;
+    const char *letters;
+} rows[] = {{28, "'ijl"},        {42, " !(),-./:;I[\\]frt|"},
+            {56, "\"*?JL_`csz"}, {64, "$0123456789FTabdeghknopquvxy{}"},
+            {84, "#+<=>^w~"},    {99, "%@MWm"}};
 
 static int advance_of(uint32_t code)
 {
-    return code >= FIRST && code <= LAST ? latin[code - FIRST] : code >= SQUARES ? SQUARE : OTHER;
+    for (size_t i = 0; code < 0x80 && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strchr(rows[i].letters, (int)code)) {
+            return rows[i].width;
+        }
+    }
+    return code >= SQUARES ? SQUARE : OTHER;
 }
 
 double hd__text_width(const char *text, double size)
@@ -78,22 +67,19 @@ double hd__text_width(const char *text, double size)
     return (double)width * size / 100;
 }
 
-void hd__text_fit(char *out, size_t room, const char *text, double size, double width)
+size_t hd__text_fit(const char *text, double size, double width)
 {
-    static const char dots[] = "\xe2\x80\xa6";
-    double all = hd__text_width(text, size);
-    double left = all <= width ? width : width - hd__text_width(dots, size);
-    size_t n = 0;
-    while (*text) {
-        const char *next = text;
-        left -= advance_of(hd__viz_character(&next)) * size / 100;
-        if (left < -1e-6 || n + (size_t)(next - text) + sizeof dots > room) {
-            memcpy(out + n, dots, sizeof dots);
-            return;
-        }
-        memcpy(out + n, text, (size_t)(next - text));
-        n += (size_t)(next - text);
-        text = next;
+    if (hd__text_width(text, size) <= width) {
+        return strlen(text);
     }
-    out[n] = '\0';
+    const char *at = text, *next = text;
+    int64_t taken = SQUARE; /* by the dots */
+    while (*at) {
+        taken += advance_of(hd__viz_character(&next));
+        if ((double)taken * size / 100 > width) {
+            break;
+        }
+        at = next;
+    }
+    return (size_t)(at - text);
 }
