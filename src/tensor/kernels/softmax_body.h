@@ -142,8 +142,9 @@ static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 /* sum(exp(x - shift(most))) of a row whose maximum is `most` */
 static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
+    T m = fn(shift)(most);
     return most == (T)INFINITY ? fn(infinite_exp_sum)(x, n, 1)
-                               : fn(row_exp)(x, n, fn(shift)(most), 0, NULL);
+                               : fn(row_exp_then)(x, n, &m, x, NULL);
 }
 
 static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)

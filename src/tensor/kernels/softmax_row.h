@@ -31,8 +31,9 @@ HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
     }
 #endif
     for (int l = 0; l < STEP; l++) {
-        e[l] = l < n ? x[l] : pad;
+        e[l] = pad;
     }
+    memcpy(e, x, (size_t)n * sizeof(T));
 }
 
 HDK_INLINE void fn(store_rest)(T *y, const T *e, int64_t n)
@@ -172,12 +173,13 @@ HDK_INLINE T fn(row_exps)(const T *x, int64_t n, T m, T log_sum, T *e, const T *
     return fn(fold_lanes)(&lane, step, n);
 }
 
-static HDK_NOINLINE T fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
+/* e = exp(x - m - log_sum) */
+static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
-    return fn(row_exps)(x, n, m, log_sum, e, NULL, NULL);
+    fn(row_exps)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* *m becomes the maximum of the row `next`; e may be NULL. */
+/* e = exp(x - *m); returns the sum. *m becomes the maximum of the row `next`; e may be NULL. */
 static HDK_NOINLINE T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(row_exps)(x, n, *m, 0, e, next, m);
