@@ -101,8 +101,8 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
 
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
-    bool ok = hd__given("path", path) &&
-              (!o || HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"));
+    bool ok =
+        hd__given("path", path) && (!o || HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"));
     return ok ? file_open(path, -1, o && o->map) : NULL;
 }
 

@@ -123,16 +123,16 @@ typedef struct hd__items {
     hd_dict *names; /* from each name to the index of its item, in their order; or NULL */
 } hd__items;
 
-/* Collects the tensors of the argument m and of all modules below it whose kind is in the mask `kinds`, in
- * PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in kinds
+/* Collects the tensors of the argument m and of all modules below it whose kind is in the mask
+ * `kinds`, in PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in kinds
  * leaves the names out: those of n tensors in n nested modules take memory and time in n^2. *items
  * must be zeroed before; free it whatever the result. */
 enum { HD__UNNAMED = 16 };
 bool hd__collect(const hd_module *m, int kinds, hd__items *items);
 void hd__items_free(hd__items *items);
 
-/* The entry of the argument m with this dotted name whose kind is in the mask `kinds`. If there is none, fails with
- * "Linear has no buffer \"mask\"", where `what` is "buffer". */
+/* The entry of the argument m with this dotted name whose kind is in the mask `kinds`. If there is
+ * none, fails with "Linear has no buffer \"mask\"", where `what` is "buffer". */
 const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what);
 
 /* ---------------------------------------------------------------- making and drawing */

@@ -19,7 +19,7 @@ typedef struct LANES {
 
 /* ---------------------------------------------------------------- steps */
 
-/* The last elements, fewer than a step, and after them `pad`, which changes no maximum or no sum. */
+/* The last elements, fewer than a step, and after them `pad`, which changes no maximum or no sum */
 HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
 #ifdef __AVX512F__
