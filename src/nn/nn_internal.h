@@ -124,9 +124,9 @@ typedef struct hd__items {
 } hd__items;
 
 /* Collects the tensors of the argument m and of all modules below it whose kind is in the mask
- * `kinds`, in PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in kinds
- * leaves the names out: those of n tensors in n nested modules take memory and time in n^2. *items
- * must be zeroed before; free it whatever the result. */
+ * `kinds`, in PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in
+ * kinds leaves the names out: those of n tensors in n nested modules take memory and time in n^2.
+ * *items must be zeroed before; free it whatever the result. */
 enum { HD__UNNAMED = 16 };
 bool hd__collect(const hd_module *m, int kinds, hd__items *items);
 void hd__items_free(hd__items *items);
