@@ -108,26 +108,39 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
                                   : hd_scalar_int(hd__int_at(x, at));
 }
 
-static bool one_element(const hd_tensor *x)
+/* The element `at` of x's storage, or what the functions give that fail, for -1. */
+static double number_at(const hd_tensor *x, int64_t at)
 {
-    return hd__arg("x", x) &&
-           (x->numel == 1 || hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
-                                      HD__SHAPE(x), x->numel));
+    return at < 0 ? NAN : hd__scalar_double(load(x, at));
+}
+
+static int64_t integer_at(const hd_tensor *x, int64_t at)
+{
+    return at < 0 ? INT64_MIN : hd__scalar_int(load(x, at));
+}
+
+/* The place of x's only element in the storage, counted in elements; -1 with the error set. */
+static int64_t locate_one(const hd_tensor *x)
+{
+    bool one = hd__arg("x", x) &&
+               (x->numel == 1 || hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
+                                          HD__SHAPE(x), x->numel));
+    return one ? x->offset : -1;
 }
 
 double hd_item(const hd_tensor *x)
 {
     HD__CALL("hd_item");
-    return one_element(x) ? hd__scalar_double(load(x, x->offset)) : NAN;
+    return number_at(x, locate_one(x));
 }
 
 int64_t hd_item_int(const hd_tensor *x)
 {
     HD__CALL("hd_item_int");
-    return one_element(x) ? hd__scalar_int(load(x, x->offset)) : INT64_MIN;
+    return integer_at(x, locate_one(x));
 }
 
-/* The place of the element at index in the storage, counted in elements; -1 with the error set. */
+/* The same for the element at index. */
 static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
     if (!hd__arg("x", x)) {
@@ -155,15 +168,13 @@ static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 double hd_get_n(const hd_tensor *x, int n, const int64_t *index)
 {
     HD__CALL("hd_get");
-    int64_t at = locate(x, n, index);
-    return at < 0 ? NAN : hd__scalar_double(load(x, at));
+    return number_at(x, locate(x, n, index));
 }
 
 int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index)
 {
     HD__CALL("hd_get_int");
-    int64_t at = locate(x, n, index);
-    return at < 0 ? INT64_MIN : hd__scalar_int(load(x, at));
+    return integer_at(x, locate(x, n, index));
 }
 
 bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)

@@ -31,7 +31,7 @@ static void copy_repeated(const hd__dims *w, int to, int from, char *const *data
 {
     repetition r = {
         hdk_convert(to, from), hdk_copy()->fill[to], {hd__bytes_of(to), hd__bytes_of(from)}};
-    hd__loop(repeat_value, &r, w, data);
+    hd__loop(repeat_value, &r, w, data, NULL);
 }
 
 void hd__copy(hd_tensor *dst, const hd_tensor *src)
@@ -172,13 +172,18 @@ void hd__fill(hd_tensor *x, hd_scalar value)
     hd__map_to_new(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
 }
 
-hd_tensor *hd__clone(const hd_tensor *x)
+/* x in y, which is fresh or NULL. */
+static hd_tensor *copied_to(hd_tensor *y, const hd_tensor *x)
 {
-    hd_tensor *y = hd__empty_as(x->dtype, x);
     if (y) {
         hd__copy(y, x);
     }
     return y;
+}
+
+hd_tensor *hd__clone(const hd_tensor *x)
+{
+    return copied_to(hd__empty_as(x->dtype, x), x);
 }
 
 hd_tensor *hd__contiguous(hd_tensor *x)
@@ -188,11 +193,7 @@ hd_tensor *hd__contiguous(hd_tensor *x)
 
 hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d)
 {
-    hd_tensor *y = hd__laid_out_as(hd__empty_as(d, x), x);
-    if (y) {
-        hd__copy(y, x);
-    }
-    return y;
+    return copied_to(hd__laid_out_as(hd__empty_as(d, x), x), x);
 }
 
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)

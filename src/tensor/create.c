@@ -78,13 +78,10 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
-    if (!isfinite(a) || !isfinite(b) || isnan(s)) {
-        hd__fail(HD_VALUE, "from %g to %g by %g: expected finite numbers", a, b, s);
-        return -1;
-    }
-    if (s == 0 || (s > 0 ? b < a : b > a)) {
-        hd__fail(HD_VALUE, "from %g to %g by %g: expected a step from the start towards the end", a,
-                 b, s);
+    bool finite = isfinite(a) && isfinite(b) && !isnan(s);
+    if (!finite || s == 0 || (s > 0 ? b < a : b > a)) {
+        hd__fail(HD_VALUE, "from %g to %g by %g: expected %s", a, b, s,
+                 finite ? "a step from the start towards the end" : "finite numbers");
         return -1;
     }
     if (d == HD_INT64) {

@@ -45,20 +45,27 @@ static void fill_slots(hd_dict *d)
     }
 }
 
-/* Makes room for `more` entries, and for twice as many slots. */
+/* Makes room for `more` entries: both arrays grow, or neither. */
 static bool grow(hd_dict *d, int64_t more)
 {
-    int64_t n = d->len + more, places = d->places;
+    int64_t n = d->len + more,
+            places = 4 * n + 16; /* at least twice the room that hd__grow makes */
+    if (n <= d->room) {
+        return true;
+    }
     if (n > INT32_MAX) {
         return hd__fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
     }
-    if (!hd__grow(&d->entries, &d->room, n, sizeof *d->entries) ||
-        !hd__grow(&d->slots, &d->places, 2 * d->room, sizeof *d->slots)) {
+    uint32_t *slots = hd__alloc_items(places, sizeof *slots);
+    if (!slots || !hd__grow(&d->entries, &d->room, n, sizeof *d->entries)) {
+        hd_free(slots);
         return false;
     }
-    if (d->places != places) {
-        fill_slots(d);
-    }
+    hd__assert(places >= 2 * d->room);
+    hd_free(d->slots);
+    d->slots = slots;
+    d->places = places;
+    fill_slots(d);
     return true;
 }
 

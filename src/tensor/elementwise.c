@@ -54,7 +54,7 @@ typedef struct task {
     const void *params;
     const hd__dims *dims;
     char *const *data;
-    void (*after)(void); /* is called after the elements of a task; NULL: nothing is */
+    void (*after)(void);
 } task;
 
 /* The places [begin, end), in the order of the walk. */
@@ -83,23 +83,16 @@ static void run_range(int64_t begin, int64_t end, void *arg)
     }
 }
 
-static void loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
-                 void (*after)(void))
+void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
+              void (*after)(void))
 {
     task t = {f, params, w, data, after};
     int64_t count = hd__dims_count(w);
-    if (w->ndim == 0) {
-        f(data, (const int64_t[HD__WALKED]){0}, 1, params);
-    } else if (count <= GRAIN) {
+    if (count <= GRAIN) {
         run_range(0, count, &t);
     } else {
         hd__parallel_for(count, GRAIN, run_range, &t);
     }
-}
-
-void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data)
-{
-    loop(f, params, w, data, NULL);
 }
 
 /* ---------------------------------------------------------------- transposed inputs */
@@ -242,9 +235,9 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
         hd__loop_over_tiles(f, params, &w, d, data, operands);
     } else if (to_new && goes_past_cache(&w, operands)) {
         hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
-        loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
+        hd__loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {
-        hd__loop(f, params, &w, data);
+        hd__loop(f, params, &w, data, NULL);
     }
 }
 

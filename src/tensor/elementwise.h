@@ -6,8 +6,10 @@
 #include "tensor/kernels/elementwise.h"
 
 /* Runs f over the runs of the innermost dim, split over the pool when there are many elements. data
- * points to the first element of each operand. */
-void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data);
+ * points to the first element of each operand. after, if it is not NULL, is called after the
+ * elements of a task. */
+void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
+              void (*after)(void));
 /* The same over the elements of operands[0], the output, which the others broadcast to. */
 void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 /* The same where the output shares no memory with the others: it is written past the cache if the

@@ -2,24 +2,12 @@
  * a tensor of another dtype, or of more elements, would read memory as what it is not. */
 #include "tensor/tensor_internal.h"
 
+/* In the order of hd_c_type. */
 static const char *const type_names[] = {
-    [HD_C_OTHER] = "another type",
-    [HD_C_FLOAT] = "float",
-    [HD_C_DOUBLE] = "double",
-    [HD_C_INT64] = "int64_t",
-    [HD_C_BOOL] = "bool",
-    [HD_C_CHAR] = "char",
-    [HD_C_SCHAR] = "signed char",
-    [HD_C_UCHAR] = "unsigned char",
-    [HD_C_SHORT] = "short",
-    [HD_C_USHORT] = "unsigned short",
-    [HD_C_INT] = "int",
-    [HD_C_UINT] = "unsigned int",
-    [HD_C_LONG] = "long of 32 bits",
-    [HD_C_ULONG] = "unsigned long",
-    [HD_C_ULLONG] = "unsigned long long",
-    [HD_C_LDOUBLE] = "long double",
-    [HD_C_POINTER] = "pointers",
+    "another type", "float",        "double",          "int64_t",       "bool",
+    "char",         "signed char",  "unsigned char",   "short",         "unsigned short",
+    "int",          "unsigned int", "long of 32 bits", "unsigned long", "unsigned long long",
+    "long double",  "pointers",
 };
 
 static bool is_c_type(hd_c_type type)

@@ -44,16 +44,6 @@ bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-static bool read_int(const hd_dict *d, const char *prefix, const char *field, int64_t max, int *v)
-{
-    int64_t x;
-    if (!hd__int_within(d, hd__field(prefix, field), 0, max, &x)) {
-        return false;
-    }
-    *v = (int)x;
-    return true;
-}
-
 static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
 {
     const char *name = hd__field(prefix, "state");
@@ -79,11 +69,11 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
     HD__CALL("hd_generator_load");
     HD__SCOPE_OR(false);
     hd_generator read;
-    int bernoulli = 0, has_spare = 0;
+    int64_t next, bernoulli, has_spare;
     if (!hd__state_given("g", g, d, prefix) || !read_words(d, prefix, read.state) ||
-        !read_int(d, prefix, "next", HD__MT_SIZE, &read.next) ||
-        !read_int(d, prefix, "bernoulli", HD_BERNOULLI_NATIVE, &bernoulli) ||
-        !read_int(d, prefix, "has_spare", 1, &has_spare) ||
+        !hd__int_within(d, hd__field(prefix, "next"), 0, HD__MT_SIZE, &next) ||
+        !hd__int_within(d, hd__field(prefix, "bernoulli"), 0, HD_BERNOULLI_NATIVE, &bernoulli) ||
+        !hd__int_within(d, hd__field(prefix, "has_spare"), 0, 1, &has_spare) ||
         !hd_dict_get_double(d, hd__field(prefix, "spare"), &read.spare)) {
         return false;
     }
@@ -91,6 +81,7 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
         return hd__fail(HD_VALUE, "'%s' is %g: expected a finite number",
                         hd__field(prefix, "spare"), read.spare);
     }
+    read.next = (int)next;
     read.bernoulli = (hd_bernoulli_stream)bernoulli;
     read.has_spare = has_spare;
     hd__gen_lock(g);

@@ -15,8 +15,6 @@ typedef struct hd__lanes {
     hdk_lanes lanes;
 } hd__lanes;
 
-/* The lanes along dim of operands of one shape; one that has fewer dims is given as an expanded
- * alias. The data of HD_NONE are NULL. A 0-d tensor has one lane of one element. */
 /* The dim of x in which its elements lie closest in memory, -1 for a 0-d x. */
 int hd__innermost(const hd_tensor *x);
 
@@ -27,6 +25,8 @@ int hd__innermost(const hd_tensor *x);
  * 17 times, but cumsum 1.5 to 1.9 times as long with it. */
 hd_tensor *hd__side_by_side(hd_tensor *x, int d, bool again);
 
+/* The lanes along dim of operands of one shape; one that has fewer dims is given as an expanded
+ * alias. The data of HD_NONE are NULL. A 0-d tensor has one lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
 void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p);
 

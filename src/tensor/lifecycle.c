@@ -185,18 +185,10 @@ static hd__storage *storage_new(size_t nbytes)
         hd_free(s);
         return hd__no_memory(nbytes);
     }
-    atomic_init(&s->refs, 1);
-    atomic_init(&s->version, 0);
-    s->data = data;
-    s->nbytes = nbytes;
-    s->release = NULL;
-    s->foreign = false;
-    s->user = NULL;
+    *s = (hd__storage){.refs = 1, .data = data, .nbytes = nbytes, .spoiled = 0xff};
     if (HD__UNLIKELY(apart || hd__debug_any())) {
         s->release = give_data;
         s->user = s;
-        s->spoiled = 0xff;
-        s->changed_by = NULL;
     }
     return s;
 }
@@ -356,7 +348,6 @@ hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *u
         t->storage->release = release ? release : leave;
         t->storage->foreign = release;
         t->storage->user = user;
-        t->storage->changed_by = NULL;
     }
     return t;
 }

@@ -39,26 +39,20 @@ static void live_unlock(void)
 
 static void report_at_shutdown(void);
 
-static void hold_over_forks(void)
+static void live_prepare(void)
 {
     pthread_atfork(live_lock, live_unlock, live_unlock);
+    hd__on_shutdown(report_at_shutdown);
 }
 
 void hd__live_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, hold_over_forks);
-}
-
-static void live_prepare(void)
-{
-    hd__on_shutdown(report_at_shutdown);
+    pthread_once(&once, live_prepare);
 }
 
 void hd__live_add(hd_tensor *t, const char *made_in)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, live_prepare);
     t->made_in = made_in;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
@@ -311,10 +305,7 @@ static maker most_made(const hd_scope *s)
         n = join_makers(rows, n);
     }
     for (int64_t i = 0; i < n; i++) {
-        int order = order_of(rows[i].count, most.count);
-        if (order > 0 || (order == 0 && strcmp(rows[i].made_by, most.made_by) < 0)) {
-            most = rows[i];
-        }
+        most = rows[i].count > most.count ? rows[i] : most;
     }
     hd_free(rows);
     return most;

@@ -5,8 +5,7 @@
  * from there. */
 #include "tensor/random_fill.h"
 
-#include "tensor/elementwise.h"
-#include "tensor/kernels/copy.h"
+#include "tensor/dims.h"
 
 enum { BUFFER = 256 };
 
@@ -104,21 +103,6 @@ void hd__normal_fill(hd_tensor *x, double mean, double std)
     hd__gen_unlock(g);
 }
 
-/* x = bytes, which are in the order of x's memory, or in logical order. */
-static void spread(hd_tensor *x, hd_tensor *bytes, bool memory_order)
-{
-    char *data[] = {hd__ptr(x), hd__ptr(bytes)};
-    hd__dims w;
-    hd__dims_make(&w, x->ndim, x->sizes, 2, (hd_tensor *[]){x, HD_NONE});
-    if (memory_order) {
-        hd__dims_sort(&w);
-    }
-    hd__dims_dense(&w, 1, 1);
-    hd__dims_sort(&w);
-    hd__dims_merge(&w);
-    hd__loop(hdk_copy_for(HD_BOOL)->convert[x->dtype][HD_BOOL], NULL, &w, data);
-}
-
 void hd__bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)
 {
     hd_generator *g = hd_generator_current();
@@ -126,7 +110,9 @@ void hd__bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)
         hd__gen_lock(g);
         hd__bernoulli(g, hd__ptr(bytes), x->numel, p);
         hd__gen_unlock(g);
-        spread(x, bytes, hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE);
+        hd__set_contiguous(bytes, x->numel, x->ndim, x->sizes);
+        bool logical = hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31;
+        hd__copy(x, logical ? bytes : hd__laid_out_as(bytes, x));
     }
     hd_release(bytes);
 }

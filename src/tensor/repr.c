@@ -15,9 +15,9 @@ typedef struct printer {
     hd_print_options o;
     hd__text *out;
     bool summarise;
-    bool any, integral, sci; /* any: a shown float is finite and not 0 */
-    double hi, lo;           /* of their absolute values */
-    int width;               /* of a cell */
+    bool integral, sci;
+    double hi, lo; /* the largest absolute value of a shown float, and the smallest but 0 */
+    int width;     /* of a cell */
 } printer;
 
 /* ---------------------------------------------------------------- options */
@@ -146,10 +146,9 @@ static void classify(printer *p, int64_t at)
     double v = hd__float_at(p->x, at);
     if (counts(v)) {
         double size = fabs(v);
-        p->hi = p->any && p->hi > size ? p->hi : size;
-        p->lo = p->any && p->lo < size ? p->lo : size;
+        p->hi = fmax(p->hi, size);
+        p->lo = fmin(p->lo, size);
         p->integral = p->integral && v == trunc(v);
-        p->any = true;
     }
 }
 
@@ -184,11 +183,12 @@ static void widen(printer *p, int64_t at)
 static void choose_style(printer *p)
 {
     p->integral = true;
+    p->lo = INFINITY;
     p->width = 1;
     if (hd__is_float(p->x->dtype)) {
         visit_shown(p, 0, p->x->offset, classify);
     }
-    if (p->any) {
+    if (p->hi > 0) {
         bool wide = p->hi / p->lo > 1000.0 || p->hi > 1e8 || p->lo < 1e-4;
         p->sci = p->o.sci_mode == -1 ? wide : p->o.sci_mode;
     }

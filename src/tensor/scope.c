@@ -127,13 +127,8 @@ hd_scope *hd_scope_open_at(const char *file, int line)
     if (!s) {
         return NULL;
     }
-    s->head.serial = ++scopes.serial;
-    s->outer = hd__top;
-    s->first = NULL;
-    s->count = 0;
-    s->warn_at = HD__SCOPE_MANY;
-    s->file = file;
-    s->line = line;
+    *s = (hd_scope){
+        {++scopes.serial}, hd__top, .warn_at = HD__SCOPE_MANY, .file = file, .line = line};
     hd__top = s;
     scopes.depth++;
     return s;
