@@ -19,7 +19,13 @@ hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
 hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_zeros");
-    return hd_full_n(d, 0, ndim, sizes);
+    hd_tensor *y = hd__empty(d, ndim, sizes);
+    if (y && y->numel > GRAIN) {
+        hd__fill(y, hd_scalar_int(0));
+    } else if (y) {
+        memset(hd__ptr(y), 0, y->storage->nbytes);
+    }
+    return y;
 }
 
 hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)

@@ -21,10 +21,9 @@ static int64_t number_of(const hd__graph *g, const hd_node *node)
 {
     char address[ADDRESS];
     int64_t number = -1;
-    if (hd_dict_kind_of(g->numbers, address_of(node, address)) == HD_DICT_INT) {
-        hd_dict_get_int(g->numbers, address, &number);
-    }
-    return number;
+    bool has = hd_dict_kind_of(g->numbers, address_of(node, address)) == HD_DICT_INT &&
+               hd_dict_get_int(g->numbers, address, &number);
+    return has ? number : -1;
 }
 
 /* The number of the node, which it may get here; -1 if memory runs out. */
@@ -76,10 +75,8 @@ int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output)
 {
     const hd__graph_node *n = &g->nodes[i];
     int64_t input = g->inputs[n->inputs + k];
-    if (input >= 0 && output) {
-        hd_node_input(n->node, k, output);
-    }
-    return input;
+    bool known = input >= 0 && (!output || hd_node_input(n->node, k, output));
+    return known ? input : -1;
 }
 
 /* ---------------------------------------------------------------- order */
