@@ -112,7 +112,14 @@ HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
 static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
 {
     V m[4];
+    T most = x[0] + 0;
     int64_t i = 0;
+    for (; n < STEP && i < n; i++) {
+        most = x[i] > most ? x[i] : most;
+    }
+    if (n < STEP) {
+        return most;
+    }
     fn(max_begin)(m, x[0]);
     for (; i + 4 * VECTOR <= n; i += 4 * VECTOR) {
         HDK_UNROLL
@@ -191,6 +198,9 @@ static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
     T step[STEP] = {0}, other[STEP];
     LANES lane;
     int64_t i = 0;
+    if (n < 8 && !y) {
+        return fn(fold_lanes)(&lane, x, n);
+    }
     for (int k = 0; k < 8 / SVECTOR; k++) {
         lane.part[k] = fn(sall)(-(T)0); /* the first elements themselves, as in PyTorch */
     }
