@@ -43,7 +43,7 @@ START_TEST(pytorchs_bits)
 }
 END_TEST
 
-/* The steps that vexp.h lists, one element at a time; libm's fmaf is exact on every machine. */
+/* The steps that scalar_f32.h lists, one element at a time; libm's fmaf is exact everywhere. */
 static float plain_exp(float x)
 {
     if (!(x > -104)) {

@@ -6,7 +6,7 @@
 #include "support/support.h"
 #include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/vexp.h"
+#include "tensor/kernels/scalar_f32.h"
 
 /* The steps of exp, one after the other. */
 static float plain_exp(float x)
@@ -35,13 +35,13 @@ START_TEST(exp_of_float32_bit_for_bit)
     char *data[] = {(char *)y, (char *)x};
     for (uint32_t block = 0; block < 256; block++) {
         for (uint32_t i = 0; i < RUN; i++) {
-            x[i] = hdk_float_of((block << 24) + i * 4099u);
+            x[i] = scalar_of_f32((block << 24) + i * 4099u);
             y[i] = NAN;
         }
         hdk_unary()->of[HDK_EXP][HD_FLOAT32](data, strides, RUN, NULL);
         for (int i = 0; i < RUN; i++) {
             float want = plain_exp(x[i]);
-            ck_each(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
+            ck_each(isnan(want) ? isnan(y[i]) : scalar_bits_f32(want) == scalar_bits_f32(y[i]),
                     "exp(%a) is %a, expected %a", (double)x[i], (double)y[i], (double)want);
         }
     }
@@ -106,13 +106,13 @@ START_TEST(sigmoid_and_silu_bit_for_bit)
     const int64_t strides[] = {sizeof(float), sizeof(float)};
     char *data[] = {(char *)y, (char *)x};
     for (uint32_t i = 0; i < RUN; i++) {
-        x[i] = i % 3 == 0 ? hdk_float_of(i * 1049347u) : 0.05f * (float)((int)i - RUN / 2);
+        x[i] = i % 3 == 0 ? scalar_of_f32(i * 1049347u) : 0.05f * (float)((int)i - RUN / 2);
     }
     for (int op = 0; op < 2; op++) {
         hdk_unary()->of[op ? HDK_SILU : HDK_SIGMOID][HD_FLOAT32](data, strides, RUN, NULL);
         for (int i = 0; i < RUN; i++) {
             float want = (op ? x[i] : 1) / (1 + plain_exp(-x[i]));
-            ck_each(isnan(want) ? isnan(y[i]) : hdk_float_bits(want) == hdk_float_bits(y[i]),
+            ck_each(isnan(want) ? isnan(y[i]) : scalar_bits_f32(want) == scalar_bits_f32(y[i]),
                     "%s(%a) is %a, expected %a", op ? "silu" : "sigmoid", (double)x[i],
                     (double)y[i], (double)want);
         }
@@ -127,7 +127,7 @@ static double ulps(float y, double exact)
     int e;
     float want = (float)exact;
     if (isnan(want) || isinf(want) || want == 0) {
-        bool same = hdk_float_bits(want) == hdk_float_bits(y) || (isnan(want) && isnan(y));
+        bool same = scalar_bits_f32(want) == scalar_bits_f32(y) || (isnan(want) && isnan(y));
         return same ? 0 : INFINITY;
     }
     frexp(exact, &e);
@@ -172,7 +172,7 @@ START_TEST(float32_within_some_ulps)
         for (uint64_t bits = 0; bits < UINT64_C(1) << 32;) {
             int n = 0;
             for (; n < RUN - ENDS; n++, bits += 1021) {
-                x[n] = hdk_float_of((uint32_t)bits);
+                x[n] = scalar_of_f32((uint32_t)bits);
             }
             memcpy(x + n, ends, sizeof ends);
             loop(data, strides, RUN, functions[f].params);
@@ -378,7 +378,7 @@ START_TEST(gelu_within_its_bounds)
     }
     for (uint64_t bits = 0; bits < UINT64_C(1) << 32;) {
         for (int i = 0; i < GELU_RUN; i++, bits += 4099) {
-            float x = hdk_float_of((uint32_t)bits);
+            float x = scalar_of_f32((uint32_t)bits);
             a.x[i] = fabsf(x) < 0x1p60f ? x : 0;
         }
         run_gelu(kind, &a, hdk_unary(), hdk_binary(), 1, false);
@@ -424,9 +424,9 @@ START_TEST(gelu_has_the_same_bits_everywhere)
         memset(a.dx, 0, sizeof a.dx);
         run_gelu(kind, &a, hdk_unary(), hdk_binary(), step, k == 2);
         for (int64_t i = 0; i < GELU_RUN; i += step) {
-            ck_each(hdk_float_bits(a.y[i]) == hdk_float_bits(want.y[i]), "%s of %a", kind->name,
+            ck_each(scalar_bits_f32(a.y[i]) == scalar_bits_f32(want.y[i]), "%s of %a", kind->name,
                     (double)a.x[i]);
-            ck_each(hdk_float_bits(a.dx[i]) == hdk_float_bits(want.dx[i]), "dx of %s of %a",
+            ck_each(scalar_bits_f32(a.dx[i]) == scalar_bits_f32(want.dx[i]), "dx of %s of %a",
                     kind->name, (double)a.x[i]);
         }
     }

@@ -1,11 +1,11 @@
-"""Prints the polynomials of src/tensor/kernels/vmath.h, functions.h and vdouble.h, lowest power first, the
-ratios of polynomials of functions.h and vdouble.h, and the largest error of most.
+"""Prints the polynomials of src/tensor/kernels/scalar_f32.h, functions.h and scalar_f64.h, lowest power first, the
+ratios of polynomials of functions.h and scalar_f64.h, and the largest error of most.
 
 usage: python tools/generate/fit_vmath.py      (needs NumPy and mpmath)
 
 Each polynomial makes its largest weighted error as small as possible: least squares on Chebyshev
 points, repeated with more weight on the points of large error (Lawson 1961). Coefficients are rounded
-to float32. Those of vdouble.h go through Chebyshev points, in 60 digits.
+to float32. Those of scalar_f64.h go through Chebyshev points, in 60 digits.
 """
 import math
 
@@ -116,7 +116,7 @@ fit_ratio("Phi - 1/2", half_normal, 5.4**2, (5, 5))
 fit_ratio("gelu's slope - 1/2", half_slope, 5.8**2, (7, 6))
 
 
-# ---------------------------------------------------------------- float64 (vdouble.h)
+# ---------------------------------------------------------------- float64 (scalar_f64.h)
 
 
 def chebyshev_points(n, lo, hi, power=1):

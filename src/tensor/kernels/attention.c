@@ -67,14 +67,14 @@ static inline double keep_scale_f64(const hdk_head *h)
 enum { TOGETHER = 8 }; /* queries whose weights are made together, row by row */
 
 #define TYPE f32
-#include "tensor/kernels/softmax_row.h"
+#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/attention_rows.h"
 #include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/attention_tiles.h"
 #undef TYPE
 
 #define TYPE f64
-#include "tensor/kernels/softmax_row.h"
+#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/attention_rows.h"
 #undef TYPE
 

@@ -130,7 +130,7 @@ static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
     }
     if (max > before) {
         f->max[r] = max;
-        float shrink = hdk_vexpf(before - max);
+        float shrink = scalar_exp_f32(before - max);
         *sum *= shrink;
         for (int64_t e = 0; e < f->wide_v; e += HDK_V) {
             vstore_f32(out + e, vload_f32(out + e) * shrink);

@@ -1,6 +1,6 @@
 /* attention_rows.h - attention one query at a time: a template (template.h), for attention.c.
  *
- * Every sum is one chain in order, as in the matrix product, and softmax's is softmax_row.h's, so
+ * Every sum is one chain in order, as in the matrix product, and softmax's is softmax_parts.h's, so
  * that few tokens get the bits of the written-out layers.
  * Keys and values are transposed first, so that the keys lie side by side: (width, keys), with the
  * keys rounded up to whole vectors. What the elements after the seen keys hold is never used. */

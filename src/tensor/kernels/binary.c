@@ -25,7 +25,7 @@
 #define LOOPS(op, name, TYPES, ...) TYPES(name, __VA_ARGS__)
 HDK_BINARY_ROWS(LOOPS)
 
-HDK_BINARY_LOOP(pow_f32, float, HDK_EACH, vdouble_pow_short((double)a, (double)b))
+HDK_BINARY_LOOP(pow_f32, float, HDK_EACH, scalar_pow_short_f64((double)a, (double)b))
 HDK_IF_WIDE(HDK_BINARY_LOOP(pow_f64, double, HDK_EACH, pow(a, b)))
 
 #ifdef HDK_WIDE_TYPES

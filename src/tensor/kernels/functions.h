@@ -7,9 +7,9 @@
 #define HEED_KERNELS_FUNCTIONS_H
 
 #include "tensor/kernels/loops.h"
-#include "tensor/kernels/vdouble.h"
+#include "tensor/kernels/scalar_f64.h"
 #include "tensor/kernels/vec.h"
-#include "tensor/kernels/vmath.h"
+#include "tensor/kernels/scalar_f32.h"
 
 /* Stands before a part of an expression. It is inlined where the level has an instruction for a
  * multiply-add. Elsewhere a multiply-add is long, and what has many of them is called. */
@@ -121,18 +121,19 @@ HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 
 HDK_INLINE double hdk_gelu_f64(double x)
 {
-    return x * 0.5 * (1 + vdouble_erf(x * GELU_SQRT1_2));
+    return x * 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2));
 }
 
 /* Phi(x) + x phi(x) */
 HDK_INLINE double hdk_gelu_slope_f64(double x)
 {
-    return 0.5 * (1 + vdouble_erf(x * GELU_SQRT1_2)) + x * (GELU_PDF * vdouble_exp(x * x * -0.5));
+    return 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2)) +
+           x * (GELU_PDF * scalar_exp_f64(x * x * -0.5));
 }
 
 HDK_INLINE double gelu_tanh_of(double x)
 {
-    return vdouble_tanh(GELU_BETA * (x + GELU_KAPPA * (x * x * x)));
+    return scalar_tanh_f64(GELU_BETA * (x + GELU_KAPPA * (x * x * x)));
 }
 
 HDK_INLINE double hdk_gelu_tanh_f64(double x)
@@ -148,31 +149,31 @@ HDK_INLINE double hdk_gelu_tanh_slope_f64(double x)
 
 /* ---------------------------------------------------------------- by one name */
 
-/* with the bits of hdk_vexpf */
-HDK_PART vec_f32 hdk_exp_v(vec_f32 x)
+/* with the bits of scalar_exp_f32 */
+HDK_PART vec_f32 vexp_any_f32(vec_f32 x)
 {
     return vexp_f32(vmin_f32(vall_f32(89), x));
 }
 
 /* e = exp(x - m - less) of n elements, a multiple of 16 and of float32 at most VEXP_MOST vectors;
  * e may be x. */
-HDK_INLINE void exps_f32(const float *x, const int n, float m, float less, float *e)
+HDK_INLINE void exp_block_f32(const float *x, const int n, float m, float less, float *e)
 {
     vec_f32 v[VEXP_MOST];
     for (int k = 0; k < n / HDK_V; k++) {
         v[k] = vload_f32(x + k * HDK_V) - m - less;
     }
-    vexps_f32(v, n / HDK_V);
+    vexp_many_f32(v, n / HDK_V);
     for (int k = 0; k < n / HDK_V; k++) {
         vstore_f32(e + k * HDK_V, v[k]);
     }
 }
 
-static HDK_NOINLINE void exps_f64(const double *x, int n, double m, double less, double *e)
+static HDK_NOINLINE void exp_block_f64(const double *x, int n, double m, double less, double *e)
 {
     HDK_INDEPENDENT
     for (int i = 0; i < n / 16 * 16; i++) {
-        e[i] = vdouble_exp(x[i] - m - less);
+        e[i] = scalar_exp_f64(x[i] - m - less);
     }
 }
 
@@ -186,12 +187,12 @@ static HDK_NOINLINE void exps_f64(const double *x, int n, double m, double less,
     {                                                                                              \
         return 1 / hdk_one_and_exp_##SUFFIX(x);                                                    \
     }
-HDK_SIGMOID(v, vec_f32, hdk_exp_v)
-HDK_SIGMOID(f64, double, vdouble_exp_beside_1)
+HDK_SIGMOID(v, vec_f32, vexp_any_f32)
+HDK_SIGMOID(f64, double, scalar_exp_beside_1_f64)
 
 HDK_INLINE float hdk_log1p_f32(float x)
 {
-    return (float)vdouble_log1p_short((double)x);
+    return (float)scalar_log1p_short_f64((double)x);
 }
 
 /* condition ? u : v */
@@ -205,7 +206,7 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
     return condition ? u : v;
 }
 
-#define EXP_OF(x) _Generic((x), vec_f32 : hdk_exp_v, default : vdouble_exp)(x)
+#define EXP_OF(x) _Generic((x), vec_f32 : vexp_any_f32, default : scalar_exp_f64)(x)
 #define ONE_AND_EXP(x) _Generic((x), vec_f32 : hdk_one_and_exp_v, default : hdk_one_and_exp_f64)(x)
 #define SIGMOID(x) _Generic((x), vec_f32 : hdk_sigmoid_v, default : hdk_sigmoid_f64)(x)
 #define GELU(x) _Generic((x), vec_f32 : hdk_gelu_v, default : hdk_gelu_f64)(x)
@@ -216,9 +217,9 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
 #define CHOOSE(condition, u, v)                                                                    \
     _Generic((u), vec_f32 : hdk_choose_v, default : hdk_choose_f64)(condition, u, v)
 
-#define LOG_OF(x) _Generic((x), float : hdk_vlogf, default : vdouble_log)(x)
-#define LOG1P_OF(x) _Generic((x), float : hdk_log1p_f32, default : vdouble_log1p)(x)
-#define TANH_OF(x) _Generic((x), float : hdk_vtanhf, default : vdouble_tanh)(x)
-#define ERF_OF(x) _Generic((x), float : hdk_verff, default : vdouble_erf)(x)
+#define LOG_OF(x) _Generic((x), float : scalar_log_f32, default : scalar_log_f64)(x)
+#define LOG1P_OF(x) _Generic((x), float : hdk_log1p_f32, default : scalar_log1p_f64)(x)
+#define TANH_OF(x) _Generic((x), float : scalar_tanh_f32, default : scalar_tanh_f64)(x)
+#define ERF_OF(x) _Generic((x), float : scalar_erf_f32, default : scalar_erf_f64)(x)
 
 #endif

@@ -9,7 +9,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
         const T *next = i + 1 < l->rows ? x + l->stride : x; /* after the last row: itself */
         int64_t at = l->target[i];
         T m = fn(minus_zero)(most);
-        T log_sum = LOG(l->c > 0 ? fn(row_exp_then)(x, l->c, &most, next, NULL) : 0);
+        T log_sum = LOG(l->c > 0 ? fn(row_exp_sum)(x, l->c, &most, next, NULL) : 0);
         stats[2 * i] = m;
         stats[2 * i + 1] = log_sum;
         if (at == l->ignore) {

@@ -6,9 +6,10 @@
  *     cumsum       y_i = x_0 + ... + x_i
  * Only the result is written; along other dims than the last it may be dy.
  *
- * Over the last dim each row is a contiguous run, whose sum is PyTorch's (softmax_row.h) and which
- * is then multiplied by 1 / sum. Over other dims neighbouring lanes go side by side; each is summed
- * in order and divided by its sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
+ * Over the last dim (softmax_last.h) each row is a contiguous run, whose sum is PyTorch's
+ * (softmax_parts.h) and which is then multiplied by 1 / sum. Over other dims (softmax_other.h)
+ * neighbouring lanes go side by side; each is summed in order and divided by its sum. Rows with
+ * NaN, with +inf, or all -inf become NaN by arithmetic.
  * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
  * softmax is never stored, only the two numbers a row from which it follows. */
 #include <stdlib.h>
@@ -35,20 +36,22 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 }
 
 #define TYPE f32
-#include "tensor/kernels/softmax_row.h"
-#include "tensor/kernels/softmax_tiles.h"
-#include "tensor/kernels/softmax_body.h"
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/softmax_other.h"
+#include "tensor/kernels/softmax_last.h"
+#include "tensor/kernels/logsumexp.h"
 #include "tensor/kernels/loss_body.h"
 #undef TYPE
 
 #define TYPE f64
-#include "tensor/kernels/softmax_tiles.h"
+#include "tensor/kernels/softmax_other.h"
 #undef TYPE
 
 #ifdef HDK_WIDE_TYPES
 #define TYPE f64
-#include "tensor/kernels/softmax_row.h"
-#include "tensor/kernels/softmax_body.h"
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/softmax_last.h"
+#include "tensor/kernels/logsumexp.h"
 #include "tensor/kernels/loss_body.h"
 #undef TYPE
 #endif

@@ -2,7 +2,7 @@
  *
  * A template is a header without a guard. A .c file includes it once for each type:
  *     #define TYPE f32
- *     #include "tensor/kernels/softmax_body.h"
+ *     #include "tensor/kernels/softmax_last.h"
  *     #undef TYPE
  * In the template T is the element, fn(row_sum) is the name row_sum_f32, which the type has for
  * itself, and the functions below are those of T. */
@@ -10,7 +10,7 @@
 #define HEED_KERNELS_TEMPLATE_H
 
 #include "tensor/kernels/kernels.h"
-#include "tensor/kernels/vexp.h"
+#include "tensor/kernels/scalar_f32.h"
 
 #define fn(name) HDK__JOIN(name, TYPE)
 #define T fn(hdk_t)
@@ -27,7 +27,7 @@ typedef uint8_t hdk_t_b8;
 #define hdk_fma_f64 HDK_FMA
 #define hdk_fma_u64(a, b, c) ((a) * (b) + (c))
 
-#define EXP(x) _Generic((T)0, float : hdk_vexpf, default : exp)(x)
+#define EXP(x) _Generic((T)0, float : scalar_exp_f32, default : exp)(x)
 #define LOG(x) _Generic((T)0, float : logf, default : log)(x)
 #define SQRT(x) _Generic((x), float : sqrtf, default : sqrt)(x)
 

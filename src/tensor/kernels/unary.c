@@ -27,7 +27,7 @@ enum { PART = 256 }; /* elements that stay in the first cache */
 
 /* sin(x + quarters pi / 2), which is libm's where |x| is large */
 #define CIRCLE(SUFFIX, T)                                                                          \
-    HDK_UNARY_LOOP(small_##SUFFIX, T, HDK_WHOLE, vdouble_sin((double)x, (int)p0))                  \
+    HDK_UNARY_LOOP(small_##SUFFIX, T, HDK_WHOLE, scalar_sin_f64((double)x, (int)p0))               \
     static HDK_NOINLINE void circle_##SUFFIX(T *y, const T *x, int64_t n, int quarters,            \
                                              T (*libm)(T))                                         \
     {                                                                                              \
@@ -40,10 +40,10 @@ enum { PART = 256 }; /* elements that stay in the first cache */
             memcpy(xs, x, (size_t)m * sizeof(T));                                                  \
             small_##SUFFIX((char *[]){(char *)y, (char *)xs}, strides, m, p);                      \
             for (int64_t i = 0; i < m; i++) {                                                      \
-                large |= !(xs[i] < VDOUBLE_SIN_MOST) | !(xs[i] > -VDOUBLE_SIN_MOST);               \
+                large |= !(xs[i] < F64_SIN_MOST) | !(xs[i] > -F64_SIN_MOST);                       \
             }                                                                                      \
             for (int64_t i = 0; large && i < m; i++) {                                             \
-                if (!(fabs((double)xs[i]) < VDOUBLE_SIN_MOST)) {                                   \
+                if (!(fabs((double)xs[i]) < F64_SIN_MOST)) {                                       \
                     y[i] = libm(xs[i]);                                                            \
                 }                                                                                  \
             }                                                                                      \

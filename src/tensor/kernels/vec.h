@@ -177,7 +177,7 @@ HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
     (void)shifted;
     return (vec_f32)_mm512_scalef_ps((__m512)u, (__m512)q);
 #else
-    (void)q; /* in two halves, as in vexp.h */
+    (void)q; /* in two halves, as in scalar_f32.h */
     vec_i32 exponent = (vec_i32)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
     return u * (vec_f32)(half << 23) * (vec_f32)((exponent - half) << 23);
 #endif
@@ -188,8 +188,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* Of e^x = 2^q (1 + s + s^2 u) (vexp.h), for n vectors: q, s in the place of x, and the beginning
- * of u, which takes the terms from 1 on. With `exact` the bits are the same at every level. */
+/* Of e^x = 2^q (1 + s + s^2 u) (scalar_f32.h), for n vectors: q, s in the place of x, and the
+ * beginning of u, which takes the terms from 1 on. With `exact` the bits are the same at every
+ * level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
@@ -214,9 +215,9 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of hdk_vexpf. The vectors take
- * each step together, because one chain of steps after another would leave the units idle. */
-HDK_INLINE void vexps_f32(vec_f32 *x, int n)
+/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of scalar_exp_f32. The vectors
+ * take each step together, because one chain of steps after another would leave the units idle. */
+HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
     vexp_begin_f32(x, n, true, shifted, q, u);
@@ -231,12 +232,12 @@ HDK_INLINE void vexps_f32(vec_f32 *x, int n)
 
 HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
 {
-    vexps_f32(&x, 1);
+    vexp_many_f32(&x, 1);
     return x;
 }
 
-/* exp(x) for x <= 0 and a little above, within a unit in the last place of hdk_vexpf's; below -87
- * it is 0. NaN stays. */
+/* exp(x) for x <= 0 and a little above, within a unit in the last place of scalar_exp_f32's; below
+ * -87 it is 0. NaN stays. */
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
     vec_f32 s = x, shifted, q, u;

@@ -1,4 +1,4 @@
-/* softmax_row.h - the parts of a softmax over one contiguous run, in vectors: a template
+/* softmax_parts.h - the parts of a softmax of one contiguous row, in vectors: a template
  * (template.h), for softmax.c and attention.c.
  *
  * The order of the sums is that of PyTorch with 8 floats a vector, at every CPU level: under 8
@@ -132,8 +132,8 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
 
 /* e = exp(x - m - log_sum) of `some` elements, a number that the compiler knows; adds them to the
  * lanes. `most` takes the same elements of next unless that is NULL. */
-HDK_INLINE void fn(some_exps)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
-                              const T *next, V *most)
+HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
+                                  const T *next, V *most)
 {
     enum { NEAR = 2048 }; /* bytes between what is read of next and what is asked of the cache */
     for (int k = 0; next && k < some; k += STEP) {
@@ -141,7 +141,7 @@ HDK_INLINE void fn(some_exps)(const int some, const T *x, T m, T log_sum, T *e, 
         hdk_prefetch(next + k, STEP * sizeof(T));
         fn(max_step)(most, next + k);
     }
-    fn(exps)(x, some, m, log_sum, e);
+    fn(exp_block)(x, some, m, log_sum, e);
     for (int k = 0; k < some; k += STEP) {
         fn(add_step)(lane, e + k);
     }
@@ -150,7 +150,7 @@ HDK_INLINE void fn(some_exps)(const int some, const T *x, T m, T log_sum, T *e, 
 /* sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. The maximum of
  * the n elements from next on goes to *next_max unless that is NULL: so memory is read while exp is
  * computed. */
-HDK_INLINE T fn(row_exps)(const T *x, int64_t n, T m, T log_sum, T *e, const T *next, T *next_max)
+HDK_INLINE T fn(exp_pass)(const T *x, int64_t n, T m, T log_sum, T *e, const T *next, T *next_max)
 {
     LANES lane = {{{0}}};
     V most[4];
@@ -160,19 +160,19 @@ HDK_INLINE T fn(row_exps)(const T *x, int64_t n, T m, T log_sum, T *e, const T *
         fn(max_begin)(most, next[0]);
     }
     for (; i + (int)SIDE <= n; i += SIDE) {
-        fn(some_exps)(SIDE, x + i, m, log_sum, e ? e + i : side, &lane, next_max ? next + i : NULL,
-                      most);
+        fn(exp_pass_part)(SIDE, x + i, m, log_sum, e ? e + i : side, &lane,
+                          next_max ? next + i : NULL, most);
     }
     for (; i + STEP <= n; i += STEP) {
-        fn(some_exps)(STEP, x + i, m, log_sum, e ? e + i : step, &lane, next_max ? next + i : NULL,
-                      most);
+        fn(exp_pass_part)(STEP, x + i, m, log_sum, e ? e + i : step, &lane,
+                          next_max ? next + i : NULL, most);
     }
     if (next_max) {
         *next_max = fn(max_with_rest)(most, next, i, n);
     }
     if (i < n) {
         fn(load_rest)(x + i, n - i, (T)-INFINITY, step);
-        fn(some_exps)(STEP, step, m, log_sum, step, &lane, NULL, NULL);
+        fn(exp_pass_part)(STEP, step, m, log_sum, step, &lane, NULL, NULL);
         if (e) {
             fn(store_rest)(e + i, step, n - i);
         }
@@ -183,13 +183,13 @@ HDK_INLINE T fn(row_exps)(const T *x, int64_t n, T m, T log_sum, T *e, const T *
 /* e = exp(x - m - log_sum) */
 static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
-    fn(row_exps)(x, n, m, log_sum, e, NULL, NULL);
+    fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
 /* e = exp(x - *m); returns the sum. *m becomes the maximum of the row `next`; e may be NULL. */
-static HDK_NOINLINE T fn(row_exp_then)(const T *x, int64_t n, T *m, const T *next, T *e)
+static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
-    return fn(row_exps)(x, n, *m, 0, e, next, m);
+    return fn(exp_pass)(x, n, *m, 0, e, next, m);
 }
 
 /* sum(x), or sum(x y) where y is not NULL */

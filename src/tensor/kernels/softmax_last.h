@@ -1,7 +1,5 @@
-/* softmax_body.h - softmax and its kin: a template (template.h) for softmax.c, after
- * softmax_tiles.h and softmax_row.h. */
-
-/* ---------------------------------------------------------------- the last dim: row by row */
+/* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
+ * for softmax.c, after softmax_other.h and softmax_parts.h. */
 
 /* k rows of under 8 elements: exp runs over all of them at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
@@ -35,11 +33,11 @@ static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bo
     T room[ROOM], most = *m;
     if (!stream || n <= ROOM) {
         T *e = fn(result_at)(y, room, stream);
-        T scale = 1 / fn(row_exp_then)(x, n, m, next, e);
+        T scale = 1 / fn(row_exp_sum)(x, n, m, next, e);
         fn(put_scaled)(y, e, n, scale, stream);
         return;
     }
-    T scale = 1 / fn(row_exp_then)(x, n, m, next, NULL);
+    T scale = 1 / fn(row_exp_sum)(x, n, m, next, NULL);
     for (int64_t i = 0, part; (part = part_of(n, i, ROOM)) > 0; i += ROOM) {
         fn(row_exp)(x + i, part, most, 0, room);
         fn(put_scaled)(y + i, room, part, scale, true);
@@ -88,7 +86,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
-        T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_then)(x, l->n, &most, next, NULL));
+        T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_sum)(x, l->n, &most, next, NULL));
         for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
             T *restrict to = fn(result_at)(y + i, room, p != 0);
             fn(put_less)(to, x + i, n, m, log_sum);
@@ -118,58 +116,4 @@ static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data,
         }
     }
     hdk_stream_end();
-}
-
-/* ---------------------------------------------------------------- logsumexp, cumsum */
-
-/* What is subtracted before exp: the maximum, or 0 where that is infinite. */
-static inline T fn(shift)(T m)
-{
-    return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
-}
-
-/* sum(exp(x)) of a lane whose maximum is +inf: the functions of rows and tiles take no exp of
- * it. */
-static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
-{
-    T sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += EXP(x[i * xn]);
-    }
-    return sum;
-}
-
-/* sum(exp(x - shift(most))) of a row whose maximum is `most` */
-static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
-{
-    T m = fn(shift)(most);
-    return most == (T)INFINITY ? fn(infinite_exp_sum)(x, n, 1)
-                               : fn(row_exp_then)(x, n, &m, x, NULL);
-}
-
-static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
-{
-    int64_t n = l->n, xn = l->sn[1], xk = l->sk[1];
-    (void)p;
-    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
-        T *y = (T *)data[0] + j0 * l->sk[0];
-        const T *restrict x = (const T *)data[1] + j0 * xk;
-        T m[TILE] = {0}, s[TILE] = {0}, top[TILE] = {0};
-        if (n > 0 && xn != 1) {
-            fn(tile_max)(x, n, xn, k, xk, top);
-        }
-        for (int64_t j = 0; j < k && n > 0; j++) {
-            T most = xn == 1 ? fn(row_max)(x + j * xk, n) : top[j];
-            s[j] = xn == 1 ? fn(shifted_exp_sum)(x + j * xk, n, most) : 0;
-            m[j] = fn(shift)(most);
-        }
-        for (int64_t i = 0; i < n && xn != 1; i++) {
-            T e[TILE];
-            fn(tile_exp)(x + i * xn, xn, k, xk, m, e, s);
-        }
-        for (int64_t j = 0; j < k; j++) {
-            T sum = top[j] == (T)INFINITY ? fn(infinite_exp_sum)(x + j * xk, n, xn) : s[j];
-            y[j * l->sk[0]] = LOG(sum) + m[j];
-        }
-    }
 }

@@ -1,4 +1,4 @@
-/* softmax_tiles.h - softmax and log_softmax along other dims than the last, TILE lanes at once: a
+/* softmax_other.h - softmax and log_softmax along other dims than the last, TILE lanes at once: a
  * template (template.h), which each CPU level has for float32 and float64. Lanes that are not side
  * by side are copied row by row. */
 
