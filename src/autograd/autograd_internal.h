@@ -26,6 +26,7 @@ typedef struct hd__op {
     /* A second backward is refused although this op saves no tensor, because PyTorch saves one. */
     bool once;
     bool fills; /* the caller may ask for infinities, so debug mode does not report them */
+    bool parts; /* backward takes NULL for an output that no gradient reached; others get zeros */
     int kind;   /* tells apart the ops that share functions, mostly by the number of a loop */
 } hd__op;
 

@@ -219,6 +219,9 @@ HD__RARE static bool saved_changed(const hd__node *n, int i)
 bool hd__saved_ok(const hd__node *n, int i)
 {
     const hd__saved *s = &n->saved[i];
+    if (n->freed) {
+        return graph_freed(n);
+    }
     hd__assert(hd__is_none(s->t) || (int32_t)(hd__storage_version(s->t) - s->version) >= 0);
     return hd__is_none(s->t) || hd__storage_version(s->t) == s->version || saved_changed(n, i);
 }
@@ -289,9 +292,12 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     }
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        dy[k] = out->pending ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
-        if (!dy[k]) {
-            return false;
+        dy[k] = out->pending;
+        if (!dy[k] && !n->op->parts) {
+            dy[k] = hd_zeros_n(out->dtype, out->ndim, out->sizes);
+            if (!dy[k]) {
+                return false;
+            }
         }
     }
     for (int i = 0; i < n->n_in; i++) {

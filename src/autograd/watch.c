@@ -101,7 +101,7 @@ void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__warns(); k++) {
-        before |= hd__not_finite(dy[k]); /* now: backward may write over it */
+        before |= dy[k] ? hd__not_finite(dy[k]) : 0; /* now: backward may write over it */
     }
     uint64_t failures = hd_error_count();
     bool outer = in_backward;

@@ -127,7 +127,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies what is not the state of a parameter; `count` parameters are in the group. */
+/* Copies what the prefix has beside the state of parameters; `count` parameters are in the
+ * group. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};
@@ -138,7 +139,8 @@ static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int6
         const char *name = hd_dict_name(from, i);
         if (strcmp(name, params) == 0) {
             ok = hd_dict_set_int(to, name, count);
-        } else if (strncmp(name, start, states.len) != 0) {
+        } else if (strncmp(name, start, states.len - strlen("state.")) == 0 &&
+                   strncmp(name, start, states.len) != 0) {
             ok = copy_entry(to, name, from, name);
         }
     }

@@ -123,8 +123,9 @@ static bool find_first(hd__items *items)
         *slot = *slot ? *slot : i + 1;
         items->v[i].first = *slot - 1;
     }
+    bool ok = table;
     hd_free(table);
-    return table;
+    return ok;
 }
 
 bool hd__collect(const hd_module *m, int kinds, hd__items *items)

@@ -95,8 +95,13 @@ void hd__draw_text(hd_picture *p, double x, double y, double size, const char *a
 hd_picture *hd__picture_new(double width, double height)
 {
     hd_picture *p = hd_alloc(sizeof *p);
+    void *locale = p ? hd__sys_locale_enter() : NULL;
+    if (p && !locale) {
+        hd_free(p);
+        return hd_error_set(HD_MEMORY, "a picture: out of memory for the C locale");
+    }
     if (p) {
-        *p = (hd_picture){.width = width, .height = height, .locale = hd__sys_locale_enter()};
+        *p = (hd_picture){.width = width, .height = height, .locale = locale};
         hd__text_format(&p->svg,
                         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "

@@ -41,7 +41,7 @@ struct hd_picture {
     double width, height;
     hd__text svg;
     void *locale;    /* of the user, while the picture is drawn with points in its numbers */
-    char unused[16]; /* hd_free writes over the first 64 bytes, which are these and those above */
+    char unused[32]; /* hd_free writes over the first 64 bytes, which are these and those above */
     uint32_t freed;  /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
 

@@ -58,7 +58,8 @@ START_TEST(what_a_context_refuses)
     HD_SCOPE;
     freed = 0;
     hd_tensor *a = LEAF(3);
-    hd_ctx *ctx = hd_list_get(hd_apply_multi_n(&pair_op, &freed, 2, 1, &a), 0)->attachment;
+    hd_list *y = hd_apply_multi_n(&pair_op, &freed, 2, 1, &a);
+    hd_ctx *ctx = hd_list_get(y, 0)->attachment;
     ck_assert(hd_needs_grad(ctx, 0));
     ck_assert(!hd_needs_grad(ctx, 1));
     ck_error(HD_INDEX, "hd_needs_grad: input 1 of 1: expected 0 to 0");
@@ -70,6 +71,10 @@ START_TEST(what_a_context_refuses)
     ck_error(HD_NULL_ARG, "hd_needs_grad: ctx is NULL");
     ck_assert(!hd_save(ctx, NULL));
     ck_error(HD_NULL_ARG, "hd_save: t is NULL");
+    ck_assert(hd_backward_with(hd_list_get(y, 0), ONES(hd_list_get(y, 0)), false));
+    ck_assert_ptr_null(hd_saved(ctx, 0));
+    ck_error(HD_GRAD, "hd_saved: PairBackward: its graph was freed by an earlier backward; "
+                      "hd_backward_with(y, HD_NONE, true) keeps it");
 }
 END_TEST
 

@@ -122,6 +122,9 @@ START_TEST(gather_of_any_layout)
     }
     hd_tensor *nothing = hd_gather(x, 0, hd_zeros(HD_INT64, 0, 9, 2));
     ck_assert_str_eq(hd_shape_repr(nothing), "torch.Size([0, 9, 2])");
+    hd_tensor *cube = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3, 4), true);
+    ck_assert(hd_backward(hd_sum(hd_gather(cube, 2, hd_zeros(HD_INT64, 0))))); /* of fewer dims */
+    ck_assert(hd_equal(hd_grad(cube), hd_zeros(HD_FLOAT32, 2, 3, 4)));
     ck_no_error();
 }
 END_TEST

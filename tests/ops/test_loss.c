@@ -55,7 +55,10 @@ START_TEST(mse_broadcasts_and_promotes)
     HD_SCOPE;
     hd_tensor *x = hd_requires_grad_(DIGITS(HD_FLOAT32, 0, 2, 3), true);
     hd_tensor *t = hd_requires_grad_(DIGITS(HD_FLOAT64, 1, 3), true);
-    hd_tensor *y = hd_mse_loss(x, t);
+    hd_tensor *y = hd_mse_loss(x, t), *row = hd_zeros(HD_FLOAT32, 3);
+    int64_t before = hd_scope_count();
+    ck_assert_ptr_nonnull(hd_mse_loss(x, row));
+    ck_assert_int_eq(hd_scope_count(), before + 1); /* what it broadcasts does not stay */
     ck_assert_int_eq(hd_dtype_of(y), HD_FLOAT64);
     ck_assert_str_eq(hd_grad_fn(y), "MseLossBackward0");
     ck_assert(hd_backward(y));

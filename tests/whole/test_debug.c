@@ -132,6 +132,8 @@ START_TEST(copies_are_watched)
                "hd_copy_: the result (2,) has inf or -inf at (0,), and every input is finite");
     ck_warning(hd_setitem(x, large, 0),
                "hd_setitem: the result (2,) has inf or -inf at (0,), and every input is finite");
+    ck_warning(hd_copy_(hd_select(x, 0, 1), large), /* what x was before is no input */
+               "hd_copy_: the result (2,) has inf or -inf at (0,), and every input is finite");
     ck_no_warning(hd_copy_(hd_select(x, 0, 1), hd_full(HD_FLOAT32, INFINITY, 2)));
 }
 END_TEST

@@ -61,7 +61,10 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
 {
     bool direct = loop && x->dtype == d;
     hd_tensor *read = !loop ? b : direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
-    unsigned int before = hd__watching() ? hd__watch_inputs(a->n_in, a->in) : 0;
+    unsigned int before = 0;
+    if (hd__watching()) {
+        before = loop ? hd__watch_inputs(a->n_in, a->in) : hd__watch_inputs(1, &b);
+    }
     if (!read || !hd__record_inplace(record, x, a)) {
         return NULL;
     }

@@ -95,6 +95,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
+    HD__SCOPE_OR(NULL);
     if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
@@ -104,7 +105,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     if (y) {
         hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
     }
-    return y;
+    return hd_scope_return(y);
 }
 
 /* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over

@@ -12,6 +12,8 @@ typedef struct part { /* the part of the input that select, slice and narrow giv
     int64_t start, step, len;
 } part;
 
+enum { SPLIT, UNBIND };
+
 /* ---------------------------------------------------------------- backward */
 
 static hd_tensor *take(hd_tensor *x, const part *p)
@@ -37,36 +39,51 @@ static hd_tensor *take(hd_tensor *x, const part *p)
     return hd__alias(x, ndim, sizes, strides, offset);
 }
 
-/* dx += dy where the part lies, 0 elsewhere */
-static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+/* dx += dy where the part lies, which is nothing without a dy */
+static void add_part(hd_tensor *dx, hd_tensor *dy, const part *p)
 {
-    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
-    hd_tensor *cut = dx[0] ? take(dx[0], hd__params(n)) : NULL;
+    hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
     if (cut) {
-        hd__copy(cut, dy[0]);
+        hd__copy(cut, dy);
     }
 }
 
-/* dx += the dy_k, which follow each other along dim */
-static void split_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
-    dx[0] = hd_cat_n(n->n_out, dy, *dim);
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    add_part(dx[0], dy[0], hd__params(n));
 }
 
-/* dx += the dy_k, which lie at the indices of dim */
-static void unbind_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+/* dx += the dy_k, which follow each other along dim */
+static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
-    dx[0] = hd_stack_n(n->n_out, dy, *dim);
+    part p = {.dim = *(const int *)hd__params(n), .selects = n->op->kind == UNBIND, .step = 1};
+    bool all = !p.selects;
+    for (int k = 0; k < n->n_out && all; k++) {
+        all = dy[k];
+    }
+    if (all) {
+        dx[0] = hd_cat_n(n->n_out, dy, p.dim);
+        return;
+    }
+    dx[0] = hd__zeros_like_input(n, n->outs[0].dtype);
+    for (int k = 0; k < n->n_out; k++) {
+        p.len = p.selects ? 1 : n->outs[k].sizes[p.dim];
+        add_part(dx[0], dy[k], &p);
+        p.start += p.len;
+    }
 }
 
 static const hd__op alias_op = HD__OP("AliasBackward0", hd__same_backward);
 static const hd__op select_op = HD__OP("SelectBackward0", part_backward);
 static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
-static const hd__op unbind_op = HD__OP("UnbindBackward0", unbind_backward);
-static const hd__op split_op = HD__OP("SplitBackward0", split_backward);
-static const hd__op split_sizes_op = HD__OP("SplitWithSizesBackward0", split_backward);
+#define PARTS_OP(text, number)                                                                     \
+    {                                                                                              \
+        .name = (text), .backward = parts_backward, .parts = true, .kind = (number)                \
+    }
+static const hd__op unbind_op = PARTS_OP("UnbindBackward0", UNBIND);
+static const hd__op split_op = PARTS_OP("SplitBackward0", SPLIT);
+static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", SPLIT);
 
 /* ---------------------------------------------------------------- one part */
 

@@ -156,17 +156,29 @@ hd_tensor *hd__zeros_like_input(hd__node *n, int dtype)
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
+/* x, with a dim of size 1 at dim if it has fewer dims than ndim */
+static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
+{
+    hd_tensor g = hd__geometry_of(x);
+    if (x->ndim < ndim) {
+        size_t after = (size_t)(x->ndim - dim) * sizeof *g.sizes;
+        memmove(&g.sizes[dim + 1], &g.sizes[dim], after);
+        memmove(&g.strides[dim + 1], &g.strides[dim], after);
+        g.sizes[dim] = 1;
+        g.strides[dim] = 0; /* lines of one element are walked side by side */
+        g.ndim++;
+    }
+    return g;
+}
+
 void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
-    hd_tensor *index = hd__saved_get(n, 0), *y = dy[0];
-    if (index->ndim < hd__input_meta(n, 0)->ndim) {
-        index = hd_unsqueeze(index, *dim);
-        y = hd_unsqueeze(y, *dim);
-    }
-    y = hd_contiguous(y);
+    hd_tensor *y = hd__contiguous(dy[0]);
     dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
-    if (index && y && dx[0]) {
-        hd__pick((hd__pick_way)n->op->kind, y, dx[0], *dim, index);
+    if (y && dx[0] && y->numel > 0) { /* an index without elements may have any dims */
+        hd_tensor index = with_dim(hd__saved_get(n, 0), dx[0]->ndim, *dim);
+        hd_tensor from = with_dim(y, dx[0]->ndim, *dim);
+        hd__pick((hd__pick_way)n->op->kind, &from, dx[0], *dim, &index);
     }
 }

@@ -282,7 +282,10 @@ static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bounds *b = hd__params(n);
     hd_tensor *x = hd__saved_get(n, 0);
-    hd_tensor *inside = hd_logical_and(hd_ge_scalar(x, b->lo), hd_le_scalar(x, b->hi));
+    hd_tensor *inside = b->has_lo ? hd_ge_scalar(x, b->lo) : hd_le_scalar(x, b->hi);
+    if (b->has_lo && b->has_hi) {
+        inside = hd_logical_and(inside, hd_le_scalar(x, b->hi));
+    }
     dx[0] = hd_masked_fill(dy[0], hd_logical_not(inside), 0);
 }
 
