@@ -345,6 +345,30 @@ START_TEST(a_wrong_backward_is_caught)
 }
 END_TEST
 
+static hd_tensor *a_constant(hd_tensor *const *x, int n, void *user)
+{
+    (void)x, (void)n, (void)user;
+    return hd_ones(HD_FLOAT64, 2);
+}
+
+static hd_tensor *detached(hd_tensor *const *x, int n, void *user)
+{
+    (void)n, (void)user;
+    return hd_detach(x[0]);
+}
+
+/* What does not require grad has a gradient of 0. */
+START_TEST(results_without_a_graph)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT64, 0, 2), true);
+    ck_assert(hd_gradcheck_n(a_constant, NULL, 1, &x, NULL));
+    ck_assert(!hd_gradcheck_n(detached, NULL, 1, &x, NULL));
+    ck_error(HD_GRAD, "hd_gradcheck: f, input 0 at (0,): backward gives 0, "
+                      "differences give 1.11803399");
+}
+END_TEST
+
 START_TEST(the_size_of_options_is_checked)
 {
     HD_SCOPE;
@@ -409,6 +433,7 @@ Suite *suite_gradcheck(void)
     suite_add_tcase(s, t);
     t = tcase_create("harness");
     tcase_add_test(t, a_wrong_backward_is_caught);
+    tcase_add_test(t, results_without_a_graph);
     tcase_add_test(t, the_size_of_options_is_checked);
     tcase_add_test(t, a_wrong_row_is_caught);
     tcase_add_test(t, a_float32_slip_past_a_vector_is_caught);
