@@ -113,6 +113,8 @@ START_TEST(clipped_texts)
     ck_assert_int_eq(hd__clip(text, 121), 120);
     memcpy(text + 118, "\xf0\x9f\x98\x80", 4);
     ck_assert_int_eq(hd__clip(text, 122), 118); /* no character is cut in two */
+    memset(text, 0x80, sizeof text);
+    ck_assert_int_eq(hd__clip(text, 122), 0); /* no character begins */
 }
 END_TEST
 
