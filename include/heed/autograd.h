@@ -493,6 +493,9 @@ typedef struct hd_attention_options {
     bool is_causal;       /* false; true: query i sees the keys 0 to i */
     double scale;         /* NAN: 1 / sqrt(d) */
     bool safe_softmax;    /* true: a query that sees no key gives 0; false: NaN, as in hd_softmax */
+    bool enable_gqa;      /* false; true: grouped queries, q (..., Hq, l, d), k (..., H, s, d) and
+                           * v (..., H, s, dv): Hq is a multiple of H, and query head i takes key
+                           * head i / (Hq / H); k and v are not copied */
 } hd_attention_options;
 
 HD_API hd_attention_options hd_attention_defaults(void);
@@ -527,6 +530,32 @@ HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *
  * compare both ways, or to look at that graph. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
+
+/* ---------------------------------------------------------------- rotary positions */
+
+typedef struct hd_rotary_options {
+    size_t size;
+    double theta;           /* 10000: pair i turns by theta^(-2 i / head_dim) at each position */
+    double factor;          /* 1: by how much the long waves are stretched */
+    double low_freq_factor; /* 1: waves longer than original / low are stretched */
+    /* 4: waves shorter than original / high stay, and those between the two are mixed */
+    double high_freq_factor;
+    int64_t original_max_position_embeddings; /* 0: no wave is stretched, and factor is 1 (type
+                                               * "default"); above 0: the type "llama3" */
+} hd_rotary_options;
+
+HD_API hd_rotary_options hd_rotary_defaults(void);
+/* *cos and *sin get float32 tables (length, head_dim) for the positions 0, 1, ..., as transformers
+ * computes them. Both halves of a row are equal. head_dim is even. o NULL: defaults. For positions
+ * from n on, pass hd_narrow(cos, 0, n, t). On failure both are NULL. */
+HD_API bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options *o,
+                             hd_tensor **cos, hd_tensor **sin);
+/* x cos + (-x2, x1) sin, where x1 and x2 are the halves of x along its last dim: x (..., t,
+ * head_dim), cos and sin (t, head_dim), all of one float dtype
+ *
+ * Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", in the half
+ * layout of transformers' Llama */
+HD_API hd_tensor *hd_rotary(hd_tensor *x, hd_tensor *cos, hd_tensor *sin);
 
 /* ---------------------------------------------------------------- losses */
 

@@ -81,6 +81,23 @@ HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field
 HD_API hd_module *hd_module_ready(hd_module *m);
 HD_API void hd_module_free(hd_module *m); /* and its children; HD_STATE for a child; takes NULL */
 
+/* Do the constructors below give weights the values of PyTorch's classes (on, as at first), or
+ * zeros? The answer is this thread's. Returns the mode before the call. */
+HD_API bool hd_set_init_mode(bool on);
+
+/* HD_NO_INIT; lets the constructors below draw nothing, until the end of the enclosing block: all
+ * parameters are zero, those of norms too. That saves time where weights are loaded anyway. Buffers
+ * have their values, and hd_init_... fills what it is given. */
+#define HD_NO_INIT                                                                                 \
+    bool HD__JOIN(hd_init_mode_at_, __LINE__)                                                      \
+        __attribute__((cleanup(hd_init_mode_cleanup), unused)) = hd_set_init_mode(false)
+
+/* What the end of HD_NO_INIT's block calls. */
+static inline void hd_init_mode_cleanup(bool *before)
+{
+    hd_set_init_mode(*before);
+}
+
 /* ---------------------------------------------------------------- running */
 
 /* Runs type->forward in a scope of its own and moves the result to the enclosing scope. Returns
@@ -121,6 +138,14 @@ HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
  * parameter of m, the two are tied: the state_dict has both names, lists of parameters have only
  * the first, and the gradient is the sum of both. */
 HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
+/* Puts child in the place of the module of m with this dotted name, a child or a member of a list
+ * ("blocks.0"), and frees the old one. m takes child over; on failure too: then child is freed. */
+HD_API bool hd_module_set(hd_module *m, const char *name, hd_module *child);
+/* Takes the module with this dotted name out of m: the caller frees it, or gives it to another
+ * module. Its field becomes NULL. In a Sequential or ModuleList the place stays, and the others
+ * keep their numbers: a Sequential passes over it, and hd_module_list_get fails there with
+ * HD_STATE. hd_module_set fills the place again. */
+HD_API hd_module *hd_module_take(hd_module *m, const char *name);
 /* Calls f for m (with name "") and for all modules below, parents first. It stops when f returns
  * false. It returns what the last call of f returned. */
 HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
@@ -152,7 +177,13 @@ HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *pre
 
 HD_API bool hd_module_zero_grad(hd_module *m);               /* drops all gradients */
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* for all parameters */
-HD_API bool hd_module_to(hd_module *m, hd_dtype d);          /* float parameters and buffers */
+/* requires_grad = false for the parameters whose dotted name is prefix, or begins with prefix and a
+ * dot ("blocks.0"); prefix "": for all. If there is no such parameter, that is HD_VALUE. */
+HD_API bool hd_module_freeze(hd_module *m, const char *prefix);
+/* How many elements the parameters have, each tensor once; with trainable_only, those that require
+ * grad. -1 on error */
+HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only);
+HD_API bool hd_module_to(hd_module *m, hd_dtype d); /* float parameters and buffers */
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */
@@ -217,6 +248,7 @@ HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
 HD_API hd_module *hd_rms_norm_new(int64_t dim, double eps);
 
 HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
+HD_API hd_module *hd_silu_new(bool inplace);            /* x / (1 + exp(-x)) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
 
 /* These (and hd_module_list_append) take the modules over as children "0", "1", ... A Sequential
@@ -254,13 +286,22 @@ HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_ou
 HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                               double dropout, int64_t num_heads, bool qkv_bias);
 
-/* A cache of the keys and values of the tokens that a MultiHeadAttention has seen. With it, the
- * next tokens do not compute the earlier ones again: each generated token costs the work of one
- * token. Each layer has a cache of its own. It has room for `batch` sequences of the module's
- * context_length, in the dtype that the module has now. Only one thread may use it at a time. It
- * may be freed before or after the module, which it does not retain. */
+/* A cache of the keys and values of the tokens that an attention has seen. With it, the next tokens
+ * do not compute the earlier ones again: each generated token costs the work of one token. Each
+ * layer has a cache of its own. Only one thread may use it at a time. */
 typedef struct hd_kv_cache hd_kv_cache;
+/* For a MultiHeadAttention: room for `batch` sequences of its context_length, in the dtype that it
+ * has now. The cache may be freed before or after the module, which it does not retain. */
 HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
+/* For any attention, with hd_kv_cache_update: room for keys and values (batch, heads, length,
+ * head_dim) each. With enable_gqa the heads are those of the keys. */
+HD_API hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads,
+                                        int64_t length, int64_t head_dim);
+/* Writes *keys and *values (batch, heads, t, head_dim), those of the next t tokens, after the
+ * others, and replaces them by views of all that c has, (batch, heads, hd_kv_cache_len(c),
+ * head_dim), without a gradient. More than `length` tokens are HD_SHAPE. On failure nothing
+ * changes. The next call writes to no element of the views, except after hd_kv_cache_truncate. */
+HD_API bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values);
 HD_API void hd_kv_cache_free(hd_kv_cache *c);         /* frees c; takes NULL */
 HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c); /* how many tokens it has seen; -1 on error */
 HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the first len tokens */

@@ -1,38 +1,52 @@
-/* attention_cached.c - MultiHeadAttention over a text that comes in pieces. The keys and values of
- * all earlier tokens are kept, in tensors that have room for the whole context. */
+/* attention_cached.c - attention over a text that comes in pieces. The keys and values of all
+ * earlier tokens are kept, in tensors that have room for the whole context. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the module that it was made for; not retained */
-    hd_tensor *keys, *values;   /* (b, num_heads, context_length, head_dim), retained */
+    const hd_module *attention; /* the module that it was made for; not retained; or NULL */
+    hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
     int64_t len;                /* tokens that are in it */
 };
 
 /* ---------------------------------------------------------------- the cache */
 
-hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
+hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads, int64_t length,
+                                 int64_t head_dim)
 {
-    HD__CALL("hd_kv_cache_new");
-    if (!hd__type_arg("attention", attention, &hd__multi_head_attention_type) ||
-        !hd__size_arg("batch", batch, 0)) {
+    HD__CALL("hd_kv_cache_new_for");
+    if (!hd__size_arg("batch", batch, 0) || !hd__size_arg("heads", heads, 0) ||
+        !hd__size_arg("length", length, 0) || !hd__size_arg("head_dim", head_dim, 0)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
-    const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
-    hd_dtype d = hd_dtype_of(hd_module_get_parameter(m->base.W_key, "weight"));
-    int64_t context_length = hd_size(m->base.mask, 0);
     hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
     if (!c) {
         return NULL;
     }
-    c->attention = attention;
-    c->keys = hd_retain(hd_empty(d, batch, m->num_heads, context_length, m->head_dim));
-    c->values = hd_retain(hd_empty(d, batch, m->num_heads, context_length, m->head_dim));
+    c->keys = hd_retain(hd_empty(dtype, batch, heads, length, head_dim));
+    c->values = hd_retain(hd_empty(dtype, batch, heads, length, head_dim));
     if (!c->keys || !c->values) {
         hd_kv_cache_free(c);
         return NULL;
+    }
+    return c;
+}
+
+hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
+{
+    HD__CALL("hd_kv_cache_new");
+    if (!hd__type_arg("attention", attention, &hd__multi_head_attention_type)) {
+        return NULL;
+    }
+    const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
+    hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
+    hd_kv_cache *c = w ? hd_kv_cache_new_for(hd_dtype_of(w), batch, m->num_heads,
+                                             hd_size(m->base.mask, 0), m->head_dim)
+                       : NULL;
+    if (c) {
+        c->attention = attention;
     }
     return c;
 }
@@ -67,6 +81,49 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
     return true;
 }
 
+static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_tensor *values)
+{
+    const int64_t *room = hd_sizes(c->keys), t = hd_ndim(keys) == 4 ? hd_size(keys, 2) : -1;
+    const int64_t sizes[] = {room[0], room[1], t, room[3]};
+    if (!hd__sizes_are(keys, 4, sizes) || !hd__sizes_are(values, 4, sizes)) {
+        return hd__fail(HD_SHAPE,
+                        "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
+                        ") both",
+                        HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
+    }
+    if (t > room[2] - c->len) {
+        return hd__fail(HD_SHAPE,
+                        "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
+                        HD__DIMS(keys), c->len, room[2]);
+    }
+    hd_dtype d = hd_dtype_of(c->keys);
+    return (hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
+           hd__fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
+                    hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
+                    hd_dtype_name(d));
+}
+
+bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values)
+{
+    HD__CALL("hd_kv_cache_update");
+    if (!hd__object("c", c) || !hd__given("keys", keys) || !hd__given("values", values) ||
+        !hd__tensor_given("keys", *keys) || !hd__tensor_given("values", *values) ||
+        !cache_fits(c, *keys, *values)) {
+        return false;
+    }
+    HD_NO_GRAD;
+    int64_t t = hd_size(*keys, 2), all = c->len + t;
+    hd_tensor *k = hd_narrow(c->keys, 2, 0, all), *v = hd_narrow(c->values, 2, 0, all);
+    hd_tensor *new_k = hd_narrow(k, 2, c->len, t), *new_v = hd_narrow(v, 2, c->len, t);
+    if (!new_k || !new_v || !hd_copy_(new_k, *keys) || !hd_copy_(new_v, *values)) {
+        return false;
+    }
+    c->len = all;
+    *keys = k;
+    *values = v;
+    return true;
+}
+
 /* ---------------------------------------------------------------- attention */
 
 static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_cache *c)
@@ -90,24 +147,6 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
     return true;
 }
 
-/* Writes x (b, num_heads, num_tokens, head_dim) after the tokens in cached, and gives all of them,
- * (b, num_heads, len + num_tokens, head_dim). */
-static hd_tensor *cache_append(const hd_kv_cache *c, hd_tensor *cached, hd_tensor *x)
-{
-    if (!x) {
-        return NULL;
-    }
-    if (hd_dtype_of(x) != hd_dtype_of(cached)) {
-        return hd__fail(HD_DTYPE, "keys or values of %s: expected %s, as in c",
-                        hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(cached)));
-    }
-    int64_t num_tokens = hd_size(x, 2);
-    if (!hd_copy_(hd_narrow(cached, 2, c->len, num_tokens), x)) {
-        return NULL;
-    }
-    return hd_narrow(cached, 2, 0, c->len + num_tokens);
-}
-
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)
 {
     HD__CALL("hd_multi_head_attention_cached");
@@ -116,12 +155,12 @@ hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cach
     }
     HD_NO_GRAD;
     hd__multi_head_attention *self = (hd__multi_head_attention *)m;
+    int64_t seen = c->len;
     hd__projected p = hd__project_heads(self, x);
-    p.keys = cache_append(c, c->keys, p.keys);
-    p.values = cache_append(c, c->values, p.values);
-    hd_tensor *y = hd_forward_end(m, hd__attend(self, p, c->len));
-    if (y) {
-        c->len += hd_size(x, 1);
+    bool ok = hd_kv_cache_update(c, &p.keys, &p.values);
+    hd_tensor *y = hd_forward_end(m, ok ? hd__attend(self, p, seen) : NULL);
+    if (!y) {
+        c->len = seen;
     }
     return y;
 }

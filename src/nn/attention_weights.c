@@ -57,28 +57,25 @@ hd__projected hd__project(const hd__attention *m, hd_tensor *x)
     return p;
 }
 
-/* mask = triu(ones(n, n), diagonal=1): one where a token must not look */
-static bool mask_draw(hd_module *self)
+/* triu(ones(n, n), diagonal=1): one where a token must not look */
+static hd_tensor *causal_mask(int64_t n)
 {
-    hd_tensor *mask = ((hd__attention *)self)->mask;
-    int64_t n = hd_size(mask, 0);
-    float *x = hd_data_mut(mask);
+    hd_tensor *mask = hd_empty(HD_FLOAT32, n, n);
+    float *x = mask ? hd_data_mut(mask) : NULL;
     for (int64_t i = 0; x && i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             *x++ = j > i;
         }
     }
-    return x || n == 0;
+    return mask;
 }
 
 void hd__register_mask(hd__attention *m, double dropout, int64_t n)
 {
-    m->base.priv->draw = mask_draw;
     hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
     if (!m->base.priv->failed) {
         hd_scope *scope = hd_scope_open();
-        hd_tensor *mask = scope ? hd_empty(HD_FLOAT32, n, n) : NULL;
-        hd_register_buffer(&m->base, "mask", &m->mask, mask, true);
+        hd_register_buffer(&m->base, "mask", &m->mask, scope ? causal_mask(n) : NULL, true);
         hd_scope_close(scope);
     }
 }
@@ -140,12 +137,13 @@ static hd_tensor *plain_attention(hd__attention *m, hd__projected p, hd_tensor *
 hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
 {
     int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
-    if (!hd_fused_attention() || hd_size(p.keys, -1) == 0) {
+    double dropout_p = hd__dropout_now(m->dropout);
+    if (!hd_fused_attention() || hd_size(p.keys, -1) == 0 || dropout_p < 0) {
         return plain_attention(m, p, mask_part(m->mask, first, n));
     }
     hd_attention_options o = hd_attention_defaults();
     o.safe_softmax = false;
-    o.dropout_p = hd__dropout_now(m->dropout);
+    o.dropout_p = dropout_p;
     bool causal = hides_what_follows(m->mask, first, n);
     o.is_causal = causal && first == 0;
     if (!o.is_causal && !(causal && num_tokens == 1)) {

@@ -6,9 +6,9 @@
 
 static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 {
-    hd_module *child;
-    for (int64_t i = 0; x && (child = hd__list_child(self, i)); i++) {
-        x = hd_forward(child, x);
+    for (int64_t i = 0; x && i < self->priv->n; i++) {
+        hd_module *child = hd__list_child(self, i);
+        x = child ? hd_forward(child, x) : x;
     }
     return x;
 }
@@ -106,5 +106,9 @@ hd_module *hd_module_list_get(hd_module *list, int64_t i)
         return NULL;
     }
     int64_t at = hd__index(hd__call, i, list->priv->n, "modules");
-    return at < 0 ? NULL : hd__list_child(list, at);
+    hd_module *child = at < 0 ? NULL : hd__list_child(list, at);
+    if (at >= 0 && !child) {
+        return hd__fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);
+    }
+    return child;
 }

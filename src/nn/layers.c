@@ -1,5 +1,5 @@
-/* layers.c - Linear, Dropout, Embedding, LayerNorm, ReLU and GELU: for each its struct, forward,
- * extra text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each its
+ * struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -105,7 +105,10 @@ static const hd_module_type dropout_type =
 
 double hd__dropout_now(const hd_module *m)
 {
-    return hd_module_training(m) ? ((const dropout *)m)->p : 0;
+    if (m && m->type != &dropout_type) {
+        return -1;
+    }
+    return m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
 }
 
 hd_module *hd_dropout_new(double p, bool inplace)
@@ -305,12 +308,12 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     return hd__module_drawn(&m->base);
 }
 
-/* ---------------------------------------------------------------- ReLU, GELU */
+/* ---------------------------------------------------------------- ReLU, SiLU, GELU */
 
 typedef struct relu {
     hd_module base;
     bool inplace;
-} relu;
+} relu; /* and SiLU */
 
 static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
 {
@@ -332,14 +335,34 @@ static void relu_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type relu_type =
     HD_MODULE_TYPE(relu, "ReLU", relu_forward, NULL, relu_extra);
 
-hd_module *hd_relu_new(bool inplace)
+/* x = silu(x): backward needs x as it was, which the clone keeps */
+static hd_tensor *silu_forward(hd_module *self, hd_tensor *x)
 {
-    HD__CALL("hd_relu_new");
-    relu *m = (relu *)hd_module_new(&relu_type);
+    return ((relu *)self)->inplace ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);
+}
+
+static const hd_module_type silu_type =
+    HD_MODULE_TYPE(relu, "SiLU", silu_forward, NULL, relu_extra);
+
+static hd_module *relu_new(const hd_module_type *type, bool inplace)
+{
+    relu *m = (relu *)hd_module_new(type);
     if (m) {
         m->inplace = inplace;
     }
     return (hd_module *)m;
+}
+
+hd_module *hd_relu_new(bool inplace)
+{
+    HD__CALL("hd_relu_new");
+    return relu_new(&relu_type, inplace);
+}
+
+hd_module *hd_silu_new(bool inplace)
+{
+    HD__CALL("hd_silu_new");
+    return relu_new(&silu_type, inplace);
 }
 
 typedef struct gelu {

@@ -234,7 +234,7 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_module_set_parameter");
-    const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter");
+    const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter", NULL);
     if (!e || !hd__tensor_given("t", t) || !module_parameter_ok(m, name, t)) {
         return false;
     }
@@ -303,6 +303,54 @@ bool hd__register_own(hd_module *m, const char *name, hd_module *child)
     return register_child(m, name, NULL, child, true);
 }
 
+/* ---------------------------------------------------------------- one child for another */
+
+/* What was in the place of a child; NULL: nothing. It has no parent then. */
+static hd_module *child_exchange(hd__entry *e, hd_module *child)
+{
+    hd_module **place = e->child ? e->child : &e->own, *old = *place;
+    *place = child;
+    if (old) {
+        old->priv->parent = NULL;
+    }
+    return old;
+}
+
+bool hd_module_set(hd_module *m, const char *name, hd_module *child)
+{
+    HD__CALL("hd_module_set");
+    bool ours, given = hd__object("m", m);
+    hd_module *holder = given ? m : NULL;
+    hd__entry *e = given ? hd__find(m, name, HD__CHILD, "module", &holder) : NULL;
+    bool ok = child_ok(holder, child, &ours) && e;
+    hd_module *old = ok ? child_exchange(e, child) : ours ? child : NULL;
+    if (ok) {
+        child->priv->parent = holder;
+    }
+    if (old) {
+        module_free(old, hd__call);
+    }
+    return ok;
+}
+
+hd_module *hd_module_take(hd_module *m, const char *name)
+{
+    HD__CALL("hd_module_take");
+    hd__entry *e = hd__find(m, name, HD__CHILD, "module", NULL);
+    return e ? child_exchange(e, NULL) : NULL;
+}
+
+/* ---------------------------------------------------------------- blank modules */
+
+static HD__TLS bool init_mode = true;
+
+bool hd_set_init_mode(bool on)
+{
+    bool before = init_mode;
+    init_mode = on;
+    return before;
+}
+
 void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                         const int64_t *sizes)
 {
@@ -312,7 +360,8 @@ void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool 
     hd_scope *scope = hd_scope_open();
     hd_tensor *t = scope ? HD_NONE : NULL;
     if (scope && wanted) {
-        t = hd_parameter(hd_empty_n(HD_FLOAT32, n, sizes), true);
+        t = init_mode ? hd_empty_n(HD_FLOAT32, n, sizes) : hd_zeros_n(HD_FLOAT32, n, sizes);
+        t = hd_parameter(t, true);
     }
     hd_register_parameter(m, name, field, t);
     hd_scope_close(scope);
@@ -322,7 +371,7 @@ bool hd__module_draw(hd_module *m)
 {
     bool (*draw)(hd_module * m) = m->priv->draw;
     m->priv->draw = NULL;
-    return !draw || draw(m);
+    return !draw || !init_mode || draw(m);
 }
 
 hd_module *hd__module_drawn(hd_module *m)

@@ -207,10 +207,10 @@ hd_dict *hd_module_state_dict(const hd_module *m)
 
 /* ---------------------------------------------------------------- lookup */
 
-static const hd__entry *find_entry(const hd_module *m, const char *name, size_t len, int kinds)
+static hd__entry *find_entry(const hd_module *m, const char *name, size_t len, int kinds)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
-        const hd__entry *e = &m->priv->entries[i];
+        hd__entry *e = &m->priv->entries[i];
         if ((e->kind & kinds) && strncmp(e->name, name, len) == 0 && e->name[len] == '\0') {
             return e;
         }
@@ -220,7 +220,7 @@ static const hd__entry *find_entry(const hd_module *m, const char *name, size_t 
 
 /* Follows the parts of name except the last one, which it leaves in *name. NULL: there is no such
  * child. */
-static const hd_module *descend(const hd_module *m, const char **name)
+static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {
         const hd__entry *e = find_entry(m, *name, (size_t)(dot - *name), HD__CHILD);
@@ -229,16 +229,20 @@ static const hd_module *descend(const hd_module *m, const char **name)
     return m;
 }
 
-const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what)
+hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what,
+                    hd_module **holder)
 {
     if (!hd__object("m", m) || !hd__given("name", name)) {
         return NULL;
     }
     const char *last = name;
-    const hd_module *holder = descend(m, &last);
-    const hd__entry *e = holder ? find_entry(holder, last, strlen(last), kinds) : NULL;
-    if (!e || (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__child(e))) {
+    hd_module *has = descend((hd_module *)m, &last);
+    hd__entry *e = has ? find_entry(has, last, strlen(last), kinds) : NULL;
+    if (!e || (!holder && (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__child(e)))) {
         return hd__fail(HD_VALUE, "%s has no %s \"%s\"", m->type->name, what, name);
+    }
+    if (holder) {
+        *holder = has;
     }
     return e;
 }
@@ -252,13 +256,13 @@ hd_module *hd_module_get(hd_module *m, const char *name)
     if (!*name) {
         return m;
     }
-    const hd__entry *e = hd__find(m, name, HD__CHILD, "module");
+    const hd__entry *e = hd__find(m, name, HD__CHILD, "module", NULL);
     return e ? hd__child(e) : NULL;
 }
 
 static hd_tensor *get_tensor(hd_module *m, const char *name, int kinds, const char *what)
 {
-    const hd__entry *e = hd__find(m, name, kinds, what);
+    const hd__entry *e = hd__find(m, name, kinds, what, NULL);
     return e ? *e->tensor : NULL;
 }
 

@@ -132,19 +132,22 @@ bool hd__collect(const hd_module *m, int kinds, hd__items *items);
 void hd__items_free(hd__items *items);
 
 /* The entry of the argument m with this dotted name whose kind is in the mask `kinds`. If there is
- * none, fails with "Linear has no buffer \"mask\"", where `what` is "buffer". */
-const hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what);
+ * none, fails with "Linear has no buffer \"mask\"", where `what` is "buffer". So it does if its
+ * field is empty, unless holder is given: *holder becomes the module that has the entry. */
+hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what,
+                    hd_module **holder);
 
 /* ---------------------------------------------------------------- making and drawing */
 
 /* A constructor first asks for all memory, and then writes to it: what is too large is refused at
- * once, and drawing cannot fail. The functions named `blank` make a module whose tensors have
- * undefined values; it has a `draw` to give them their values.
+ * once, and drawing cannot fail. The functions named `blank` make a module whose parameters have
+ * undefined values; it has a `draw` to give them their values. Under HD_NO_INIT they are zero, and
+ * nothing draws.
  *
  * Ends a constructor as hd_module_ready does, and draws m and all modules below it. Gives m, or
  * NULL, with m freed and nothing drawn. m may be NULL. */
 hd_module *hd__module_drawn(hd_module *m);
-/* Draws m alone, unless it has its values. */
+/* Draws m alone, unless it has its values, or HD_NO_INIT stands. */
 bool hd__module_draw(hd_module *m);
 
 /* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
@@ -160,7 +163,8 @@ hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int
                             bool bias);
 extern const hd_module_type hd__linear_type;
 bool hd__is_module_list(const hd_module *m); /* its summary shows equal children on one line */
-double hd__dropout_now(const hd_module *m);  /* a Dropout's p; 0 in evaluation mode */
+/* A Dropout's p; 0 in evaluation mode, and for NULL; -1: m is another module. */
+double hd__dropout_now(const hd_module *m);
 
 /* ---------------------------------------------------------------- attention of the notebooks */
 
@@ -198,7 +202,7 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x);
 /* Checks the constructors' arguments. */
 bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                         int64_t num_heads);
-/* Registers the Dropout and the blank mask, (n, n). */
+/* Registers the Dropout and the mask, (n, n). */
 void hd__register_mask(hd__attention *m, double dropout, int64_t n);
 
 typedef struct hd__multi_head_attention {

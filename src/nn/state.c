@@ -229,6 +229,68 @@ bool hd_module_requires_grad_(hd_module *m, bool on)
     return ok;
 }
 
+/* Is name the prefix, or below it? Everything is below "". */
+static bool is_below(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return n == 0 || (strncmp(name, prefix, n) == 0 && (name[n] == '.' || !name[n]));
+}
+
+/* Fails with the first words of the names, each once. */
+static bool refuse_prefix(const hd_module *m, const hd__items *found, const char *prefix)
+{
+    hd__text words = {0};
+    for (int64_t i = 0; i < found->n; i++) {
+        const char *name = found->v[i].name;
+        size_t n = strcspn(name, ".");
+        if (i == 0 || strncmp(name, found->v[i - 1].name, n + 1) != 0) {
+            hd__text_format(&words, "%s%.*s", i ? ", " : "", (int)n, name);
+        }
+    }
+    if (!words.failed) {
+        hd__fail(HD_VALUE,
+                 "%s: no parameter begins with \"%s\": expected a name that begins with %s",
+                 m->type->name, prefix, words.s ? words.s : "nothing, because it has no parameter");
+    }
+    hd_free(words.s);
+    return false;
+}
+
+bool hd_module_freeze(hd_module *m, const char *prefix)
+{
+    HD__CALL("hd_module_freeze");
+    hd__items found = {0};
+    bool ok = hd__given("prefix", prefix) && hd__collect(m, HD__PARAMETER, &found);
+    int64_t n = 0;
+    for (int64_t i = 0; i < found.n && ok; i++) {
+        if (is_below(found.v[i].name, prefix)) {
+            found.v[n++] = found.v[i];
+        }
+    }
+    if (ok && n == 0 && *prefix) {
+        ok = refuse_prefix(m, &found, prefix);
+    } else if (ok) {
+        found.n = n;
+        ok = require_grad_all(&found, false);
+    }
+    hd__items_free(&found);
+    return ok;
+}
+
+int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
+{
+    HD__CALL("hd_module_num_parameters");
+    hd__items found = {0};
+    int64_t count = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found) ? 0 : -1;
+    for (int64_t i = 0; i < found.n && count >= 0; i++) {
+        const hd__item *item = &found.v[i];
+        bool counts = item->first == i && (!trainable_only || hd_requires_grad(item->t));
+        count += counts ? hd_numel(item->t) : 0;
+    }
+    hd__items_free(&found);
+    return count;
+}
+
 /* ---------------------------------------------------------------- dtype */
 
 /* The tensor of item converted to d, with its gradient; the tensor itself if nothing changes. */

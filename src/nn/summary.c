@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EXTRA_TEXT = 1024 };
@@ -122,12 +123,14 @@ static void take_child(level *at, const char *name, hd__text text)
         hd_free(text.s);
         return;
     }
-    if (at->same.s && strcmp(text.s, at->same.s) != 0) {
+    int64_t place = strtoll(name, NULL, 10);
+    if (at->same.s && (place != at->next || strcmp(text.s, at->same.s) != 0)) {
         end_equal(at);
     }
+    at->first = at->same.s ? at->first : place;
     hd_free(at->same.s);
     at->same = text;
-    at->next++;
+    at->next = place + 1;
 }
 
 /* The text of the innermost module is complete. */

@@ -194,6 +194,11 @@ START_TEST(scopes_close_however_left)
         ck_assert(!hd_grad_mode());
     }
     ck_assert(hd_grad_mode());
+    {
+        HD_NO_INIT;
+        ck_assert(!hd_set_init_mode(false));
+    }
+    ck_assert(hd_set_init_mode(true));
 }
 END_TEST
 

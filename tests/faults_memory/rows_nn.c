@@ -44,6 +44,11 @@ static bool visited(world *w)
 
 /* ---------------------------------------------------------------- composed calls */
 
+static bool taken_and_set(world *w)
+{
+    return hd_module_set(w->block, "ff", hd_module_take(w->block, "ff"));
+}
+
 /* These draw in the order in which they stand. */
 static hd_module *new_block(void)
 {

@@ -8,6 +8,7 @@ SKIP_ROW(hd_register_buffer, "own_new calls it")
 SKIP_ROW(hd_register_module, "own_new calls it")
 SKIP_ROW(hd_module_ready, "own_new calls it")
 SKIP_ROW(hd_module_free, "every world calls it")
+NEVER_ROW(hd_set_init_mode, hd_set_init_mode(true))
 ROW(hd_linear_new, "", hd_linear_new(3, 4, true))
 ROW(hd_linear_new, "without bias", hd_linear_new(30, 40, false))
 ROW(hd_dropout_new, "", hd_dropout_new(0.5, false))
@@ -18,6 +19,7 @@ ROW(hd_layer_norm_new_n, "without bias", hd_layer_norm_new_n(1, (int64_t[]){3}, 
 ROW(hd_layer_norm_new, "", hd_layer_norm_new(4))
 ROW(hd_rms_norm_new, "", hd_rms_norm_new(4, 1e-5))
 ROW(hd_relu_new, "", hd_relu_new(true))
+ROW(hd_silu_new, "", hd_silu_new(true))
 ROW(hd_gelu_new, "", hd_gelu_new("tanh"))
 ROW_AS(DRAWS, hd_sequential_n, "", hd_sequential(hd_linear_new(3, 4, true), hd_relu_new(false)))
 ROW_AS(DRAWS, hd_module_list_n, "", hd_module_list(hd_linear_new(3, 4, true), hd_relu_new(false)))
@@ -73,6 +75,10 @@ ROW(hd_module_save_grads, "in place of others",
 ROW(hd_module_load_grads, "", hd_module_load_grads(w->linear, w->grads_state, "g"))
 ROW(hd_module_zero_grad, "", hd_module_zero_grad(w->linear))
 ROW(hd_module_requires_grad_, "", hd_module_requires_grad_(w->block, false))
+ROW(hd_module_freeze, "", hd_module_freeze(w->block, "att"))
+ROW(hd_module_num_parameters, "", hd_module_num_parameters(w->block, true))
+ROW(hd_module_set, "", hd_module_set(w->block, "ff", hd_relu_new(false)))
+NEVER_ROW(hd_module_take, taken_and_set(w))
 ROW(hd_module_to, "", hd_module_to(w->block, HD_FLOAT64))
 ROW(hd_module_summary, "", hd_module_summary(w->block))
 SKIP_ROW(hd_module_print, "it prints hd_module_summary to stdout")
@@ -101,6 +107,14 @@ NEVER_ROW(hd_calculate_gain, hd_calculate_gain("relu", 0))
 /* ---------------------------------------------------------------- attention, caches */
 
 ROW(hd_kv_cache_new, "", hd_kv_cache_new(w->heads, 2))
+ROW(hd_kv_cache_new_for, "", hd_kv_cache_new_for(HD_FLOAT32, 2, 2, 6, 2))
+DO(CALL, hd_kv_cache_update, "", {
+    hd_tensor *k = hd_ones(HD_FLOAT32, 2, 2, 1, 2), *v = k;
+    bool ok = hd_kv_cache_update(w->cache, &k, &v); /* on failure k and v stay as they are */
+    keep(o, thing_of_bool(ok));
+    KEEP_OUT(o, "keys", ok ? k : NULL);
+    KEEP_OUT(o, "values", ok ? v : NULL);
+})
 SKIP_ROW(hd_kv_cache_free, "every world calls it")
 NEVER_ROW(hd_kv_cache_len, hd_kv_cache_len(w->cache))
 NEVER_ROW(hd_kv_cache_truncate, hd_kv_cache_truncate(w->cache, 1))

@@ -106,6 +106,11 @@ static hd_attention_options attention_options(hd_tensor *mask, double dropout_p)
     return o;
 }
 
+static hd_tensor *turned_columns(world *w, hd_tensor *x) /* x (3, 2) */
+{
+    return hd_rotary(x, hd_narrow(w->y, 1, 0, 2), hd_narrow(w->plain, 1, 1, 2));
+}
+
 static hd_tensor *plain_attention(world *w)
 {
     hd_set_fused_attention(false);

@@ -273,6 +273,22 @@ DO(CALL, hd_scaled_dot_product_attention_with, "the weights", {
     keep(o, thing_of_tensor(hd_scaled_dot_product_attention_with(w->x, w->y, w->y, &a, &weights)));
     KEEP_OUT(o, "weights", weights);
 })
+DO(CALL, hd_scaled_dot_product_attention_with, "grouped queries, the weights", {
+    hd_tensor *weights = NULL, *q = hd_unsqueeze(w->x, 1), *k = hd_unsqueeze(w->y, 0);
+    hd_attention_options a = attention_options(hd_unsqueeze(w->mask, 1), 0.5);
+    a.enable_gqa = true;
+    keep(o, thing_of_tensor(hd_scaled_dot_product_attention_with(q, k, k, &a, &weights)));
+    KEEP_OUT(o, "weights", weights);
+})
+NEVER_ROW(hd_rotary_defaults, hd_rotary_defaults().theta)
+DO(CALL, hd_rotary_tables, "", {
+    hd_tensor *c = NULL, *s = NULL;
+    keep(o, thing_of_bool(hd_rotary_tables(4, 3, NULL, &c, &s)));
+    KEEP_OUT(o, "cos", c);
+    KEEP_OUT(o, "sin", s);
+})
+ROW(hd_rotary, "", turned_columns(w, hd_narrow(w->x, 1, 0, 2)))
+ROW(hd_rotary, "transposed", turned_columns(w, hd_t(hd_narrow(w->x, 0, 0, 2))))
 DO(CALL, hd_scaled_dot_product_attention_with, "tiles, the weights", {
     hd_tensor *weights = NULL;
     hd_attention_options a = attention_options(HD_NONE, 0.25);

@@ -370,14 +370,80 @@ START_TEST(what_a_cache_refuses)
     hd_module_to(m, HD_FLOAT64);
     hd_tensor *wide = hd_to(hd_narrow(x, 1, 0, 1), HD_FLOAT64);
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, wide, c));
-    ck_error(
-        HD_DTYPE,
-        "hd_multi_head_attention_cached: keys or values of float64: expected float32, as in c");
+    ck_error(HD_DTYPE, "hd_multi_head_attention_cached: keys of float64, values of float64: "
+                       "expected float32, as in "
+                       "c");
     ck_assert_int_eq(hd_kv_cache_len(c), 4);
     hd_kv_cache_free(c);
     hd_module_free(m);
     hd_module_free(other);
     hd_module_free(linear);
+}
+END_TEST
+
+/* Keys and values of two pieces, side by side, as views of one storage. */
+START_TEST(a_cache_for_any_attention)
+{
+    HD_SCOPE;
+    hd_kv_cache *c = hd_kv_cache_new_for(HD_FLOAT64, 2, 3, 5, 4);
+    hd_tensor *x = hd_requires_grad_(hd_randn(HD_FLOAT64, 2, 3, 5, 4), true);
+    hd_tensor *y = hd_neg(x), *all[2] = {NULL};
+    for (int64_t at = 0; at < 5; at += 3) { /* of 3 tokens, and then of 2 */
+        hd_tensor *k = hd_narrow(x, 2, at, at ? 2 : 3), *v = hd_narrow(y, 2, at, at ? 2 : 3);
+        ck_assert(hd_kv_cache_update(c, &k, &v));
+        ck_assert_int_eq(hd_kv_cache_len(c), at ? 5 : 3);
+        ck_assert(!hd_requires_grad(k) && !hd_requires_grad(v));
+        ck_assert(hd_equal(k, hd_narrow(x, 2, 0, at ? 5 : 3)));
+        ck_assert(hd_equal(v, hd_narrow(y, 2, 0, at ? 5 : 3)));
+        ck_assert(!at || (hd_shares_storage(k, all[0]) && hd_shares_storage(v, all[1])));
+        all[0] = k;
+        all[1] = v;
+    }
+    hd_tensor *none = hd_narrow(x, 2, 0, 0), *nothing = none; /* no token is no error */
+    ck_assert(hd_kv_cache_update(c, &none, &nothing));
+    ck_assert_int_eq(hd_size(none, 2), 5);
+    ck_assert(hd_kv_cache_truncate(c, 1));
+    hd_tensor *k = hd_narrow(y, 2, 0, 2), *v = k;
+    ck_assert(hd_kv_cache_update(c, &k, &v));
+    ck_assert(hd_equal(k, hd_cat(2, hd_narrow(x, 2, 0, 1), hd_narrow(y, 2, 0, 2))));
+    hd_kv_cache_free(c);
+}
+END_TEST
+
+START_TEST(what_an_update_refuses)
+{
+    HD_SCOPE;
+    hd_kv_cache *c = hd_kv_cache_new_for(HD_FLOAT32, 2, 3, 5, 4);
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3, 4, 4), *k = x, *v = x;
+    ck_assert(hd_kv_cache_update(c, &k, &v));
+#define refused(keys, values, code, message)                                                       \
+    k = (keys), v = (values), x = k;                                                               \
+    ck_assert(!hd_kv_cache_update(c, &k, &v));                                                     \
+    ck_error(code, "hd_kv_cache_update: " message);                                                \
+    ck_assert_ptr_eq(k, x);                                                                        \
+    ck_assert_int_eq(hd_kv_cache_len(c), 4)
+    hd_tensor *two = hd_ones(HD_FLOAT32, 2, 3, 2, 4), *one = hd_narrow(two, 2, 0, 1);
+    refused(two, two, HD_SHAPE, "keys (2, 3, 2, 4) after 4 tokens: more than the cache's length 5");
+    refused(one, two, HD_SHAPE,
+            "keys (2, 3, 1, 4), values (2, 3, 2, 4): expected (2, 3, t, 4) both");
+    refused(hd_narrow(one, 1, 0, 2), one, HD_SHAPE,
+            "keys (2, 2, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) both");
+    refused(hd_select(one, 0, 0), one, HD_SHAPE,
+            "keys (3, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) both");
+    refused(one, hd_to(one, HD_FLOAT64), HD_DTYPE,
+            "keys of float32, values of float64: expected float32, as in c");
+    refused(one, HD_NONE, HD_NULL_ARG, "values is HD_NONE: expected a tensor");
+#undef refused
+    hd_kv_cache_free(c);
+    ck_assert_ptr_null(hd_kv_cache_new_for(HD_FLOAT32, 2, 3, -5, 4));
+    ck_error(HD_VALUE, "hd_kv_cache_new_for: length -5: expected 0 or more");
+    ck_assert_ptr_null(hd_kv_cache_new_for(HD_FLOAT32, 2, -3, 5, 4));
+    ck_error(HD_VALUE, "hd_kv_cache_new_for: heads -3: expected 0 or more");
+    ck_assert_ptr_null(hd_kv_cache_new_for(HD_FLOAT32, 2, 3, 5, -4));
+    ck_error(HD_VALUE, "hd_kv_cache_new_for: head_dim -4: expected 0 or more");
+    ck_assert_ptr_null(hd_kv_cache_new_for((hd_dtype)9, 2, 3, 5, 4));
+    ck_assert_int_eq(hd_error_code(), HD_DTYPE);
+    hd_error_clear();
 }
 END_TEST
 
@@ -396,6 +462,8 @@ Suite *suite_blocks(void)
         a_cache_cut_back,
         a_block_that_fails_forgets_its_tokens,
         what_a_cache_refuses,
+        a_cache_for_any_attention,
+        what_an_update_refuses,
     };
     return SUITE("blocks", tests);
 }

@@ -230,11 +230,84 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- without */
+
+static hd_module *made(int which)
+{
+    switch (which) {
+    case 0: return hd_linear_new(3, 2, true);
+    case 1: return hd_embedding_new(5, 4, 1);
+    case 2: return hd_layer_norm_new(4);
+    case 3: return hd_rms_norm_new(4, 1e-5);
+    case 4: return hd_self_attention_v1_new(3, 2);
+    case 5: return hd_causal_attention_new(3, 2, 6, 0.5, true);
+    case 6: return hd_multi_head_attention_wrapper_new(3, 2, 6, 0.5, 2, true);
+    case 7: return hd_multi_head_attention_new(4, 4, 6, 0.5, 2, true);
+    case 8: return hd_multihead_attention_new(4, 2, NULL);
+    default: return hd_feed_forward_new(4, 8);
+    }
+}
+
+static void ck_parameters(const hd_module *m, bool zero)
+{
+    hd_list *all = hd_module_parameters(m);
+    ck_assert_int_gt(hd_list_len(all), 0);
+    bool some = false;
+    for (int64_t i = 0; i < hd_list_len(all); i++) {
+        some |= hd_item_int(hd_any(hd_list_get(all, i)));
+        ck_assert(hd_requires_grad(hd_list_get(all, i)));
+    }
+    ck_assert_int_eq(some, !zero);
+}
+
+START_TEST(without_init_weights_are_zero)
+{
+    HD_SCOPE;
+    hd_manual_seed(1);
+    hd_tensor *next = hd_rand(HD_FLOAT32, 4);
+    hd_manual_seed(1);
+    for (int i = 0; i < 10; i++) {
+        hd_module *m;
+        {
+            HD_NO_INIT;
+            {
+                HD_NO_INIT;
+            }
+            m = made(i);
+        }
+        ck_parameters(m, true);
+        hd_dict *buffers = hd_module_named_buffers(m);
+        for (int64_t k = 0; k < hd_dict_len(buffers); k++) {
+            hd_tensor *mask = hd_dict_get(buffers, hd_dict_name(buffers, k));
+            ck_assert(hd_equal(mask, hd_triu(hd_ones(HD_FLOAT32, 6, 6), 1)));
+        }
+        ck_assert_int_eq(hd_dict_len(buffers), i == 6 ? 2 : i == 5 || i == 7);
+        hd_dict_free(buffers);
+        hd_module_free(m);
+    }
+    ck_assert(same_bits(hd_rand(HD_FLOAT32, 4), next));
+    for (int i = 0; i < 10; i++) {
+        hd_module *m = made(i);
+        ck_parameters(m, false);
+        hd_module_free(m);
+    }
+    HD_NO_INIT;
+    hd_module *m = hd_linear_new(3, 2, false);
+    ck_elements(hd_init_ones_(hd_module_get_parameter(m, "weight")), 1, 1, 1, 1, 1, 1);
+    hd_module_free(m);
+}
+END_TEST
+
 Suite *suite_init(void)
 {
     const TTest *const tests[] = {
-        golden_inits,     rows_or_columns_are_orthonormal, orthonormal_to_the_last_bits,
-        without_elements, a_mean_far_from_its_bounds,      what_is_refused,
+        golden_inits,
+        rows_or_columns_are_orthonormal,
+        orthonormal_to_the_last_bits,
+        without_elements,
+        a_mean_far_from_its_bounds,
+        what_is_refused,
+        without_init_weights_are_zero,
     };
     return SUITE("init", tests);
 }

@@ -278,6 +278,30 @@ START_TEST(relu_and_gelu)
 }
 END_TEST
 
+START_TEST(silu)
+{
+    HD_SCOPE;
+    hd_module *m = hd_silu_new(false), *in_place = hd_silu_new(true);
+    for (int64_t n = 4; n < 50; n += 41) {
+        hd_tensor *x = hd_randn(HD_FLOAT32, n), *y = hd_silu(x), *kept = hd_clone(x);
+        ck_assert(same_bits(hd_forward(m, x), y) && same_bits(x, kept));
+        ck_assert_ptr_eq(hd_forward(in_place, x), x);
+        ck_assert(same_bits(x, y));
+        hd_tensor *leaf = hd_parameter(kept, true), *other = hd_parameter(kept, true);
+        ck_assert(hd_backward(hd_sum(hd_forward(in_place, hd_mul_scalar(leaf, 1)))));
+        ck_assert(hd_backward(hd_sum(hd_forward(m, other))));
+        ck_assert(same_bits(hd_grad(leaf), hd_grad(other)));
+        ck_assert_ptr_null(hd_forward(in_place, leaf));
+        ck_assert_int_eq(hd_error_code(), HD_GRAD);
+        hd_error_clear();
+    }
+    ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_INT64, 2)));
+    ck_error(HD_DTYPE, "hd_silu: int64: expected float32 or float64");
+    hd_module_free(m);
+    hd_module_free(in_place);
+}
+END_TEST
+
 START_TEST(sequential)
 {
     HD_SCOPE;
@@ -307,6 +331,7 @@ Suite *suite_layers(void)
         layer_norm,
         rms_norm,
         relu_and_gelu,
+        silu,
         sequential,
     };
     return SUITE("layers", tests);

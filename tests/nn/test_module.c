@@ -520,6 +520,117 @@ START_TEST(a_failed_list_frees_all)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- one child for another */
+
+START_TEST(a_child_in_anothers_place)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_register_module(&m->base, "left", &m->left,
+                       hd_sequential(hd_linear_new(2, 2, true), hd_relu_new(false)));
+    hd_module *root = &m->base, *gelu = hd_gelu_new("tanh"), *norm = hd_layer_norm_new(2);
+    ck_assert(hd_module_set(root, "left.0", norm));
+    ck_assert_ptr_eq(hd_module_get(root, "left.0"), norm);
+    ck_assert_ptr_null(hd_module_get_parameter(root, "left.0.in"));
+    hd_error_clear();
+    hd_module_free(norm);
+    ck_error(HD_STATE, "hd_module_free: LayerNorm is a child of Sequential, which frees it");
+    ck_assert(hd_module_set(root, "left", gelu));
+    ck_assert_ptr_eq(m->left, gelu);
+    ck_assert_str_eq(hd_module_summary(root), "Probe(\n  (left): GELU(approximate='tanh')\n)");
+
+    hd_module *taken = hd_module_take(root, "left");
+    ck_assert_ptr_eq(taken, gelu);
+    ck_assert_ptr_null(m->left);
+    ck_assert_ptr_null(hd_module_take(root, "left"));
+    ck_error(HD_VALUE, "hd_module_take: Probe has no module \"left\"");
+    ck_assert(hd_module_set(root, "left", hd_sequential(taken))); /* a wrapper around it */
+    ck_assert_ptr_eq(hd_module_get(root, "left.0"), gelu);
+    hd_module_free(root);
+}
+END_TEST
+
+START_TEST(a_place_in_a_list_stays)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_full(HD_FLOAT32, -1, 2);
+    hd_module *m = hd_sequential(hd_relu_new(false), hd_gelu_new("none"), hd_gelu_new("none"));
+    hd_module *relu = hd_module_take(m, "0");
+    ck_assert(same_bits(hd_forward(m, x), hd_gelu(hd_gelu(x))));
+    ck_assert_int_eq(hd_module_list_len(m), 3);
+    ck_assert_ptr_null(hd_module_list_get(m, 0));
+    ck_error(HD_STATE, "hd_module_list_get: Sequential: hd_module_take took module 0");
+    ck_assert_str_eq(hd_module_summary(m), "Sequential(\n  (1): GELU(approximate='none')\n"
+                                           "  (2): GELU(approximate='none')\n)");
+    ck_assert(hd_module_list_append(m, relu));
+    ck_assert_ptr_eq(hd_module_get(m, "3"), relu);
+    ck_assert(hd_module_set(m, "0", hd_dropout_new(0, false)));
+    ck_assert_int_eq(hd_module_list_len(m), 4);
+    hd_module_free(m);
+
+    m = hd_module_list(hd_relu_new(false), hd_relu_new(false), hd_relu_new(false),
+                       hd_relu_new(false));
+    hd_module_free(hd_module_take(m, "1"));
+    ck_assert_str_eq(hd_module_summary(m), "ModuleList(\n  (0): ReLU()\n  (2-3): 2 x ReLU()\n)");
+    hd_module_free(m);
+}
+END_TEST
+
+/* What cannot be put there is freed, unless another module frees it. */
+START_TEST(what_cannot_take_a_place)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_module *root = &m->base, *inner = hd_sequential(hd_relu_new(false));
+    hd_register_module(root, "left", &m->left, inner);
+    ck_assert(!hd_module_set(root, "right", hd_relu_new(false)));
+    ck_error(HD_VALUE, "hd_module_set: Probe has no module \"right\"");
+    ck_assert(!hd_module_set(root, "left.1", hd_relu_new(false)));
+    ck_error(HD_VALUE, "hd_module_set: Probe has no module \"left.1\"");
+    ck_assert(!hd_module_set(root, "", hd_relu_new(false)));
+    ck_error(HD_VALUE, "hd_module_set: Probe has no module \"\"");
+    ck_assert(!hd_module_set(root, "left", NULL));
+    ck_error(HD_NULL_ARG, "hd_module_set: child is NULL");
+    ck_assert(!hd_module_set(root, NULL, hd_relu_new(false)));
+    ck_error(HD_NULL_ARG, "hd_module_set: name is NULL");
+    ck_assert(!hd_module_set(NULL, "left", hd_relu_new(false)));
+    ck_error(HD_NULL_ARG, "hd_module_set: m is NULL");
+    ck_assert(!hd_module_set(root, "left", inner));
+    ck_error(HD_STATE, "hd_module_set: Sequential has a parent already: a Probe");
+    ck_assert(!hd_module_set(root, "left.0", root));
+    ck_error(HD_STATE, "hd_module_set: Probe cannot be below itself");
+    ck_assert(!hd_module_set(root, "no", root));
+    ck_error(HD_VALUE, "hd_module_set: Probe has no module \"no\"");
+    ck_assert_ptr_eq(m->left, inner);
+    ck_assert_ptr_null(hd_module_take(root, "right"));
+    ck_error(HD_VALUE, "hd_module_take: Probe has no module \"right\"");
+    hd_module_free(root);
+}
+END_TEST
+
+/* The built-in classes look at what their places hold. */
+START_TEST(a_dropout_of_another_class)
+{
+    HD_SCOPE;
+    hd_module *m = hd_multi_head_attention_new(4, 4, 6, 0.5, 2, false);
+    hd_tensor *x = hd_randn(HD_FLOAT32, 2, 6, 4), *want;
+    hd_module_eval(m);
+    want = hd_forward(m, x);
+    hd_module_train(m, true);
+    ck_assert(hd_module_set(m, "dropout", hd_sequential(hd_dropout_new(0, false))));
+    ck_assert_double_lt(distance(hd_forward(m, x), want), 1e-6);
+    hd_module_free(hd_module_take(m, "dropout"));
+    ck_assert(same_bits(hd_forward(m, x), want));
+    ck_assert(hd_module_set(m, "W_key", hd_relu_new(false)));
+    ck_assert_ptr_null(hd_kv_cache_new(m, 1));
+    ck_error(HD_VALUE, "hd_kv_cache_new: ReLU has no parameter \"weight\"");
+    hd_module_free(hd_module_take(m, "out_proj"));
+    ck_assert_ptr_null(hd_forward(m, x));
+    ck_error(HD_NULL_ARG, "hd_forward: m is NULL");
+    hd_module_free(m);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- out of memory */
 
 /* However many allocations succeed before one fails, a constructor that fails leaks nothing. */
@@ -570,6 +681,10 @@ Suite *suite_module(void)
         visiting_parents_first,
         lists,
         a_failed_list_frees_all,
+        a_child_in_anothers_place,
+        a_place_in_a_list_stays,
+        what_cannot_take_a_place,
+        a_dropout_of_another_class,
         constructors_survive_no_memory,
     };
     return SUITE("module", tests);

@@ -337,6 +337,51 @@ START_TEST(gradients_of_all)
 }
 END_TEST
 
+START_TEST(frozen_and_counted)
+{
+    HD_SCOPE;
+    hd_module *m = hd_sequential(hd_linear_new(2, 3, true), hd_relu_new(false),
+                                 hd_sequential(hd_linear_new(3, 4, false)), hd_layer_norm_new(4));
+    ck_assert_int_eq(hd_module_num_parameters(m, false), 9 + 12 + 8);
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 9 + 12 + 8);
+    ck_assert(hd_module_freeze(m, "2"));
+    ck_assert(!hd_requires_grad(hd_module_get_parameter(m, "2.0.weight")));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 9 + 8);
+    ck_assert(hd_module_freeze(m, "0.bias"));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 6 + 8);
+    ck_assert(!hd_module_freeze(m, "0.b"));
+    ck_error(HD_VALUE, "hd_module_freeze: Sequential: no parameter begins with \"0.b\": expected a "
+                       "name that begins with 0, 2, 3");
+    ck_assert(!hd_module_freeze(m, "1"));
+    ck_assert_int_eq(hd_error_code(), HD_VALUE);
+    hd_error_clear();
+    ck_assert(hd_module_freeze(m, ""));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
+    ck_assert_int_eq(hd_module_num_parameters(m, false), 29);
+    ck_assert(
+        hd_module_set_parameter(m, "0.weight", hd_parameter(hd_ones(HD_FLOAT32, 3, 2), true)));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 6);
+    hd_module_free(m);
+
+    m = hd_sequential(hd_linear_new(3, 3, false), hd_linear_new(3, 3, false)); /* tied */
+    ck_assert(hd_module_set_parameter(m, "1.weight", hd_module_get_parameter(m, "0.weight")));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 9);
+    ck_assert(hd_module_freeze(m, "1"));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
+    hd_module_free(m);
+    m = hd_relu_new(false);
+    ck_assert(hd_module_freeze(m, ""));
+    ck_assert(!hd_module_freeze(m, "a"));
+    ck_error(HD_VALUE,
+             "hd_module_freeze: ReLU: no parameter begins with \"a\": expected a name that "
+             "begins with nothing, because it has no parameter");
+    ck_assert_int_eq(hd_module_num_parameters(m, false), 0);
+    hd_module_free(m);
+    ck_assert_int_eq(hd_module_num_parameters(NULL, false), -1);
+    ck_error(HD_NULL_ARG, "hd_module_num_parameters: m is NULL");
+}
+END_TEST
+
 START_TEST(gradients_written_and_read)
 {
     HD_SCOPE;
@@ -483,6 +528,7 @@ Suite *suite_state(void)
         no_report_while_an_error_stands,
         loading_counts_as_a_change,
         gradients_of_all,
+        frozen_and_counted,
         gradients_written_and_read,
         gradients_of_tied_parameters,
         gradients_that_do_not_fit,

@@ -118,7 +118,9 @@ static hd_module *unlike_packed(void)
     X("Block()", block())                                                                          \
     X("nn.ModuleList([Block(), Block()])", hd_module_list(block(), block()))                       \
     X("Empty()", empty())                                                                          \
-    X("nn.RMSNorm(4, eps=1e-5)", hd_rms_norm_new(4, 1e-5))
+    X("nn.RMSNorm(4, eps=1e-5)", hd_rms_norm_new(4, 1e-5))                                         \
+    X("nn.SiLU()", hd_silu_new(false))                                                             \
+    X("nn.SiLU(inplace=True)", hd_silu_new(true))
 
 #define ONE(text, constructor) +1
 enum { MODELS_COUNT = 0 MODELS(ONE) };

@@ -104,4 +104,11 @@ static hd_tensor *attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_te
     return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
 }
 
+static hd_tensor *grouped_queries(hd_tensor *q, hd_tensor *k, hd_tensor *v)
+{
+    hd_attention_options o = hd_attention_defaults();
+    o.enable_gqa = true;
+    return hd_scaled_dot_product_attention_with(q, k, v, &o, NULL);
+}
+
 #endif

@@ -28,6 +28,7 @@
     X(names)                                                                                       \
     X(copies)                                                                                      \
     X(attention)                                                                                   \
+    X(rotary)                                                                                      \
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \

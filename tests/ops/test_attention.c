@@ -291,6 +291,113 @@ START_TEST(a_hidden_row_with_a_nan)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- grouped queries */
+
+/* Each head of x (2, h, n, d) `group` times, in memory of its own. */
+static hd_tensor *repeated(hd_tensor *x, int64_t group)
+{
+    int64_t h = hd_size(x, 1), n = hd_size(x, 2), d = hd_size(x, 3);
+    return hd_reshape(hd_expand(hd_unsqueeze(x, 2), 2, h, group, n, d), 2, h * group, n, d);
+}
+
+/* Query head i takes key head i / group: the results and gradients are those of repeated keys and
+ * values. A mask for each head is split, too. */
+START_TEST(grouped_queries_share_keys)
+{
+    static const int64_t sizes[][4] = {
+        {FEW, FEW, 4, 4}, {1, 300, 64, 64}, {MANY, MANY, 24, 8}, {40, 61, 33, 33}};
+    for (int k = 0; k < 4 * 2 * 2; k++) {
+        HD_SCOPE;
+        const int64_t *size = sizes[k / 4], group = k & 1 ? 3 : 2;
+        hd_tensor *x[3], *y[2], *w[2], *grad[2][3];
+        for (int i = 0; i < 3; i++) {
+            x[i] = hd_randn(HD_FLOAT32, 2, size[i > 0], i ? 3 : 3 * group, size[i < 2 ? 2 : 3]);
+            x[i] = hd_requires_grad_(hd_detach(hd_transpose(x[i], 1, 2)), true);
+        }
+        hd_attention_options o = option_set(_i, size[0], size[1]);
+        if (k & 2 && o.attn_mask != HD_NONE) {
+            hd_tensor *other = hd_add_scalar(hd_randn(HD_FLOAT32, 3 * group, size[0], size[1]), 1);
+            o.attn_mask = hd_gt_scalar(other, 0);
+        }
+        hd_tensor *dy = hd_randn(HD_FLOAT32, 2, 3 * group, size[0], size[3]);
+        for (int grouped = 0; grouped < 2; grouped++) {
+            o.enable_gqa = grouped;
+            hd_tensor *all[] = {x[0], grouped ? x[1] : repeated(x[1], group),
+                                grouped ? x[2] : repeated(x[2], group)};
+            y[grouped] = attend(all, &o, &w[grouped]);
+            ck_assert_msg(y[grouped], "%s", hd_error_message());
+            ck_assert(hd_backward_with(y[grouped], dy, false));
+            for (int i = 0; i < 3; i++) {
+                grad[grouped][i] = hd_grad(x[i]);
+                hd_set_grad(x[i], HD_NONE);
+            }
+        }
+        ck_assert_double_le(distance(y[1], y[0]), 1e-6);
+        ck_assert_double_le(distance(w[1], w[0]), 1e-6);
+        for (int i = 0; i < 3; i++) {
+            ck_assert_double_le(distance(grad[1][i], grad[0][i]), 1e-5);
+        }
+        ck_no_error();
+    }
+}
+END_TEST
+
+/* The call takes the memory that it takes where each query head has a key head, but for views. */
+START_TEST(grouped_queries_copy_nothing)
+{
+    int64_t bytes[2];
+    for (int grouped = 0; grouped < 2; grouped++) {
+        HD_SCOPE;
+        hd_tensor *q = hd_randn(HD_FLOAT32, 1, 8, 1, 64);
+        hd_tensor *k = hd_randn(HD_FLOAT32, 1, grouped ? 2 : 8, 2000, 64);
+        hd_attention_options o = hd_attention_defaults();
+        o.enable_gqa = true;
+        int64_t before = hd_bytes_live();
+        hd_bytes_peak_reset();
+        ck_assert_ptr_nonnull(hd_scaled_dot_product_attention_with(q, k, k, &o, NULL));
+        bytes[grouped] = hd_bytes_peak() - before;
+    }
+    ck_assert_int_lt(bytes[1], bytes[0] + 8192);
+}
+END_TEST
+
+START_TEST(what_grouped_queries_refuse)
+{
+    HD_SCOPE;
+    hd_attention_options o = hd_attention_defaults();
+    o.enable_gqa = true;
+    hd_tensor *q = hd_zeros(HD_FLOAT32, 2, 6, 5, 4), *k = hd_zeros(HD_FLOAT32, 2, 4, 7, 4);
+    hd_tensor *two = hd_narrow(k, 1, 0, 2), *none = hd_narrow(k, 1, 0, 0);
+#define refuses(code, message, ...)                                                                \
+    ck_assert_ptr_null(hd_scaled_dot_product_attention_with(__VA_ARGS__, &o, NULL));               \
+    ck_error(code, "hd_scaled_dot_product_attention_with: " message)
+#define EXPECTED                                                                                   \
+    " with enable_gqa: expected (..., heads, n, d) each, with as many heads in k as in v, of "     \
+    "which q has a multiple"
+    refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 4, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, k, k);
+    refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 2, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, two, k);
+    refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 0, 7, 4), v (2, 0, 7, 4)" EXPECTED, q, none, none);
+    refuses(HD_SHAPE, "q (5, 4), k (7, 4), v (7, 4)" EXPECTED, hd_zeros(HD_FLOAT32, 5, 4),
+            hd_zeros(HD_FLOAT32, 7, 4), hd_zeros(HD_FLOAT32, 7, 4));
+    refuses(HD_SHAPE,
+            "q (2, 6, 5, 4), k (3, 2, 7, 4), v (3, 2, 7, 4): expected (..., l, d), (..., s, d) and "
+            "(..., s, dv), of batches that broadcast",
+            q, hd_zeros(HD_FLOAT32, 3, 2, 7, 4), hd_zeros(HD_FLOAT32, 3, 2, 7, 4));
+    hd_tensor *deep = hd_zeros(HD_FLOAT32, 1, 1, 1, 1, 1, 2, 1, 4);
+    refuses(HD_SHAPE, "9 dimensions: expected 0 to 8", deep, hd_narrow(deep, 5, 0, 1),
+            hd_narrow(deep, 5, 0, 1));
+    o.attn_mask = hd_ones(HD_BOOL, 2, 5, 7);
+    refuses(HD_SHAPE, "attn_mask (2, 5, 7): expected 2 dims or more that broadcast to (2, 6, 5, 7)",
+            q, two, two);
+#undef refuses
+    o.attn_mask = HD_NONE;
+    hd_tensor *y = hd_scaled_dot_product_attention_with(hd_narrow(q, 1, 0, 0), two, two, &o, NULL);
+    ck_assert_int_eq(hd_size(y, 1), 0);
+    ck_assert_int_eq(hd_size(y, 2), 5);
+    ck_no_error();
+}
+END_TEST
+
 /* ---------------------------------------------------------------- memory, names */
 
 /* The memory of a call grows with the number of tokens, not with its square; dropout's mask
@@ -387,10 +494,13 @@ Suite *suite_attention(void)
         not_numbers,
         a_hidden_row_with_a_nan,
         linear_memory,
+        grouped_queries_copy_nothing,
+        what_grouped_queries_refuse,
         names,
         errors,
     };
     Suite *s = SUITE_OF("attention", tests);
     suite_add_loop(s, fused_is_composed, 10);
+    suite_add_loop(s, grouped_queries_share_keys, 10);
     return s;
 }

@@ -217,6 +217,8 @@ START_TEST(built_in_forwards_have_names)
         hd_rms_norm_new(4, 1e-5),
         hd_relu_new(false),
         hd_relu_new(true),
+        hd_silu_new(false),
+        hd_silu_new(true),
         hd_gelu_new("none"),
         hd_self_attention_v1_new(4, 2),
         hd_self_attention_v2_new(4, 2, false),

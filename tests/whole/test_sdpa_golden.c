@@ -15,7 +15,7 @@ static hd_tensor *pattern(int64_t batch, int64_t heads, int64_t n, int64_t width
 }
 
 /* The masks of tools/golden/golden_sdpa.py. Query 2 sees nothing by "bool" and by "float". */
-static hd_tensor *mask_of(const golden_case *c, int64_t l, int64_t s)
+static hd_tensor *mask_of(const golden_case *c, int64_t l, int64_t s, int64_t heads)
 {
     const char *name = golden_text(c, "mask", "");
     if (strcmp(name, "bool") == 0) {
@@ -27,6 +27,9 @@ static hd_tensor *mask_of(const golden_case *c, int64_t l, int64_t s)
         hd_tensor *mask = pattern(1, 1, l, s, 4);
         hd_fill_(hd_select(mask, 2, 2), -INFINITY);
         return mask;
+    }
+    if (strcmp(name, "heads") == 0) {
+        return hd_gt_scalar(pattern(1, heads, l, s, 7), -0.5);
     }
     return *name ? hd_gt_scalar(pattern(1, 1, 1, s, 5), 0) : HD_NONE;
 }
@@ -54,19 +57,21 @@ static void check_case(const golden_case *c)
     const double *sizes = golden_get(c, "sizes")->d;
     int64_t l = (int64_t)sizes[0], s = (int64_t)sizes[1], d = (int64_t)sizes[2];
     int64_t dv = (int64_t)sizes[3];
-    hd_tensor *x[] = {pattern(2, 2, l, d, 0), pattern(2, 2, s, d, 1), pattern(2, 2, s, dv, 2)};
+    int64_t heads = golden_int(c, "heads", 2); /* of q: another number than 2 means enable_gqa */
+    hd_tensor *x[] = {pattern(2, heads, l, d, 0), pattern(2, 2, s, d, 1), pattern(2, 2, s, dv, 2)};
     for (int i = 0; i < 3; i++) {
         hd_requires_grad_(x[i], true);
     }
     hd_attention_options o = hd_attention_defaults();
-    o.attn_mask = mask_of(c, l, s);
+    o.attn_mask = mask_of(c, l, s, heads);
+    o.enable_gqa = heads != 2;
     o.dropout_p = golden_double(c, "dropout_p", 0);
     o.is_causal = golden_int(c, "is_causal", 0);
     o.scale = golden_double(c, "scale", NAN);
     hd_manual_seed((uint64_t)golden_int(c, "seed", 0));
     hd_tensor *y = hd_scaled_dot_product_attention_with(x[0], x[1], x[2], &o, NULL);
     ck_sampled(c, "out", y);
-    ck_assert(hd_backward_with(y, pattern(2, 2, l, dv, 6), false));
+    ck_assert(hd_backward_with(y, pattern(2, heads, l, dv, 6), false));
     static const char *const fields[] = {"dq", "dk", "dv"};
     for (int i = 0; i < 3; i++) {
         ck_sampled(c, fields[i], hd_grad(x[i]));
@@ -88,7 +93,7 @@ static void check_file(const char *path, hd_bernoulli_stream stream, int cases)
 
 START_TEST(native_stream)
 {
-    check_file(GOLDEN_DIR "/sdpa.txt", HD_BERNOULLI_NATIVE, 23);
+    check_file(GOLDEN_DIR "/sdpa.txt", HD_BERNOULLI_NATIVE, 30);
 }
 END_TEST
 

@@ -593,12 +593,22 @@ row("hd_scaled_dot_product_attention",
     fuzz(123, "attention(a)", name="attention_masked"), tolerance=1e-05, weight=2, gradient_zeros=False)
 row("hd_scaled_dot_product_attention_with",
     "(F.scaled_dot_product_attention({0}, {1}, {2}, {3}.get('attn_mask'),"
-    " is_causal={3}['is_causal'], scale={3}.get('scale')), None)",
+    " is_causal={3}['is_causal'], scale={3}.get('scale'), enable_gqa={3}.get('enable_gqa', False)), None)",
     "attention_with",
     grad("bhmd bhnd bhnc mn | bhmd bhnd bhnc b1mn | bhmd nd 1hnc 1n", -2, 2,
          "attention_with(x, y, z, w)", note="mask learned"),
+    grad("b6md b2nd b2nc | 4md b1nd 1nc", -2, 2, "grouped_queries(x, y, z)", note="grouped queries"),
     fuzz(124, "other_of(attention_with(a, other()))", name="attention_weights"), tolerance=1e-05,
     indices=False, gradient_zeros=False)
+
+
+row("hd_rotary",
+    "({0} * {1} + torch.cat((-{0}[..., {0}.shape[-1] // 2:], {0}[..., :{0}.shape[-1] // 2]), -1) * {2})",
+    "rotary", grad("bn8 n8 n8 | n2 n2 n2 | bmn4 n4 n4", -2, 2),
+    survey("xyy fd cts B"), fuzz(183), golden=EXACT, node="AddBackward0", gradient_zeros=False,
+    cases=[{"shapes": [(2, 3, 4), (3, 4), (3, 4)]}, {"shapes": [(3, 22), (3, 22), (3, 22)]},
+           {"shapes": [(2, 2, 1, 6), (1, 6), (1, 6)]}, {"shapes": [(2, 0, 4), (0, 4), (0, 4)]},
+           {"shapes": [(2, 3, 4), (3, 4), (3, 2)]}])
 
 
 section("creation", constant=True)  # new tensors, and what fills them

@@ -21,13 +21,14 @@ import golden_modules
 import golden_names
 import golden_repr
 import golden_rng
+import golden_rotary
 import golden_sdpa
 import golden_steps
 import golden_table
 
 FILES = {
     "rng": golden_rng, "data": golden_data, "repr": golden_repr, "ops": golden_calls, "grads": golden_calls,
-    "attention": golden_attention, "sdpa": golden_sdpa, "modules": golden_modules, "optim": golden_steps,
+    "attention": golden_attention, "sdpa": golden_sdpa, "rotary": golden_rotary, "modules": golden_modules, "optim": golden_steps,
     "steps": golden_steps, "init": golden_init, "layout": golden_layout, "gpt": golden_gpt,
     "arange": golden_arange, "signs": golden_calls, "names": golden_names, "functions": golden_table,
 }

@@ -8,13 +8,13 @@ from golden_format import plain
 EVERY = 41  # of the flattened tensors, one element in so many is recorded
 
 
-def masks(l, s):
+def masks(l, s, heads):
     """by name: keys that take part, or what is added; row 2 sees nothing"""
     seen = pattern((l, s), 3) > -0.25
-    seen[2] = False
+    seen[2:3] = False
     added = pattern((l, s), 4)
-    added[2] = -torch.inf
-    return {"bool": seen, "float": added, "row": pattern((1, s), 5) > 0}
+    added[2:3] = -torch.inf
+    return {"heads": pattern((heads, l, s), 7) > -0.5, "bool": seen, "float": added, "row": pattern((1, s), 5) > 0}
 
 
 def run(inputs, dy, seed, mask, dtype, options):
@@ -30,11 +30,13 @@ def run(inputs, dy, seed, mask, dtype, options):
 def write(w):
     for fields in w.again("out|d[qkv]"):
         l, s, d, dv = plain(fields["sizes"])
-        inputs = [pattern((2, 2, n, e), k) for k, (n, e) in enumerate(((l, d), (s, d), (s, dv)))]
-        dy, mask = pattern((2, 2, l, dv), 6), fields.get("mask")
-        mask = masks(l, s)[mask] if mask else None
+        heads = plain(fields.get("heads", torch.tensor(2)))   # of q: another number than 2 means enable_gqa
+        inputs = [pattern((2, h, n, e), k)
+                  for k, (h, n, e) in enumerate(((heads, l, d), (2, s, d), (2, s, dv)))]
+        dy, mask = pattern((2, heads, l, dv), 6), fields.get("mask")
+        mask = masks(l, s, heads)[mask] if mask else None
         options = {name: plain(fields[name]) for name in ("dropout_p", "scale") if name in fields}
-        options["is_causal"] = bool(fields["is_causal"])
+        options.update(is_causal=bool(fields["is_causal"]), enable_gqa=heads != 2)
         single, double = (run(inputs, dy, plain(fields["seed"]), mask, dtype, options)
                           for dtype in (torch.float32, torch.float64))
         for field, a, b in zip(("out", "dq", "dk", "dv"), single, double):

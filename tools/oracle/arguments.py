@@ -294,18 +294,19 @@ def rms_norm(g):
             g.pick((1e-5, 1e-6, 0.1))]
 
 
-def attention_tensors(g):
+def attention_tensors(g, group=1):
     lead = [g.pick((1, 2, 3)) for _ in range(g.pick((0, 1, 2, 2)))]
+    all_heads = lead[:-1] + [n * group for n in lead[-1:]]
     n, s = g.pick((1, 2, 5, 9)), g.pick((1, 2, 3, 5, 8, 17))
     d, dv = g.pick((1, 2, 4, 8)), g.pick((1, 3, 4, 8))
     kind = "normal"
-    q = g.tensor(FLOATS, lead + [n, d], kind)
+    q = g.tensor(FLOATS, all_heads + [n, d], kind)
     dt = (g.torch(q).dtype,)
     k = g.tensor(dt, lead + [s, d + (1 if g.wrong() else 0)], kind)
     v = g.tensor(dt, lead + [s + (1 if g.wrong() else 0), dv], kind)
     mask = None
     if g.chance(0.5):
-        shape = g.pick(([n, s], [1, s], [n, 1], lead + [n, s]))
+        shape = g.pick(([n, s], [1, s], [n, 1], all_heads + [n, s]))
         mask = g.tensor((torch.bool,) if g.flag() else dt, shape, kind)
     return [q, k, v, mask]
 
@@ -315,11 +316,21 @@ def attention(g):
 
 
 def attention_with(g):
-    q, k, v, mask = attention_tensors(g)
+    group = g.pick((1, 1, 2, 3))
+    q, k, v, mask = attention_tensors(g, group)
     options = {"attn_mask": mask, "is_causal": g.chance(0.3)}
     if g.chance(0.4):
         options["scale"] = g.pick((1.0, 0.5, 0.1))
+    if group > 1 or g.chance(0.1):
+        options["enable_gqa"] = True
     return [q, k, v, options]
+
+
+def rotary(g):
+    t, d = g.pick((0, 1, 3, 8)), g.pick((2, 4, 6, 16, 40))
+    x = g.tensor(FLOATS, [g.pick((1, 2, 3)) for _ in range(g.pick((0, 1, 2)))] + [t, d])
+    dt = (g.torch(x).dtype,)
+    return [x, g.tensor(dt, [t, d]), g.tensor(dt, [t, d + (2 if g.wrong() else 0)])]
 
 
 def losses(g):

@@ -12,7 +12,7 @@ VISIT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p, ctypes
 
 
 def case(p):
-    p.pick((own_class, walked, cache, weights, grads, plain_attention, getters))(p)
+    p.pick((own_class, walked, cache, any_cache, weights, grads, plain_attention, getters))(p)
 
 
 # ---- a class of the user
@@ -148,6 +148,23 @@ def cache(p):
         if p.chance(0.2) and at > 1:
             at = p.r.randrange(at)
             p.equal("hd_kv_cache_truncate", hd.hd_kv_cache_truncate(c, at), True)
+
+
+def any_cache(p):
+    """Piece by piece through a cache for any attention: torch.cat of the pieces."""
+    hd = p.hd
+    batch, heads, length, width = p.pick((1, 2)), p.pick((1, 3)), p.pick((1, 4, 9)), p.pick((1, 2, 8))
+    p.say("hd_kv_cache_new_for(%d, %d, %d, %d)" % (batch, heads, length, width))
+    c = p.owned(hd.hd_kv_cache_new_for(0, batch, heads, length, width), "hd_kv_cache_free")
+    x, y = p.drawn([batch, heads, length, width]), p.drawn([batch, heads, length, width])
+    at = 0
+    while at < length:
+        step = p.r.randrange(1, length - at + 1)
+        k, v = (ctypes.c_void_p(p.tensor(t[:, :, at:at + step])) for t in (x, y))
+        at += step
+        p.equal("hd_kv_cache_update", hd.hd_kv_cache_update(c, ctypes.byref(k), ctypes.byref(v)), True)
+        p.same("keys", k.value, x[:, :, :at], 0, None, False, False)
+        p.same("values", v.value, y[:, :, :at], 0, None, False, False)
 
 
 def weights(p):

@@ -356,7 +356,11 @@ known("cat, stack and roll of tensors in channels-last order",
       where=lambda e: row_major(e.strides, e.expected.shape))
 known("sums of broadcast operands of which each order of dims is possible",
       [leaf(X, [2, 1, 2, 2]), (Y, "hd_permute_n", [X, [0, 3, 1, 2]]), (Z, "hd_rms_norm", [Y, None, 1e-6])],
-      what="hd_rms_norm", kind="strides", where=lambda e: row_major(e.strides, e.expected.shape))
+      what=("hd_rms_norm", "hd_rotary"), kind="strides", where=lambda e: row_major(e.strides, e.expected.shape))
+known("attention with enable_gqa, which heed computes on views",
+      [leaf(X, [1, 2, 1, 1]), grad(X), leaf(Y, [1, 1, 1, 1]),
+       (Z, "hd_scaled_dot_product_attention_with", [X, Y, Y, {"enable_gqa": True, "is_causal": False}])],
+      what="hd_scaled_dot_product_attention_with", kind="grad_fn", where=lambda e: e.args[3].get("enable_gqa"))
 
 
 # ---- optimizers and schedules: the section train leaves these out

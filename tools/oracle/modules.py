@@ -58,20 +58,21 @@ def layer(hd, which, width, rate):
     return {"linear": (lambda: hd.hd_linear_new(width, width, True), lambda: nn.Linear(width, width)),
             "norm": (lambda: hd.hd_layer_norm_new(width), lambda: nn.LayerNorm(width)),
             "relu": (lambda: hd.hd_relu_new(False), nn.ReLU),
+            "silu": (lambda: hd.hd_silu_new(False), nn.SiLU),
             "gelu": (lambda: hd.hd_gelu_new(b"none"), nn.GELU),
             "gelu tanh": (lambda: hd.hd_gelu_new(b"tanh"), tanh_gelu),
             "dropout": (lambda: hd.hd_dropout_new(rate, False), lambda: nn.Dropout(rate))}[which]
 
 
 def activation(p):
-    which = p.pick(("relu", "gelu", "gelu tanh", "dropout"))
+    which = p.pick(("relu", "silu", "gelu", "gelu tanh", "dropout"))
     rate = p.pick((0.0, 0.1, 0.5, 0.9, 1.0))
     p.say("%s %g" % (which, rate))
     return *layer(p.hd, which, 0, rate), [p.pick((1, 4, 17)), p.pick((1, 3, 40))]
 
 
 def kept_width(p, width):
-    which = p.pick(("linear", "relu", "gelu", "norm", "dropout"))
+    which = p.pick(("linear", "relu", "silu", "gelu", "norm", "dropout"))
     p.say("  %s" % which)
     return layer(p.hd, which, width, 0.25)
 

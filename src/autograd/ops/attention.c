@@ -210,13 +210,40 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
     return true;
 }
 
-/* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. */
-static bool join_batch(call *c, const hd_tensor *x)
+/* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each
+ * head of x stands for `group` heads. */
+static bool join_grouped(call *c, const hd_tensor *x, int64_t group)
 {
-    return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, x->sizes) == 0;
+    int64_t sizes[HD_MAX_DIMS];
+    memcpy(sizes, x->sizes, sizeof sizes);
+    if (x->ndim > 2) {
+        sizes[x->ndim - 3] *= group;
+    }
+    return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, call *c)
+/* How many heads of q share a head of k and v; -1 after an error. */
+static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
+{
+    if (!enable_gqa) {
+        return 1;
+    }
+    if (q->ndim > 2 && k->ndim > 2 && v->ndim > 2) {
+        int64_t all = q->sizes[q->ndim - 3], heads = k->sizes[k->ndim - 3];
+        bool same = v->sizes[v->ndim - 3] == heads;
+        if (same && (all == heads || (heads > 0 && all % heads == 0))) {
+            return all == heads ? 1 : all / heads;
+        }
+    }
+    hd__fail(HD_SHAPE,
+             "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with as many "
+             "heads in k as in v, of which q has a multiple",
+             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+    return -1;
+}
+
+static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
+                                int64_t group, call *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -225,8 +252,8 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         h->d = q->sizes[q->ndim - 1];
         h->s = k->sizes[k->ndim - 2];
         h->dv = v->sizes[v->ndim - 1];
-        ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s && join_batch(c, q) &&
-             join_batch(c, k) && join_batch(c, v);
+        ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s &&
+             join_grouped(c, q, 1) && join_grouped(c, k, group) && join_grouped(c, v, group);
     }
     return ok ||
            hd__fail(HD_SHAPE,
@@ -314,6 +341,42 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
+/* x with its heads, dim -3, in two dims: those of queries as (keys, group), fewer as (heads, 1) */
+static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
+{
+    int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;
+    memcpy(sizes, x->sizes, sizeof *sizes * (size_t)x->ndim);
+    memmove(heads + 2, heads + 1, 2 * sizeof *sizes);
+    bool all = *heads == keys * group;
+    heads[0] = all ? keys : *heads;
+    heads[1] = all ? group : 1;
+    return hd_view_n(x, x->ndim + 1, sizes);
+}
+
+/* q (..., heads, group, l, d) against k (..., heads, 1, s, d), which repeats without a copy */
+static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
+                                    const hd_attention_options *o, int64_t group, call *c,
+                                    hd_tensor **weights)
+{
+    hd_attention_options of = *o;
+    int64_t keys = k->sizes[k->ndim - 3];
+    c->batch[c->n_batch - 1] = keys;
+    c->batch[c->n_batch++] = group;
+    q = split_groups(q, keys, group);
+    k = split_groups(k, keys, group);
+    v = split_groups(v, keys, group);
+    if (!hd__is_none(o->attn_mask) && o->attn_mask->ndim > 2) {
+        of.attn_mask = split_groups(o->attn_mask, keys, group);
+    }
+    bool ok = q && k && v && of.attn_mask;
+    hd_tensor *y = ok ? attention_of(q, k, v, &of, c, weights) : NULL;
+    if (y && weights) {
+        *weights = hd_flatten(*weights, -4, -3);
+        ok = *weights;
+    }
+    return y && ok ? hd_flatten(y, -4, -3) : NULL;
+}
+
 hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                 const hd_attention_options *o, hd_tensor **weights)
 {
@@ -325,14 +388,19 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
         *weights = NULL;
     }
     if (!hd__arg("q", q) || !hd__arg("k", k) || !hd__arg("v", v) || !attention_options_ok(o) ||
-        !dtypes_ok(q, k, v, o->attn_mask) || !attention_shapes_ok(q, k, v, &c) ||
+        !dtypes_ok(q, k, v, o->attn_mask)) {
+        return NULL;
+    }
+    int64_t group = group_of(q, k, v, o->enable_gqa);
+    if (group < 0 || !attention_shapes_ok(q, k, v, group, &c) ||
         (!hd__is_none(o->attn_mask) && !attn_mask_ok(o->attn_mask, &c)) || !count_heads(&c)) {
         return NULL;
     }
     fill_call(&c, o);
     hd__draws d;
     hd__draws_begin(&d);
-    hd_tensor *y = attention_of(q, k, v, o, &c, weights);
+    hd_tensor *y = group == 1 ? attention_of(q, k, v, o, &c, weights)
+                              : grouped_attention(q, k, v, o, group, &c, weights);
     hd__draws_end(&d, y);
     if (weights && !y) {
         *weights = NULL;

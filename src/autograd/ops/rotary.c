@@ -1,0 +1,166 @@
+/* rotary.c - rotary positions in the half layout (Su et al. 2021, "RoFormer: Enhanced Transformer
+ * with Rotary Position Embedding"): the tables of cosines and sines, and the op that turns x.
+ *
+ * The tables are those of transformers, whose float32 operations and their order show in the bits:
+ * an angle of many turns keeps few of them. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "autograd/autograd_internal.h"
+#include "tensor/kernels/rotary.h"
+#include "tensor/lanes.h"
+
+/* ---------------------------------------------------------------- the tables */
+
+hd_rotary_options hd_rotary_defaults(void)
+{
+    return (hd_rotary_options){.size = sizeof(hd_rotary_options),
+                               .theta = 10000,
+                               .factor = 1,
+                               .low_freq_factor = 1,
+                               .high_freq_factor = 4};
+}
+
+static bool rotary_options_ok(const hd_rotary_options *o)
+{
+    if (!HD__SIZE_OK(o, "hd_rotary_defaults()")) {
+        return false;
+    }
+    int64_t known = o->original_max_position_embeddings;
+    if (!(o->theta > 0 && isfinite(o->theta)) || !(o->factor > 0 && isfinite(o->factor))) {
+        return hd__fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
+                        o->factor);
+    }
+    if (known < 0 || (known == 0 && o->factor != 1)) {
+        return hd__fail(HD_VALUE,
+                        "original_max_position_embeddings %" PRId64
+                        ", factor %g: expected a length above 0, or 0 and a factor of 1",
+                        known, o->factor);
+    }
+    return (o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
+           hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
+                    o->low_freq_factor, o->high_freq_factor);
+}
+
+/* 1 / theta^(2 i / head_dim), or less: long waves are stretched by `factor`, short ones stay, and
+ * those between are mixed. */
+static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
+{
+    const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
+    const float low = (float)o->low_freq_factor, factor = (float)o->factor;
+    float f = 1 / (float)pow(o->theta, (double)((float)(2 * i) / (float)head_dim));
+    float wave = 1 / f * (float)turn;
+    if (known == 0 || wave < (float)(known / o->high_freq_factor)) {
+        return f;
+    }
+    if (wave > (float)(known / o->low_freq_factor)) {
+        return f / factor;
+    }
+    float smooth = (1 / wave * (float)known - low) / (float)(o->high_freq_factor - low);
+    return (1 - smooth) * f / factor + smooth * f;
+}
+
+bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options *o, hd_tensor **cos,
+                      hd_tensor **sin)
+{
+    HD__CALL("hd_rotary_tables");
+    hd_rotary_options defaults = hd_rotary_defaults();
+    o = o ? o : &defaults;
+    if (!hd__given("cos", cos) || !hd__given("sin", sin)) {
+        return false;
+    }
+    *cos = *sin = NULL;
+    if (head_dim < 0 || head_dim % 2 != 0 || length < 0) {
+        return hd__fail(HD_VALUE,
+                        "head_dim %" PRId64 ", length %" PRId64
+                        ": expected an even number, and a length of 0 or more",
+                        head_dim, length);
+    }
+    HD__SCOPE_OR(false);
+    hd_tensor *f = rotary_options_ok(o) ? hd_empty(HD_FLOAT32, head_dim / 2) : NULL;
+    for (int64_t i = 0; f && i < f->numel; i++) {
+        ((float *)hd__ptr(f))[i] = inverse_frequency(o, i, head_dim);
+    }
+    hd_tensor *at = f ? hd_view(hd_arange_as(HD_FLOAT32, 0, length, 1), length, 1) : NULL;
+    hd_tensor *angles = hd_mul(at, f); /* (length, head_dim / 2) */
+    angles = hd_cat(-1, angles, angles);
+    hd_tensor *c = hd_cos(angles), *s = hd_sin(angles);
+    if (!c || !s) {
+        return false;
+    }
+    *cos = hd_scope_return(c);
+    *sin = hd_scope_return(s);
+    return true;
+}
+
+/* ---------------------------------------------------------------- the turn */
+
+/* x cos + (-x2, x1) sin, unrecorded; laid out as x if x is dense */
+static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
+{
+    HD__SCOPE_OR(NULL);
+    hd_tensor *y = hd__empty_as(x->dtype, x);
+    if (!y || y->numel == 0) {
+        return hd_scope_return(y);
+    }
+    x = hd__side_by_side(x, x->ndim - 1, true);
+    cos = hd__contiguous(cos);
+    sin = hd__contiguous(sin);
+    if (!x || !cos || !sin) {
+        return NULL;
+    }
+    y = hd__dense(x) ? hd__laid_out_as(y, x) : y;
+    hd__lanes w;
+    hd__lanes_init(&w, x->ndim - 1, 4, (hd_tensor *[]){y, x, cos, sin});
+    hd__lanes_run(&w, hdk_rotary()->turn[x->dtype], 0);
+    return hd_scope_return(y);
+}
+
+/* (-x2, x1), where x1 and x2 are the halves of x along its last dim */
+static hd_tensor *rotate_half(hd_tensor *x)
+{
+    int64_t half = x->sizes[x->ndim - 1] / 2;
+    return hd_cat(-1, hd_neg(hd_narrow(x, -1, half, half)), hd_narrow(x, -1, 0, half));
+}
+
+/* y1 = x1 c1 - x2 s1, y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1, which
+ * is a turn of dy by the sines -s2 and -s1;  dcos += dy x,  dsin += dy (-x2, x1) */
+static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__saved_get(n, 0), *cos = hd__saved_get(n, 1), *sin = hd__saved_get(n, 2);
+    if (hd__needs(n, 0)) {
+        hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[1] / 2, 1));
+        dx[0] = back ? turned(dy[0], cos, back) : NULL;
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_mul(dy[0], x);
+    }
+    if (hd__needs(n, 2)) {
+        dx[2] = hd_mul(dy[0], rotate_half(x));
+    }
+}
+
+static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
+
+static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_tensor *sin)
+{
+    int at = x->ndim - 2;
+    return (at >= 0 && x->sizes[at + 1] % 2 == 0 && hd__has_sizes(cos, 2, x->sizes + at) &&
+            hd__has_sizes(sin, 2, x->sizes + at)) ||
+           hd__fail(HD_SHAPE,
+                    "x %s, cos %s, sin %s: expected (..., t, head_dim) of an even head_dim, and "
+                    "(t, head_dim) both",
+                    HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
+}
+
+hd_tensor *hd_rotary(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
+{
+    HD__CALL("hd_rotary");
+    if (!hd__float_x(x) || !hd__arg("cos", cos) || !hd__arg("sin", sin) || !hd__one_dtype(x, cos) ||
+        !hd__one_dtype(x, sin) || !rotary_shapes_ok(x, cos, sin)) {
+        return NULL;
+    }
+    bool learned = hd__wants_grad(cos) || hd__wants_grad(sin);
+    hd_tensor *in[] = {x, cos, sin}, *saved[] = {hd__save_if(learned, x), cos, sin};
+    return HD__RECORD(&rotary_op, turned(x, cos, sin), HD__IN(3, in), HD__SAVES(3, saved));
+}

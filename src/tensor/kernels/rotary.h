@@ -1,0 +1,13 @@
+/* rotary.h - rotary positions, over lanes of an even n (lanes.h) in which sn is 1 for all operands:
+ * y, x, cos and sin. */
+#ifndef HEED_KERNELS_ROTARY_H
+#define HEED_KERNELS_ROTARY_H
+
+#include "tensor/kernels/lanes.h"
+
+struct hdk_rotary {
+    hdk_lane_kernel turn[2]; /* float32, float64 */
+};
+HDK_FAMILY_AVX2(hdk_rotary)
+
+#endif
