@@ -39,7 +39,8 @@ typedef struct hd_safetensors_options {
 HD_API hd_safetensors_options hd_safetensors_defaults(void);
 
 /* The whole file: its tensors by name, in the order of the header, and the texts of its
- * __metadata__ as strings. Free with hd_dict_free. o NULL: defaults.
+ * __metadata__ as strings. Free with hd_dict_free. o NULL: defaults. The path may be that of an
+ * index, as for hd_safetensors_open.
  *
  * map: tensors of heed's own types share a private mapping of the file and are not copied. Nothing
  * is read before it is used. Writing to such a tensor changes neither the file nor other loads of
@@ -68,6 +69,16 @@ HD_API bool hd_save_safetensors(const char *path, const hd_dict *d);
  * sizes live as long as the file is open; tensors may live longer. Any number of threads may
  * read. */
 typedef struct hd_safetensors hd_safetensors;
+/* Opens the file at path; o NULL: defaults. A path that ends in ".index.json" is that of an index:
+ * JSON, as transformers writes it for a model in several files (shards), whose "weight_map" maps
+ * each tensor's name to the name of a file in the same directory. All these files are opened, and
+ * together they behave like one file. Its tensors are those of weight_map, in its order; a tensor
+ * that only its file names is passed over, as transformers does. The metadata are those of all
+ * files; if several have a key, the one that weight_map names first counts. The other members of
+ * the index, as its own metadata with the size of all tensors, are passed over. HD_FORMAT: there is
+ * no weight_map; a tensor comes twice, or its file has it not; what should be the name of a file is
+ * no string, is empty, "." or "..", or has a slash or a backslash. HD_IO: a file cannot be
+ * opened. */
 HD_API hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o);
 HD_API void hd_safetensors_close(hd_safetensors *f); /* closes f; takes NULL */
 /* how many tensors it has; -1 on error */
@@ -86,7 +97,7 @@ HD_API const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i);
 HD_API int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i);
 /* tensor i, in a scope */
 HD_API hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i);
-/* the strings of __metadata__ */
+/* the strings of __metadata__; those of an index are told at hd_safetensors_open */
 HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);
 
 /* ---------------------------------------------------------------- NumPy */

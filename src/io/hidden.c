@@ -37,11 +37,10 @@ int hd__stat_cause(const char *path)
     return hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0 ? 0 : errno;
 }
 
-/* The path of a name beside dir. */
-static const char *path_beside(const char *dir, const char *name)
+const char *hd__path_beside(const char *path, const char *name)
 {
-    size_t n = hd__parent_length(dir);
-    return n > 0 ? hd__path_in(dir, n, name) : hd__path_in(".", 1, name);
+    size_t n = hd__parent_length(path);
+    return n > 0 ? hd__path_in(path, n, name) : hd__path_in(".", 1, name);
 }
 
 const char *hd__hidden_path(const char *dir)
@@ -51,7 +50,7 @@ const char *hd__hidden_path(const char *dir)
     prefix_of(dir, prefix);
     snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
              atomic_fetch_add(&count, 1));
-    return path_beside(dir, name);
+    return hd__path_beside(dir, name);
 }
 
 /* ---------------------------------------------------------------- removing */
@@ -170,7 +169,7 @@ static void note_left_over(hd__left_overs *left, const char *path)
 bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
 {
     char prefix[NAME_SIZE];
-    const char *path = path_beside(dir, ".");
+    const char *path = hd__path_beside(dir, ".");
     hd__sys_list *parent = path ? hd__sys_list_at(path) : NULL;
     if (!parent) {
         left->unread = errno;
@@ -179,7 +178,7 @@ bool hd__left_overs_clear(const char *dir, hd__left_overs *left)
     prefix_of(dir, prefix);
     for (const char *name; path && (name = hd__sys_list_next(parent, &left->unread));) {
         if (strncmp(name, prefix, strlen(prefix)) == 0) {
-            path = path_beside(dir, name);
+            path = hd__path_beside(dir, name);
             if (path) {
                 note_left_over(left, path);
             }

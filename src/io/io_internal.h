@@ -21,6 +21,9 @@ bool hd__in_open(hd__in *in, const char *path, int fd);
 /* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
 bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n);
 
+/* The path of a name in the directory of `path`; it lives in the innermost scope (hidden.c). */
+const char *hd__path_beside(const char *path, const char *name);
+
 /* ---------------------------------------------------------------- elements (elements.c) */
 
 /* A type of number in a file, and the dtype that it becomes. */
@@ -56,7 +59,8 @@ extern const bool hd__big_endian; /* of this machine */
 /* ---------------------------------------------------------------- safetensors */
 
 typedef struct hd__entry {
-    const char *name; /* belongs to `names` */
+    const char *name;           /* belongs to `names` of the file */
+    const hd_safetensors *file; /* which has its bytes */
     const hd__element *type;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -72,12 +76,18 @@ struct hd_safetensors {
     hd_dict *metadata; /* holds strings */
     hd__entry *entries;
     int64_t n, room;
-    int64_t data;         /* where the data begins */
-    hd__mapping *mapping; /* NULL: the caller did not ask for one */
+    int64_t data;            /* where the data begins */
+    hd__mapping *mapping;    /* NULL: the caller did not ask for one */
+    hd_safetensors **shards; /* of an index */
+    int64_t n_shards, shards_room;
 };
 
+/* Opens the file at path, or takes fd, which is open already, and which is closed with it. */
+hd_safetensors *hd__safetensors_open(const char *path, int fd, bool map);
 /* Reads and checks the header: fills names, metadata, entries and data. */
 bool hd__safetensors_header(hd_safetensors *f);
+/* Reads the index at f->path and opens its shards: fills shards, names, metadata and entries. */
+bool hd__safetensors_index(hd_safetensors *f, bool map);
 
 /* shown: as in hd__whole_begin. */
 bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d);

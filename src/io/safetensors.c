@@ -1,5 +1,8 @@
 /* safetensors.c - opens safetensors files, answers questions about them, and reads tensors.
  *
+ * What an index opens is a file without bytes of its own: its entries are those of its shards, and
+ * every entry names the file that has its bytes.
+ *
  * When the file is mapped, a tensor whose bytes need no conversion uses them where they are, and
  * holds the mapping. Bytes that need a conversion, or are not aligned, are read into a copy. */
 #include <errno.h>
@@ -83,8 +86,7 @@ static hd_safetensors *file_new(const char *path)
     return f;
 }
 
-/* Opens the file at path, or takes fd, which is open already, and which is closed with it. */
-static hd_safetensors *file_open(const char *path, int fd, bool map)
+hd_safetensors *hd__safetensors_open(const char *path, int fd, bool map)
 {
     hd_safetensors *f = file_new(path);
     if (!f) {
@@ -99,11 +101,31 @@ static hd_safetensors *file_open(const char *path, int fd, bool map)
     return NULL;
 }
 
+static hd_safetensors *index_open(const char *path, bool map)
+{
+    hd_safetensors *f = file_new(path);
+    if (f && hd__safetensors_index(f, map)) {
+        return f;
+    }
+    hd_safetensors_close(f);
+    return NULL;
+}
+
+static bool is_index(const char *path)
+{
+    static const char end[] = ".index.json";
+    const size_t n = strlen(path), m = sizeof end - 1;
+    return n >= m && strcmp(path + n - m, end) == 0;
+}
+
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
-    bool ok =
-        hd__given("path", path) && (!o || HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"));
-    return ok ? file_open(path, -1, o && o->map) : NULL;
+    if (!hd__given("path", path) ||
+        (o && !HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"))) {
+        return NULL;
+    }
+    const bool map = o && o->map;
+    return is_index(path) ? index_open(path, map) : hd__safetensors_open(path, -1, map);
 }
 
 hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
@@ -118,8 +140,12 @@ void hd_safetensors_close(hd_safetensors *f)
     if (!hd__may_free("f", f, HD_NONE)) {
         return;
     }
+    for (int64_t i = 0; i < f->n_shards; i++) {
+        hd_safetensors_close(f->shards[i]);
+    }
     mapping_drop(NULL, f->mapping);
     hd__sys_drop(f->in.fd);
+    hd_free(f->shards);
     hd_dict_free(f->names);
     hd_dict_free(f->metadata);
     hd_free(f->entries);
@@ -198,28 +224,31 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 /* ---------------------------------------------------------------- reading */
 
 /* The entry's bytes in the mapping, if there is one and a tensor can use them where they are. */
-static void *bytes_in_place(const hd_safetensors *f, const hd__entry *e)
+static void *bytes_in_place(const hd__entry *e)
 {
+    const hd_safetensors *f = e->file;
     char *bytes = f->mapping ? f->mapping->bytes + f->data + e->begin : NULL;
     bool fit = e->begin < e->end && !e->type->convert && (uintptr_t)bytes % e->type->bytes == 0;
     return fit ? bytes : NULL;
 }
 
-static hd_tensor *wrap_entry(const hd_safetensors *f, const hd__entry *e, void *data)
+static hd_tensor *wrap_entry(const hd__entry *e, void *data)
 {
-    hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, f->mapping, e->ndim, e->sizes);
+    hd__mapping *m = e->file->mapping;
+    hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, m, e->ndim, e->sizes);
     if (x) {
-        hd__refs_up(&f->mapping->refs);
+        hd__refs_up(&m->refs);
     }
     return x;
 }
 
-static hd_tensor *read_entry(const hd_safetensors *f, const hd__entry *e)
+static hd_tensor *read_entry(const hd__entry *e)
 {
     char what[160];
-    void *in_place = bytes_in_place(f, e);
+    const hd_safetensors *f = e->file;
+    void *in_place = bytes_in_place(e);
     if (in_place) {
-        return same_size(f) ? wrap_entry(f, e, in_place) : NULL;
+        return same_size(f) ? wrap_entry(e, in_place) : NULL;
     }
     snprintf(what, sizeof what, "tensor '%.*s'", HD__CUT(e->name));
     hd_tensor *x = hd__empty(e->type->dtype, e->ndim, e->sizes);
@@ -234,14 +263,14 @@ hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_read");
     const hd__entry *e = entry_at(f, i);
-    return e ? read_entry(f, e) : NULL;
+    return e ? read_entry(e) : NULL;
 }
 
 static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
 {
     for (int64_t i = 0; i < f->n; i++) {
         HD__SCOPE_OR(false);
-        hd_tensor *x = read_entry(f, &f->entries[i]);
+        hd_tensor *x = read_entry(&f->entries[i]);
         if (!x || !hd_dict_set(d, f->entries[i].name, x)) {
             return false;
         }
@@ -281,5 +310,5 @@ hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
 
 hd_dict *hd__safetensors_load_fd(const char *path, int fd)
 {
-    return load_and_close(file_open(path, fd, false));
+    return load_and_close(hd__safetensors_open(path, fd, false));
 }

@@ -8,53 +8,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text/json.h"
-#include "io/io_internal.h"
+#include "io/safetensors_parser.h"
 
-enum { LENGTH_BYTES = 8, LONGEST = 100000000 };
+enum { LENGTH_BYTES = 8 };
 
-typedef struct parser {
-    hd_safetensors *f;
-    hd__json json;
-    hd__text name, text; /* the last name and the last other text */
-} parser;
+/* ---------------------------------------------------------------- the parser */
 
-/* ---------------------------------------------------------------- messages */
-
-/* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
-#define bad(p, what, name, format, ...)                                                            \
-    hd__fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),  \
-             __VA_ARGS__)
-
-/* Fails because the JSON is wrong, or because its last event is not what the format asks for. */
-static bool unexpected(const parser *p, const char *expected)
+bool hd__parser_unexpected(const hd__parser *p, const char *expected)
 {
     char where[200];
-    snprintf(where, sizeof where, "'%.*s': header", HD__CUT(p->f->path));
+    snprintf(where, sizeof where, "'%.*s': %s", HD__CUT(p->f->path), p->part);
     return hd__json_fail(&p->json, hd__call, where, expected);
 }
 
-static bool expect_event(parser *p, hd__json_kind kind)
+bool hd__parser_expect(hd__parser *p, hd__json_kind kind)
 {
-    return hd__json_next(&p->json) == kind || unexpected(p, hd__json_kind_name(kind));
+    return hd__json_next(&p->json) == kind || hd__parser_unexpected(p, hd__json_kind_name(kind));
 }
 
-/* Goes to the next name of an object. False at the object's end, too; at_end tells which it was. */
-static bool next_name(parser *p)
+bool hd__parser_next(hd__parser *p)
 {
     hd__json_kind kind = hd__json_next(&p->json);
-    return kind == HD__JSON_NAME || (kind != HD__JSON_OBJECT_END && unexpected(p, "a name"));
+    return kind == HD__JSON_NAME ||
+           (kind != HD__JSON_OBJECT_END && hd__parser_unexpected(p, "a name"));
 }
 
-static bool at_end(const parser *p)
-{
-    return p->json.kind == HD__JSON_OBJECT_END;
-}
-
-/* ---------------------------------------------------------------- texts */
-
-/* Copies the event's text to t; fails when there is a zero inside it. */
-static bool copy_text(parser *p, hd__text *t, const char *what)
+bool hd__parser_text(hd__parser *p, hd__text *t, const char *what)
 {
     hd__text_cut(t, 0);
     hd__text_add(t, p->json.s, p->json.len);
@@ -63,10 +42,9 @@ static bool copy_text(parser *p, hd__text *t, const char *what)
             bad(p, what, t->s, "U+0000 at byte %zu: expected none in a text", strlen(t->s)));
 }
 
-/* Copies the event's name to p->name; fails when the name is empty or already in d. */
-static bool copy_new_name(parser *p, const char *what, const hd_dict *d)
+bool hd__parser_new_name(hd__parser *p, const char *what, const hd_dict *d)
 {
-    if (!copy_text(p, &p->name, what)) {
+    if (!hd__parser_text(p, &p->name, what)) {
         return false;
     }
     if (p->name.len == 0) {
@@ -76,18 +54,32 @@ static bool copy_new_name(parser *p, const char *what, const hd_dict *d)
            bad(p, what, p->name.s, "%s", "comes twice: expected each name once");
 }
 
-static bool parse_metadata(parser *p)
+bool hd__parser_run(hd__parser *p, char *text, size_t n, bool (*parse)(hd__parser *p))
+{
+    hd__json_init(&p->json, text, n);
+    bool ok = parse(p);
+    hd__json_free(&p->json);
+    hd_dict_free(p->shards);
+    hd_free(p->name.s);
+    hd_free(p->text.s);
+    hd_free(text);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- metadata */
+
+static bool parse_metadata(hd__parser *p)
 {
     if (p->f->metadata) {
         return bad(p, "header", "__metadata__", "%s", "comes twice: expected it once");
     }
     p->f->metadata = hd_dict_new();
-    if (!p->f->metadata || !expect_event(p, HD__JSON_OBJECT)) {
+    if (!p->f->metadata || !hd__parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (next_name(p)) {
-        if (!copy_new_name(p, "metadata", p->f->metadata) || !expect_event(p, HD__JSON_STRING) ||
-            !copy_text(p, &p->text, "metadata") ||
+    while (hd__parser_next(p)) {
+        if (!hd__parser_new_name(p, "metadata", p->f->metadata) ||
+            !hd__parser_expect(p, HD__JSON_STRING) || !hd__parser_text(p, &p->text, "metadata") ||
             !hd_dict_set_string(p->f->metadata, p->name.s, p->text.s)) {
             return false;
         }
@@ -97,9 +89,9 @@ static bool parse_metadata(parser *p)
 
 /* ---------------------------------------------------------------- a tensor's entry */
 
-static bool parse_dtype(parser *p, hd__entry *e)
+static bool parse_dtype(hd__parser *p, hd__entry *e)
 {
-    if (!expect_event(p, HD__JSON_STRING) || !copy_text(p, &p->text, "tensor")) {
+    if (!hd__parser_expect(p, HD__JSON_STRING) || !hd__parser_text(p, &p->text, "tensor")) {
         return false;
     }
     for (int i = 0; i < hd__elements_len; i++) {
@@ -115,11 +107,11 @@ static bool parse_dtype(parser *p, hd__entry *e)
 }
 
 /* Reads an array of at most `most` integers, each 0 or more. */
-static bool parse_integers(parser *p, const hd__entry *e, const char *field, int most,
+static bool parse_integers(hd__parser *p, const hd__entry *e, const char *field, int most,
                            int64_t *values, int *n)
 {
     hd__json *j = &p->json;
-    if (!expect_event(p, HD__JSON_ARRAY)) {
+    if (!hd__parser_expect(p, HD__JSON_ARRAY)) {
         return false;
     }
     for (*n = 0; hd__json_next(j) == HD__JSON_NUMBER; ++*n) {
@@ -134,15 +126,15 @@ static bool parse_integers(parser *p, const hd__entry *e, const char *field, int
         }
         values[*n] = v;
     }
-    return j->kind == HD__JSON_ARRAY_END || unexpected(p, "an integer");
+    return j->kind == HD__JSON_ARRAY_END || hd__parser_unexpected(p, "an integer");
 }
 
-static bool parse_shape(parser *p, hd__entry *e)
+static bool parse_shape(hd__parser *p, hd__entry *e)
 {
     return parse_integers(p, e, "shape", HD_MAX_DIMS, e->sizes, &e->ndim);
 }
 
-static bool parse_offsets(parser *p, hd__entry *e)
+static bool parse_offsets(hd__parser *p, hd__entry *e)
 {
     int64_t offsets[2];
     int n;
@@ -161,7 +153,7 @@ static bool parse_offsets(parser *p, hd__entry *e)
 
 static const struct {
     const char *name;
-    bool (*parse)(parser *p, hd__entry *e);
+    bool (*parse)(hd__parser *p, hd__entry *e);
 } fields[] = {
     {"dtype", parse_dtype},
     {"shape", parse_shape},
@@ -171,26 +163,26 @@ static const struct {
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* The place in `fields` of the field that the event names; -1 if it names none of them. */
-static int field_of(const hd__json *j)
+static int field_of(const hd__parser *p)
 {
     for (int i = 0; i < FIELDS; i++) {
-        if (strlen(fields[i].name) == j->len && memcmp(fields[i].name, j->s, j->len) == 0) {
+        if (is_name(p, fields[i].name)) {
             return i;
         }
     }
     return -1;
 }
 
-static bool parse_fields(parser *p, hd__entry *e)
+static bool parse_fields(hd__parser *p, hd__entry *e)
 {
     bool seen[FIELDS] = {false};
-    if (!expect_event(p, HD__JSON_OBJECT)) {
+    if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (next_name(p)) {
-        int i = field_of(&p->json);
+    while (hd__parser_next(p)) {
+        int i = field_of(p);
         if (i < 0) {
-            return copy_text(p, &p->text, "tensor") &&
+            return hd__parser_text(p, &p->text, "tensor") &&
                    bad(p, "tensor", e->name,
                        "field '%.*s': expected dtype, shape and data_offsets only",
                        HD__CUT(p->text.s));
@@ -212,7 +204,7 @@ static bool parse_fields(parser *p, hd__entry *e)
 }
 
 /* Do the offsets span as many bytes as the shape and the dtype need? */
-static bool check_offsets(parser *p, const hd__entry *e)
+static bool check_offsets(hd__parser *p, const hd__entry *e)
 {
     int64_t wanted = hd__element_bytes(e->type, e->ndim, e->sizes);
     if (wanted < 0) {
@@ -226,16 +218,17 @@ static bool check_offsets(parser *p, const hd__entry *e)
                e->begin, e->end, HD__SIZES(e->ndim, e->sizes), e->type->safetensors, wanted);
 }
 
-static bool parse_entry(parser *p)
+static bool parse_entry(hd__parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!copy_new_name(p, "tensor", f->names) ||
+    if (!hd__parser_new_name(p, "tensor", f->names) ||
         !hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
         !hd_dict_set_int(f->names, p->name.s, f->n)) {
         return false;
     }
     hd__entry *e = &f->entries[f->n];
     e->name = hd_dict_name(f->names, f->n++);
+    e->file = f;
     return parse_fields(p, e) && check_offsets(p, e);
 }
 
@@ -252,7 +245,7 @@ static int by_offsets(const void *a, const void *b)
 
 /* Does each entry, in the order of the data, begin where the one before it ends, and does the file
  * end where the last one ends? */
-static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
+static bool check_cover(hd__parser *p, hd__entry *const *order, int64_t available)
 {
     const char *before = "";
     int64_t end = 0;
@@ -280,7 +273,7 @@ static bool check_cover(parser *p, hd__entry *const *order, int64_t available)
                     HD__CUT(p->f->path), available, end);
 }
 
-static bool check_layout(parser *p)
+static bool check_layout(hd__parser *p)
 {
     hd_safetensors *f = p->f;
     hd__entry **order = hd__alloc_items(f->n, sizeof *order);
@@ -298,19 +291,18 @@ static bool check_layout(parser *p)
 
 /* ---------------------------------------------------------------- the whole */
 
-static bool parse_header(parser *p)
+static bool parse_header(hd__parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!expect_event(p, HD__JSON_OBJECT)) {
+    if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (next_name(p)) {
-        bool metadata = p->json.len == 12 && memcmp(p->json.s, "__metadata__", 12) == 0;
-        if (!(metadata ? parse_metadata(p) : parse_entry(p))) {
+    while (hd__parser_next(p)) {
+        if (!(is_name(p, "__metadata__") ? parse_metadata(p) : parse_entry(p))) {
             return false;
         }
     }
-    if (!at_end(p) || !expect_event(p, HD__JSON_END)) {
+    if (!at_end(p) || !hd__parser_expect(p, HD__JSON_END)) {
         return false;
     }
     f->metadata = f->metadata ? f->metadata : hd_dict_new();
@@ -342,7 +334,8 @@ static bool read_length(hd_safetensors *f, size_t *n)
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) {
         length = length << 8 | bytes[i];
     }
-    uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES, most = rest < LONGEST ? rest : LONGEST;
+    uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES,
+             most = rest < HD__LONGEST_HEADER ? rest : HD__LONGEST_HEADER;
     if (length > most) {
         return hd__fail(HD_FORMAT,
                         "'%.*s': not a safetensors file: a header of %" PRIu64
@@ -357,16 +350,10 @@ bool hd__safetensors_header(hd_safetensors *f)
 {
     size_t n = 0;
     char *text = read_length(f, &n) ? hd_alloc(n) : NULL;
-    if (!text) {
+    if (!text || !hd__in_read(&f->in, LENGTH_BYTES, text, n)) {
+        hd_free(text);
         return false;
     }
-    parser p = {.f = f};
-    hd__json_init(&p.json, text, n);
     f->data = LENGTH_BYTES + (int64_t)n;
-    bool ok = hd__in_read(&f->in, LENGTH_BYTES, text, n) && parse_header(&p);
-    hd__json_free(&p.json);
-    hd_free(p.name.s);
-    hd_free(p.text.s);
-    hd_free(text);
-    return ok;
+    return hd__parser_run(&(hd__parser){.f = f, .part = "header"}, text, n, parse_header);
 }

@@ -161,6 +161,46 @@ static bool load_half(void)
     return ok;
 }
 
+static void part_of(const char *path, const char *name, hd_tensor *x)
+{
+    hd_dict *d = hd_dict_new();
+    MUST(hd_dict_set(d, name, x) && hd_save_safetensors(path, d));
+    hd_dict_free(d);
+}
+
+/* Two files and their index. */
+static void old_index(void)
+{
+    static const char index[] = "{\"weight_map\": {\"w\": \"x1\", \"bias\": \"x2\"}}";
+    HD_SCOPE;
+    part_of("x1", "w", numbers(1));
+    part_of("x2", "bias", hd_full(HD_FLOAT64, 1, 5));
+    FILE *f = fopen("x.index.json", "wb");
+    MUST(f && fwrite(index, 1, sizeof index - 1, f) == sizeof index - 1 && fclose(f) == 0);
+}
+
+static bool read_index(bool map)
+{
+    HD_SCOPE;
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = map;
+    hd_safetensors *f = hd_safetensors_open("x.index.json", &o);
+    hd_tensor *w = f ? hd_safetensors_read(f, 0) : NULL, *b = w ? hd_safetensors_read(f, 1) : NULL;
+    bool ok = same_tensor(w, numbers(1)) && same_tensor(b, hd_full(HD_FLOAT64, 1, 5));
+    hd_safetensors_close(f);
+    return ok;
+}
+
+static bool read_parts(void)
+{
+    return read_index(false);
+}
+
+static bool map_parts(void)
+{
+    return read_index(true);
+}
+
 /* ---------------------------------------------------------------- npy, tokens */
 
 static bool save_npy(int from)
@@ -459,6 +499,8 @@ const scenario scenarios[] = {
     {"load_safetensors, mapped", old_st, load_mapped, NULL, "'x'", true, false, NULL},
     {"load_safetensors, converted", half_floats, load_half, NULL, "'x'", true, false, NULL},
     {"safetensors_open and _read", old_st, read_st, NULL, "'x'", true, false, NULL},
+    {"safetensors_open of an index", old_index, read_parts, NULL, NULL, true, false, NULL},
+    {"safetensors_open of an index, mapped", old_index, map_parts, NULL, NULL, true, false, NULL},
     {"save_npy, new", NULL, new_npy, is_new_npy, "'x'", true, false, NULL},
     {"save_npy, over an old one", old_npy, new_npy, is_new_npy, "'x'", true, false, NULL},
     {"load_npy", old_npy, load_npy, NULL, "'x'", true, false, NULL},

@@ -7,6 +7,9 @@ ROW(hd_save_safetensors, "in place of another",
     hd_save_safetensors(in_folder(w, "old.safetensors"), w->saved))
 ROW(hd_safetensors_open, "", hd_safetensors_open(in_folder(w, "saved.safetensors"), NULL))
 ROW(hd_safetensors_open, "mapped", hd_safetensors_open(in_folder(w, "saved.safetensors"), &mapped))
+ROW(hd_safetensors_open, "an index", hd_safetensors_open(in_folder(w, "saved.index.json"), NULL))
+ROW(hd_safetensors_open, "an index, mapped",
+    hd_safetensors_open(in_folder(w, "saved.index.json"), &mapped))
 SKIP_ROW(hd_safetensors_close, "every world calls it")
 NEVER_ROW(hd_safetensors_len, hd_safetensors_len(w->file))
 NEVER_ROW(hd_safetensors_find, hd_safetensors_find(w->file, "b") >= 0)

@@ -198,6 +198,16 @@ static void begin_folder(world *w)
     world_add(w, "the folder", thing_of_folder(w->folder));
 }
 
+/* The index of two files. */
+static void write_index(const world *w)
+{
+    FILE *f = fopen(in_folder(w, "saved.index.json"), "w");
+    if (f) {
+        fputs("{\"weight_map\": {\"b\": \"saved.safetensors\", \"a\": \"old.safetensors\"}}", f);
+        fclose(f);
+    }
+}
+
 static void begin_files(world *w)
 {
     ADD(saved, hd_dict_new());
@@ -206,6 +216,7 @@ static void begin_files(world *w)
     hd_dict_set_string(w->saved, "about", "a text");
     hd_save_safetensors(in_folder(w, "saved.safetensors"), w->saved);
     hd_save_safetensors(in_folder(w, "old.safetensors"), w->saved);
+    write_index(w);
     hd_save_npy(in_folder(w, "x.npy"), w->plain);
     hd_tokens_write(in_folder(w, "tokens.bin"), HD_TOKEN_U16, hd_arange(0, 9, 1));
     ADD(file, hd_safetensors_open(in_folder(w, "saved.safetensors"), NULL));

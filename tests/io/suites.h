@@ -12,7 +12,8 @@
 #include "io/io_internal.h"
 
 #define SUITES(X)                                                                                  \
-    X(verdicts) X(safetensors) X(mapping) X(npy) X(files) X(durable) X(checkpoint) X(replace)
+    X(verdicts)                                                                                    \
+    X(safetensors) X(shards) X(mapping) X(npy) X(files) X(durable) X(checkpoint) X(replace)
 SUITES(DECLARE_SUITE)
 
 void begin_in_a_folder(void); /* before and after each test of io */

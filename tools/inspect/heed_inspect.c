@@ -1,5 +1,6 @@
 /* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each
- * tensor. Given the directory of a checkpoint, it reads the model.safetensors in it.
+ * tensor. Given an index of several files, it reads these; given the directory of a checkpoint, the
+ * model.safetensors in it.
  *
  * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
  * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */
@@ -290,6 +291,7 @@ static int inspect(const char *path)
 
 static const char help[] =
     "usage: heed-inspect FILE.safetensors\n"
+    "       heed-inspect FILE.index.json\n"
     "       heed-inspect CHECKPOINT\n"
     "       heed-inspect --help | --version\n"
     "\n"
@@ -300,6 +302,7 @@ static const char help[] =
     "  FILE.safetensors  a file that heed, PyTorch or another program has written; write -- "
     "before\n"
     "                    a name that begins with a dash\n"
+    "  FILE.index.json   the index of a model in several files, which are read as one\n"
     "  CHECKPOINT        a directory: the program reads the model.safetensors in it. What else a\n"
     "                    checkpoint of heed holds is in its state.safetensors.\n"
     "  --help            prints this text\n"
