@@ -50,19 +50,47 @@ HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
  * token; anything else is HD_FORMAT. */
 HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path);
 
+/* The tokenizer of a model folder, from a tokenizer.json of Hugging Face. It gives the ids and the
+ * texts of the Python package tokenizers 0.23. It knows byte pair encoding in these five forms:
+ *
+ * - GPT-2: words by the regular expression of ByteLevel
+ * - SmolLM: each digit is a word (Digits), then as GPT-2
+ * - Llama 3: words by the regular expression of Split, which is known by its text
+ * - Qwen 2: likewise, after the normalizer NFC
+ * - Llama 2 and TinyLlama: a text is one word of characters, in which U+2581 stands for a space
+ *   (the normalizers Prepend and Replace, or Metaspace), with bytes for unknown characters
+ *
+ * Any added tokens and TemplateProcessing belong to all of them. Truncation and padding are not
+ * read. HD_FORMAT: the file is no such tokenizer.json; the message names the file, the key, what is
+ * there, and what is known. */
+HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
+
 HD_API void hd_tokenizer_free(hd_tokenizer *t);
 /* how many ids there are: 0 to size - 1; -1 on error */
 HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t);
 
 /* The id of the token with exactly these n bytes ("<|endoftext|>" too). n < 0 means that the token
- * ends at its zero. If there is no such token, the result is -1, without an error. */
+ * ends at its zero. If there is no such token, the result is -1, without an error. The tokens of
+ * Llama 2's form are spelled as in its file: "\u2581the", "<0x0A>". */
 HD_API int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n);
 
 /* The ids of a text: (count,) int64. HD_VALUE, with the place: a special token that `special`
- * refuses, or a character outside the vocabulary. HD_FORMAT: the text is not UTF-8 (the byte
- * tokenizer takes any text). */
+ * refuses, or a character or byte outside the vocabulary (which the package tokenizers leaves out).
+ * HD_FORMAT: the text is not UTF-8 (the byte tokenizer takes any text). */
 HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
                                       hd_special special);
+
+typedef struct hd_encode_options {
+    size_t size;
+    hd_special special;      /* HD_SPECIAL_ALLOW */
+    bool add_special_tokens; /* true: adds what a tokenizer.json puts before and after a text */
+} hd_encode_options;
+
+HD_API hd_encode_options hd_encode_defaults(void);
+/* The same with options, as a model reads a text; o NULL: the defaults. hd_tokenizer_encode adds no
+ * special tokens. */
+HD_API hd_tensor *hd_tokenizer_encode_with(const hd_tokenizer *t, const char *text, int64_t n,
+                                           const hd_encode_options *o);
 
 /* The text of int64 ids of any shape. It lives in the innermost scope and ends in a zero; *n gets
  * its length (NULL: not wanted). hd_tokenizer_decode_bytes gives the bytes as they are.
@@ -71,10 +99,15 @@ HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, i
 HD_API const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids,
                                              int64_t *n);
 HD_API const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n);
+/* As hd_tokenizer_decode, and leaves out special tokens if skip_special_tokens is true. In the form
+ * of Llama 2, a text loses its first space, and bytes that are no whole character become one
+ * U+FFFD each. */
+HD_API const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tensor *ids,
+                                            bool skip_special_tokens, int64_t *n);
 
 /* Saving writes all that is needed to make the tokenizer again, as the strings prefix.kind,
- * prefix.chars (the character vocabulary), prefix.vocab and prefix.merges (the two files of
- * BPE). While an error stands, nothing is written. */
+ * prefix.chars (the character vocabulary), prefix.vocab and prefix.merges (the two files of BPE),
+ * or prefix.json (tokenizer.json). While an error stands, nothing is written. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 

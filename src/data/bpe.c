@@ -1,7 +1,8 @@
-/* bpe.c - encodes a text by byte pair encoding: finds special tokens, cuts words, merges pairs.
+/* bpe.c - encodes a text by byte pair encoding: finds added tokens, normalizes, cuts words, merges
+ * pairs.
  *
- * A word that is not a token is a list of parts; at first each part is one byte. A heap holds every
- * two neighbours that make a token, sorted by rank and place. A pair that is taken from the heap is
+ * A word is a list of parts; at first each part is one byte, or one character. A heap holds every
+ * two neighbours that can merge, sorted by rank and place. A pair that is taken from the heap is
  * skipped if one of its parts has merged with another meanwhile. So a word of n bytes costs
  * n log n. */
 #include "data/bpe.h"
@@ -48,7 +49,30 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id)
 static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    return hd__bpe_is_special(token, n) ? b->special : hd__bpe_find(b, token, n);
+    for (int64_t i = 0; i < b->n_added; i++) {
+        if (b->added[i].n == n && memcmp(b->added[i].s, token, (size_t)n) == 0) {
+            return b->added[i].id;
+        }
+    }
+    return hd__bpe_find(b, token, n);
+}
+
+/* The slot that holds the merge of these two, or a free one. */
+static int32_t *merge_slot_of(const hd__bpe *b, int32_t left, int32_t right)
+{
+    uint64_t hash = ((uint64_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
+    for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+        int32_t *slot = &b->merge_slots[at & b->merge_mask];
+        const hd__merge *m = &b->merges[*slot - (*slot > 0)];
+        if (*slot == 0 || (m->left == left && m->right == right)) {
+            return slot;
+        }
+    }
+}
+
+void hd__bpe_enter_merge(hd__bpe *b, int32_t rank)
+{
+    *merge_slot_of(b, b->merges[rank].left, b->merges[rank].right) = rank + 1;
 }
 
 /* ---------------------------------------------------------------- one word */
@@ -68,6 +92,7 @@ typedef struct pair {
 
 typedef struct word {
     const hd__bpe *b;
+    hd__ids *ids;
     const char *s;
     int32_t n;
     part *parts;
@@ -105,17 +130,31 @@ static pair heap_take(word *w)
     return top;
 }
 
-/* If the part at `at` and the next one make a token, adds them to the heap. */
+/* What the parts at `at` and `middle` make: its id, or -1; *rank gets the merge's rank. */
+static int32_t merged(const word *w, int32_t at, int32_t middle, uint64_t *rank)
+{
+    const hd__bpe *b = w->b;
+    if (!b->merges) {
+        int32_t id = hd__bpe_find(b, w->s + at, w->parts[middle].end - at);
+        *rank = id >= 0 ? (uint64_t)b->ranks[id] : 0;
+        return id;
+    }
+    int32_t slot = *merge_slot_of(b, w->parts[at].id, w->parts[middle].id);
+    *rank = (uint64_t)slot - 1;
+    return slot ? b->merges[slot - 1].id : -1;
+}
+
+/* If the part at `at` and the next one can merge, adds them to the heap. */
 static void consider(word *w, int32_t at)
 {
     int32_t middle = w->parts[at].end;
     if (middle == w->n) {
         return;
     }
-    int32_t end = w->parts[middle].end, id = hd__bpe_find(w->b, w->s + at, end - at);
+    uint64_t rank;
+    int32_t id = merged(w, at, middle, &rank);
     if (id >= 0) {
-        uint64_t rank = (uint64_t)w->b->ranks[id];
-        heap_add(w, (pair){rank << 32 | (uint32_t)at, end, id});
+        heap_add(w, (pair){rank << 32 | (uint32_t)at, w->parts[middle].end, id});
     }
 }
 
@@ -137,9 +176,42 @@ static void merge_pair(word *w, pair p)
     }
 }
 
-/* Makes each byte a part. The heap needs room for 3 n pairs: there are fewer than n at first, and
- * each of fewer than n merges adds at most two. */
-static bool start_word(word *w, const char *s, int32_t n)
+/* Makes each byte or character a part, or a run of unknown ones, or the bytes of an unknown one.
+ * Returns how many bytes were good. */
+static int32_t first_parts(word *w)
+{
+    const hd__bpe *b = w->b;
+    bool fuses = false; /* the part before is unknown, and the next one would be part of it */
+    for (int32_t i = 0, before = -1, end; i < w->n; i = end) {
+        uint32_t code;
+        int length = b->words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
+        int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
+        bool missing = id < 0;
+        if (missing && b->byte_fallback) { /* the next byte may be in the middle of a character */
+            length = 1;
+            id = b->fallback[(unsigned char)w->s[i]];
+            missing = false;
+        }
+        end = i + length;
+        if (missing && fuses) {
+            w->parts[before].end = end;
+            continue;
+        }
+        id = missing ? b->unknown : id;
+        if (id < 0) {
+            return i;
+        }
+        w->parts[i] = (part){end, before, id};
+        before = i;
+        fuses = missing && b->fuse_unknown;
+    }
+    return w->n;
+}
+
+/* Splits a word into its first parts. The heap needs room for 3 n pairs: there are fewer than n at
+ * first, and each of fewer than n merges adds at most two. *good gets the number of bytes that have
+ * a token. */
+static bool start_word(word *w, const char *s, int32_t n, int32_t *good)
 {
     if (!hd__grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
         !hd__grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
@@ -148,94 +220,251 @@ static bool start_word(word *w, const char *s, int32_t n)
     w->s = s;
     w->n = n;
     w->pairs = 0;
-    for (int32_t i = 0; i < n; i++) {
-        w->parts[i] = (part){i + 1, i - 1, hd__bpe_find(w->b, s + i, 1)};
-    }
-    for (int32_t i = 0; i < n; i++) {
+    memset(w->parts, 0, (size_t)n * sizeof *w->parts);
+    *good = first_parts(w);
+    for (int32_t i = 0; i < *good && *good == n; i = w->parts[i].end) {
         consider(w, i);
-    }
-    return true;
-}
-
-static bool encode_word(word *w, const char *s, int32_t n, hd__ids *ids)
-{
-    int32_t whole = hd__bpe_find(w->b, s, n);
-    if (whole >= 0) {
-        hd__ids_add(ids, whole);
-        return true;
-    }
-    if (!start_word(w, s, n)) {
-        return false;
-    }
-    while (w->pairs > 0) {
-        merge_pair(w, heap_take(w));
-    }
-    for (int32_t i = 0; i < n; i = w->parts[i].end) {
-        hd__ids_add(ids, w->parts[i].id);
     }
     return true;
 }
 
 /* ---------------------------------------------------------------- a text */
 
-/* Where the special token begins in s; n if it is not there. */
-static int64_t find_special(const char *s, int64_t n)
+/* A text is cut at the added tokens that are not normalized; each piece is normalized, and cut at
+ * those that are; each piece of that is cut into words. So white space before an added token is
+ * white space at the end of a text. */
+typedef struct encoding {
+    word w;
+    hd_special special;
+    const char *from; /* what is read now: the text or normal.s, which begins at `place` */
+    int64_t place;
+    hd__text normal, spaced;
+} encoding;
+
+static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
 {
-    const int64_t length = (int64_t)strlen(HD__END_OF_TEXT);
-    for (int64_t at = 0; at + length <= n; at++) {
-        if (memcmp(s + at, HD__END_OF_TEXT, (size_t)length) == 0) {
-            return at;
-        }
+    word *w = &e->w;
+    int32_t whole = w->b->ignore_merges ? hd__bpe_find(w->b, s, n) : -1, good;
+    if (whole >= 0) {
+        hd__ids_add(w->ids, whole);
+        return true;
     }
-    return n;
+    if (!start_word(w, s, (int32_t)n, &good)) {
+        return false;
+    }
+    if (good < n) {
+        return hd__fail(HD_VALUE,
+                        "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
+                        "the vocabulary has no unknown token",
+                        (unsigned char)s[good], place + good,
+                        e->from == e->normal.s ? " after normalization" : "");
+    }
+    while (w->pairs > 0) {
+        merge_pair(w, heap_take(w));
+    }
+    for (int32_t i = 0; i < n; i = w->parts[i].end) {
+        hd__ids_add(w->ids, w->parts[i].id);
+    }
+    return !w->ids->failed;
 }
 
-/* Between special tokens, each part is cut into words by itself, so white space before a special
- * token is white space at the end of a text. */
-static bool encode_parts(word *w, const char *text, int64_t n, bool special, hd__ids *ids)
+/* Adds s with U+2581 in place of spaces. */
+static void add_spaced(hd__text *to, const char *s, int64_t n)
 {
-    for (int64_t at = 0; at < n;) {
-        int64_t end = special ? at + find_special(text + at, n - at) : n;
-        while (at < end) {
-            int64_t length = hd__next_word(text + at, end - at);
-            if (!encode_word(w, text + at, (int32_t)length, ids)) {
+    for (const char *end = s + n; s < end; s++) {
+        hd__text_add(to, *s == ' ' ? HD__METASPACE : s, *s == ' ' ? strlen(HD__METASPACE) : 1);
+    }
+}
+
+void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *to)
+{
+    switch (how) {
+    case HD__AS_IS: hd__text_add(to, s, (size_t)n); return;
+    case HD__NFC: hd__nfc(s, n, to); return;
+    case HD__PREPEND: hd__text_puts(to, HD__METASPACE); /* falls through */
+    case HD__SPACES: add_spaced(to, s, n);
+    }
+}
+
+static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t place)
+{
+    const hd__prepend how = e->w.b->metaspace;
+    hd__text_cut(&e->spaced, 0);
+    if (how == HD__ALWAYS || (how == HD__FIRST && place == 0)) {
+        bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
+        hd__text_puts(&e->spaced, there ? "" : HD__METASPACE);
+    }
+    add_spaced(&e->spaced, s, n);
+    return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
+}
+
+/* A piece without added tokens. */
+static bool encode_words(encoding *e, const char *s, int64_t n)
+{
+    const hd__bpe *b = e->w.b;
+    const int64_t place = e->place + (s - e->from);
+    if (!b->words) {
+        return b->metaspace ? encode_metaspace(e, s, n, place) : encode_word(e, s, n, place);
+    }
+    for (int64_t at = 0, end, length; at < n;) {
+        for (end = at + (b->digits ? hd__before_digit(s + at, n - at) : n); at < end;
+             at += length) {
+            length = hd__next_word(b->words, s + at, end - at);
+            if (!encode_word(e, s + at, length, place + at)) {
                 return false;
             }
-            at += length;
-        }
-        if (end < n) {
-            at += (int64_t)strlen(HD__END_OF_TEXT);
-            hd__ids_add(ids, w->b->special);
         }
     }
     return true;
 }
 
-static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
-                       hd__ids *ids)
+/* The longest added token that s begins with, or NULL. */
+static const hd__added *added_at(const hd__bpe *b, bool normalized, const char *s, int64_t n)
+{
+    const hd__added *longest = NULL;
+    for (int64_t i = 0; b->begins[normalized][(unsigned char)*s] && i < b->n_added; i++) {
+        const hd__added *a = &b->added[i];
+        if (a->normalized == normalized && a->pattern_n <= n &&
+            (!longest || a->pattern_n > longest->pattern_n) &&
+            memcmp(s, a->pattern, (size_t)a->pattern_n) == 0) {
+            longest = a;
+        }
+    }
+    return longest;
+}
+
+/* The character of s[0 .. n) that begins at `at`, and the one that ends there; 0: there is none. */
+static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
+{
+    uint32_t code = 0;
+    *length = at < n ? hd__utf8_next(s + at, n - at, &code) : 0;
+    return code;
+}
+
+static uint32_t character_before(const char *s, int64_t at, int *length)
+{
+    int64_t begin = at - 1;
+    while (begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80) {
+        begin--;
+    }
+    *length = 0;
+    return at > 0 ? character_at(s, begin, at, length) : 0;
+}
+
+/* Takes the white space beside an added token, down to `least` and up to n. */
+static void strip(const hd__added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
+                  int64_t *end)
+{
+    int length;
+    while (a->lstrip && *begin > least &&
+           hd__char_class(character_before(s, *begin, &length)) == HD__SPACE) {
+        *begin -= length;
+    }
+    while (a->rstrip && hd__char_class(character_at(s, *end, n, &length)) == HD__SPACE) {
+        *end += length;
+    }
+}
+
+/* Is the added token at begin to end looked for here? */
+static bool is_wanted(const encoding *e, const hd__added *a, const char *s, int64_t n,
+                      int64_t begin, int64_t end)
+{
+    int length;
+    return !(a->special && e->special == HD_SPECIAL_TEXT) &&
+           !(a->single_word && (hd__char_in_word(character_before(s, begin, &length)) ||
+                                hd__char_in_word(character_at(s, end, n, &length))));
+}
+
+static bool encode_normalized(encoding *e, const char *s, int64_t n);
+
+static bool encode_piece(encoding *e, bool normalized, const char *s, int64_t n)
+{
+    return n == 0 || (normalized ? encode_words(e, s, n) : encode_normalized(e, s, n));
+}
+
+/* Cuts s at the added tokens that are, or are not, normalized. */
+static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n)
+{
+    int64_t done = 0;
+    for (int64_t at = 0, end; at < n; at = end) {
+        const hd__added *a = added_at(e->w.b, normalized, s + at, n - at);
+        int64_t begin = at, stop = at + (a ? a->pattern_n : 1);
+        end = stop;
+        if (!a || !is_wanted(e, a, s, n, begin, end)) {
+            continue;
+        }
+        if (a->special && e->special == HD_SPECIAL_REFUSE) {
+            return hd__fail(HD_VALUE,
+                            "%.*s at byte %" PRId64 "%s: expected a text without it, "
+                            "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                            HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
+                            e->from == e->normal.s ? " after normalization" : "");
+        }
+        strip(a, s, done, n, &begin, &stop);
+        if (begin > done && !encode_piece(e, normalized, s + done, begin - done)) {
+            return false;
+        }
+        hd__ids_add(e->w.ids, a->id);
+        done = stop;
+    }
+    return encode_piece(e, normalized, s + done, n - done);
+}
+
+static bool encode_normalized(encoding *e, const char *s, int64_t n)
+{
+    if (e->w.b->normalizer == HD__AS_IS) {
+        return encode_around(e, true, s, n);
+    }
+    const char *from = e->from;
+    const int64_t place = e->place;
+    hd__text_cut(&e->normal, 0);
+    hd__bpe_normalize(e->w.b->normalizer, s, n, &e->normal);
+    if (e->normal.failed) {
+        return false;
+    }
+    e->place = place + (s - from);
+    e->from = e->normal.s;
+    bool ok = encode_around(e, true, e->normal.s, (int64_t)e->normal.len);
+    e->place = place;
+    e->from = from;
+    return ok;
+}
+
+static void add_all(hd__ids *to, const hd__ids *ids)
+{
+    for (int64_t i = 0; i < ids->n; i++) {
+        hd__ids_add(to, ids->v[i]);
+    }
+}
+
+static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                       const hd_encode_options *o, hd__ids *ids)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    if (n > INT32_MAX) {
-        return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, INT32_MAX);
+    /* what is normalized has at most three bytes for each one, and a U+2581 */
+    const int most = b->normalizer || b->metaspace ? INT32_MAX / 4 : INT32_MAX;
+    if (n > most) {
+        return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
     }
     if (!hd__utf8_check(text, n)) {
         return false;
     }
-    int64_t at = b->special >= 0 ? find_special(text, n) : n;
-    if (at < n && special == HD_SPECIAL_REFUSE) {
-        return hd__fail(HD_VALUE,
-                        "" HD__END_OF_TEXT " at byte %" PRId64
-                        ": expected a text without it, HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                        at);
+    encoding e = {.w = {.b = b, .ids = ids}, .special = o->special, .from = text};
+    if (o->add_special_tokens) {
+        add_all(ids, &b->before);
     }
-    word w = {.b = b};
-    bool ok = encode_parts(&w, text, n, at < n && special == HD_SPECIAL_ALLOW, ids);
-    hd_free(w.parts);
-    hd_free(w.heap);
+    bool ok = encode_around(&e, false, text, n);
+    if (o->add_special_tokens) {
+        add_all(ids, &b->after);
+    }
+    hd_free(e.w.parts);
+    hd_free(e.w.heap);
+    hd_free(e.normal.s);
+    hd_free(e.spaced.s);
     return ok;
 }
 
-/* ---------------------------------------------------------------- the type */
+/* ---------------------------------------------------------------- the types */
 
 static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
@@ -244,14 +473,28 @@ static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
            hd_dict_set_string(d, hd__field(prefix, "merges"), b->merges_text);
 }
 
+static bool json_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    return hd_dict_set_string(d, hd__field(prefix, "json"), ((const hd__bpe *)t)->json);
+}
+
 static void bpe_free(hd_tokenizer *t)
 {
     hd__bpe *b = (hd__bpe *)t;
-    hd_free(b->ranks);
     hd_free(b->slots);
+    hd_free(b->ranks);
+    hd_free(b->merges);
+    hd_free(b->merge_slots);
+    hd_free(b->added);
+    hd_free(b->added_text);
+    hd_free(b->before.v);
+    hd_free(b->after.v);
     hd_free(b->vocab_json);
     hd_free(b->merges_text);
+    hd_free(b->json);
 }
 
 const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,
                                          bpe_save, hd__bpe_load, bpe_free};
+const hd__tokenizer_type hd__json_type = {"json",    bpe_encode,    bpe_find,
+                                          json_save, hd__json_load, bpe_free};

@@ -1,36 +1,74 @@
-/* bpe.h - the byte pair encoder: bpe_load.c reads its files, bpe.c encodes with it.
+/* bpe.h - the byte pair encoder: bpe_load.c reads GPT-2's files and bpe_json.c a tokenizer.json,
+ * both by bpe_read.c; bpe.c encodes with it.
  *
- * Two neighbouring tokens can merge when their bytes together are a token. The pair with the lowest
- * rank merges first; among equal ranks, the leftmost pair. The rank of a merge is its line in
- * merges.txt. */
+ * Of all neighbouring tokens that can merge, the pair with the lowest rank merges first; among
+ * equal ranks, the leftmost pair. In GPT-2's files two tokens can merge when their bytes together
+ * are a token, whose rank is its line in merges.txt. In a tokenizer.json ranks belong to pairs. */
 #ifndef HEED_DATA_BPE_H
 #define HEED_DATA_BPE_H
 
 #include "data/data_internal.h"
 
-#define HD__END_OF_TEXT "<|endoftext|>"
+/* A token that is found in a text before the text is cut into words. */
+typedef struct hd__added {
+    const char *s; /* both in added_text; what is looked for is normalized, if the text is */
+    const char *pattern;
+    int64_t n, pattern_n;
+    int32_t id;
+    bool special, normalized, single_word, lstrip, rstrip;
+} hd__added;
+
+typedef struct hd__merge {
+    int32_t left, right, id;
+} hd__merge;
+
+typedef enum hd__normalizer { HD__AS_IS, HD__NFC, HD__SPACES, HD__PREPEND } hd__normalizer;
+typedef enum hd__prepend { HD__NO_METASPACE, HD__NEVER, HD__FIRST, HD__ALWAYS } hd__prepend;
 
 typedef struct hd__bpe {
     hd_tokenizer base;
-    int64_t special;  /* the id of HD__END_OF_TEXT, which no word is encoded as; -1: none */
-    int32_t *ranks;   /* by the id that a merge makes; -1: a byte, or the special token */
-    int32_t *slots;   /* by the hash of a token's bytes, at most half full: id + 1; 0: free */
-    uint32_t mask;    /* the number of slots - 1 */
-    int64_t longest;  /* bytes of the longest token in slots */
-    char *vocab_json; /* the two files, for saving */
+    int32_t *slots;  /* by the hash of a token's bytes, at most half full: id + 1; 0: free */
+    uint32_t mask;   /* the number of slots - 1 */
+    int64_t longest; /* bytes of the longest token in slots */
+
+    int32_t *ranks;       /* GPT-2's files: by the id that a merge makes; -1: none makes it */
+    hd__merge *merges;    /* tokenizer.json: by rank */
+    int32_t *merge_slots; /* by the hash of a pair, at most half full: rank + 1; 0: free */
+    uint32_t merge_mask;
+
+    hd__added *added;
+    int64_t n_added;
+    char *added_text;
+    bool begins[2][256]; /* by normalized, and the first byte of what is looked for */
+
+    hd__normalizer normalizer;
+    hd__prepend metaspace;  /* U+2581 before a text, and in place of spaces */
+    const hd__words *words; /* NULL: a text is one word of characters; else words are of bytes */
+    bool digits;            /* each digit is a word */
+    bool ignore_merges;     /* a word that is a token is not cut */
+    bool byte_fallback;     /* a character without a token becomes its bytes' */
+    int32_t fallback[256];
+    int32_t unknown; /* the token of any other; -1: none */
+    bool fuse_unknown;
+    hd__ids before, after; /* what add_special_tokens adds */
+
+    char *vocab_json; /* the files, for saving */
     char *merges_text;
+    char *json;
 } hd__bpe;
 
-static inline bool hd__bpe_is_special(const char *token, int64_t n)
-{
-    return n == (int64_t)strlen(HD__END_OF_TEXT) && memcmp(token, HD__END_OF_TEXT, (size_t)n) == 0;
-}
+#define HD__METASPACE "\xE2\x96\x81" /* U+2581 */
 
-/* The id of the token with these bytes, unless it is the special one; -1: there is none. */
+/* The id of the token with these bytes; -1: there is none that a word is encoded as. */
 int32_t hd__bpe_find(const hd__bpe *b, const char *s, int64_t n);
 /* Enters token id into slots. False if a token with the same bytes is there. */
 bool hd__bpe_enter(hd__bpe *b, int32_t id);
+/* Enters merge number `rank` into merge_slots, in place of an earlier one of the same pair. */
+void hd__bpe_enter_merge(hd__bpe *b, int32_t rank);
+/* Adds the text as the normalizer makes it. */
+void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *to);
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix);
+hd_tokenizer *hd__json_load(const hd_dict *d, const char *prefix);
 
 #endif

@@ -58,13 +58,23 @@ void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target);
 bool hd__utf8_check(const char *s, int64_t n);
 
 /* The classes of characters in GPT-2's pattern: \p{L}, \p{N} and \s. */
-enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
+enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE, HD__CLASSES = 3, HD__IN_WORD = 4 };
 int hd__char_class(uint32_t code);
+/* Is it part of a word: \w of Unicode's regular expressions (UTS 18, annex C)? */
+bool hd__char_in_word(uint32_t code);
 
-/* The ranges of characters of one class, ascending. In base 16: the first character, the last one
- * in five digits, and the class in one. Characters in no range are of HD__OTHER. */
-extern const uint64_t hd__char_classes[];
+/* Which of the n sorted numbers is the last one that is not above `most`? 0 if all are above it. */
+int hd__run_at(const uint32_t *runs, int n, uint32_t most);
+/* The value of a character in a table of runs, each of which ends where the next one begins: the
+ * first character times 256, plus the value. The first run begins with U+0000. */
+int hd__run_value(const uint32_t *runs, int n, uint32_t code);
+
+/* The runs of one class, with HD__IN_WORD. */
+extern const uint32_t hd__char_classes[];
 extern const int hd__char_classes_len;
+
+/* Adds the text in Unicode's normalization form C (nfc.c). s is UTF-8. */
+void hd__nfc(const char *s, int64_t n, hd__text *to);
 
 /* ---------------------------------------------------------------- tokenizers */
 
@@ -79,7 +89,7 @@ void hd__ids_add(hd__ids *ids, int64_t id);
 
 typedef struct hd__tokenizer_type {
     const char *kind; /* its name in a dictionary */
-    bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
+    bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, const hd_encode_options *o,
                    hd__ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
     bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: nothing more */
@@ -87,15 +97,25 @@ typedef struct hd__tokenizer_type {
     void (*free)(hd_tokenizer *t); /* frees what the type adds to the common part; NULL: nothing */
 } hd__tokenizer_type;
 
+/* What decoding knows of a token. */
+enum {
+    HD__SPECIAL_TOKEN = 1,
+    HD__BYTE_TOKEN = 2,
+    HD__SPACED_TOKEN = 4 /* a space belongs before it */
+};
+
 /* The common part: the bytes of token id are bytes[starts[id] .. starts[id + 1]). */
 struct hd_tokenizer {
     const hd__tokenizer_type *type;
     int64_t size;
-    char *bytes; /* both come from hd_alloc */
+    char *bytes; /* the three come from hd_alloc */
     int64_t *starts;
+    uint8_t *kinds;   /* by id; NULL: all are 0 */
+    bool metaspaces;  /* in a token, U+2581 stands for a space */
+    bool strip_space; /* a text loses its first space */
 };
 
-extern const hd__tokenizer_type hd__byte_type, hd__char_type, hd__bpe_type;
+extern const hd__tokenizer_type hd__byte_type, hd__char_type, hd__bpe_type, hd__json_type;
 
 /* A zeroed struct of struct_size bytes, with room for `size` tokens of `bytes` bytes together. */
 hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
@@ -107,7 +127,21 @@ static inline const char *hd__token(const hd_tokenizer *t, int64_t id, int64_t *
     return t->bytes + t->starts[id];
 }
 
-/* The length of the first word of s[0 .. n) by GPT-2's pattern (words.c); n > 0, and s is UTF-8. */
-int64_t hd__next_word(const char *s, int64_t n);
+/* How a pattern cuts a text into words (words.c). */
+typedef struct hd__words {
+    const char *pattern;
+    bool any_case;            /* 's, 're ... also in capitals, and with U+017F */
+    bool any_before_letters;  /* any character but a newline, not only a space, begins a word */
+    bool newlines;            /* newlines end other characters, and white space ends with them */
+    int64_t digits;           /* how many digits a word has at most */
+    bool space_before_digits; /* a space begins a word of digits */
+} hd__words;
+
+extern const hd__words hd__words_gpt2, hd__words_llama3, hd__words_qwen2;
+
+/* The length of the first word of s[0 .. n); n > 0, and s is UTF-8. */
+int64_t hd__next_word(const hd__words *w, const char *s, int64_t n);
+/* The length of what stands before the first digit; if s begins with one, the digit's. n > 0 */
+int64_t hd__before_digit(const char *s, int64_t n);
 
 #endif

@@ -2,6 +2,7 @@
  * and the public functions that call the tokenizer's type. The simplest type, whose tokens are the
  * 256 bytes, is here too. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "data/data_internal.h"
 
@@ -35,6 +36,7 @@ void hd_tokenizer_free(hd_tokenizer *t)
         }
         hd_free(t->bytes);
         hd_free(t->starts);
+        hd_free(t->kinds);
         hd__retire_object(t, hd__call);
     }
 }
@@ -66,33 +68,105 @@ int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
     return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
 }
 
-hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
-                               hd_special special)
+static hd_tensor *encode(const hd_tokenizer *t, const char *text, int64_t n,
+                         const hd_encode_options *o)
 {
-    HD__CALL("hd_tokenizer_encode");
-    if (!hd__object("t", t) || !hd__given("text", text)) {
+    if (!hd__object("t", t) || !hd__given("text", text) ||
+        !HD__SIZE_OK(o, "hd_encode_defaults()")) {
         return NULL;
     }
-    if ((int)special < HD_SPECIAL_REFUSE || special > HD_SPECIAL_TEXT) {
+    if ((int)o->special < HD_SPECIAL_REFUSE || o->special > HD_SPECIAL_TEXT) {
         return hd__fail(HD_VALUE,
                         "special %d: expected HD_SPECIAL_REFUSE, "
                         "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                        (int)special);
+                        (int)o->special);
     }
     hd__ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
     n = n < 0 ? (int64_t)strlen(text) : n;
-    if (t->type->encode(t, text, n, special, &ids) && !ids.failed) {
+    if (t->type->encode(t, text, n, o, &ids) && !ids.failed) {
         x = hd_from_data_n(HD_INT64, ids.n ? ids.v : &ids.n, 1, &ids.n);
     }
     hd_free(ids.v);
     return x;
 }
 
+hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                               hd_special special)
+{
+    HD__CALL("hd_tokenizer_encode");
+    return encode(t, text, n, &(hd_encode_options){sizeof(hd_encode_options), special, false});
+}
+
+hd_encode_options hd_encode_defaults(void)
+{
+    return (hd_encode_options){sizeof(hd_encode_options), HD_SPECIAL_ALLOW, true};
+}
+
+hd_tensor *hd_tokenizer_encode_with(const hd_tokenizer *t, const char *text, int64_t n,
+                                    const hd_encode_options *options)
+{
+    HD__CALL("hd_tokenizer_encode_with");
+    const hd_encode_options o = options ? *options : hd_encode_defaults();
+    return encode(t, text, n, &o);
+}
+
 /* ---------------------------------------------------------------- decoding */
 
-/* Adds the bytes of the ids to text. */
-static bool add_tokens(const hd_tokenizer *t, const hd_tensor *ids, hd__text *text)
+typedef struct decoding {
+    bool skip;    /* special tokens */
+    bool replace; /* what is no UTF-8, by U+FFFD */
+    hd__text text;
+    size_t run; /* where the byte tokens at the end of the text begin */
+} decoding;
+
+/* Bytes in a row are a text, or each of them is a U+FFFD. */
+static void end_run(decoding *d)
+{
+    size_t n = d->text.len - d->run;
+    if (d->replace && n > 0 && !d->text.failed && hd__utf8_good(d->text.s + d->run, n) < n) {
+        hd__text_cut(&d->text, d->run);
+        for (size_t i = 0; i < n; i++) {
+            hd__text_puts(&d->text, "\xEF\xBF\xBD");
+        }
+    }
+    d->run = d->text.len;
+}
+
+/* Adds a token with spaces in place of U+2581. */
+static void add_unspaced(hd__text *to, const char *s, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        bool space = n - i >= 3 && memcmp(s + i, "\xE2\x96\x81", 3) == 0;
+        hd__text_add(to, space ? " " : s + i, 1);
+        i += space ? 2 : 0;
+    }
+}
+
+static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
+{
+    int64_t n;
+    const char *token = hd__token(t, id, &n);
+    int kind = t->kinds ? t->kinds[id] : 0;
+    if (d->skip && (kind & HD__SPECIAL_TOKEN)) {
+        return;
+    }
+    if (kind & HD__BYTE_TOKEN) {
+        hd__text_add(&d->text, (const char[]){(char)strtol(token + 3, NULL, 16)}, 1);
+        return;
+    }
+    if (t->metaspaces) {
+        end_run(d);
+        hd__text_puts(&d->text, kind & HD__SPACED_TOKEN ? " " : "");
+        add_unspaced(&d->text, token, n);
+        d->run = d->text.len;
+    } else {
+        hd__text_add(&d->text, token, (size_t)n);
+    }
+}
+
+/* Adds the bytes of the ids to the text. */
+static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
     hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* ids' shape */
@@ -102,11 +176,12 @@ static bool add_tokens(const hd_tokenizer *t, const hd_tensor *ids, hd__text *te
             return hd__fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
                             i, t->size - 1);
         }
-        int64_t n;
-        const char *token = hd__token(t, v[i], &n);
-        hd__text_add(text, token, (size_t)n);
+        add_token(d, t, v[i]);
     }
-    return x && !text->failed;
+    if (t->metaspaces) {
+        end_run(d);
+    }
+    return x && !d->text.failed;
 }
 
 /* Adds s, with U+FFFD in place of bytes that are not UTF-8. */
@@ -126,13 +201,20 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
 }
 
 /* The text in the innermost scope; *n gets its length. */
-static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool replace, int64_t *n)
+static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip, bool replace,
+                          int64_t *n)
 {
     if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
         return NULL;
     }
-    hd__text text = {0};
-    text.failed = !add_tokens(t, ids, &text);
+    decoding d = {.skip = skip, .replace = replace};
+    bool ok = add_tokens(&d, t, ids);
+    hd__text text = d.text;
+    text.failed = !ok;
+    if (ok && t->strip_space && text.len > 0 && text.s[0] == ' ') {
+        memmove(text.s, text.s + 1, text.len);
+        hd__text_cut(&text, text.len - 1);
+    }
     if (replace) {
         hd__text bytes = text;
         text = (hd__text){.failed = bytes.failed};
@@ -150,18 +232,26 @@ static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool repl
 const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
 {
     HD__CALL("hd_tokenizer_decode_bytes");
-    return decode(t, ids, false, n);
+    return decode(t, ids, false, false, n);
 }
 
 const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n)
 {
     HD__CALL("hd_tokenizer_decode");
-    return decode(t, ids, true, n);
+    return decode(t, ids, false, true, n);
+}
+
+const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tensor *ids,
+                                     bool skip_special_tokens, int64_t *n)
+{
+    HD__CALL("hd_tokenizer_decode_with");
+    return decode(t, ids, skip_special_tokens, true, n);
 }
 
 /* ---------------------------------------------------------------- dictionaries */
 
-static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type, &hd__bpe_type};
+static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type, &hd__bpe_type,
+                                                  &hd__json_type};
 
 static bool tokenizer_write(const void *object, hd_dict *d, const char *prefix)
 {
@@ -192,7 +282,8 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
             return types[i]->load(d, prefix);
         }
     }
-    return hd__fail(HD_VALUE, "'%s' is '%.*s': expected byte, char or bpe", name, HD__CUT(kind));
+    return hd__fail(HD_VALUE, "'%s' is '%.*s': expected byte, char, bpe or json", name,
+                    HD__CUT(kind));
 }
 
 /* ---------------------------------------------------------------- bytes */
@@ -208,10 +299,10 @@ hd_tokenizer *hd_tokenizer_bytes(void)
     return t;
 }
 
-static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
-                        hd__ids *ids)
+static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                        const hd_encode_options *o, hd__ids *ids)
 {
-    (void)t, (void)special;
+    (void)t, (void)o;
     for (int64_t i = 0; i < n; i++) {
         hd__ids_add(ids, (unsigned char)text[i]);
     }

@@ -30,10 +30,10 @@ static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
     return -1;
 }
 
-static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n, hd_special special,
-                         hd__ids *ids)
+static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                         const hd_encode_options *o, hd__ids *ids)
 {
-    (void)special;
+    (void)o;
     if (!hd__utf8_check(text, n)) {
         return false;
     }

@@ -1,4 +1,4 @@
-/* test_bpe.c - byte pair encoding against tiktoken, on the strings of tools/golden/golden_bpe.py;
+/* test_bpe.c - byte pair encoding against tiktoken, on the strings of strings.c;
  * special tokens; saving; malformed vocab.json and merges.txt. */
 #include <fcntl.h>
 #include <unistd.h>
@@ -28,90 +28,7 @@ static const golden_record *record(const char *field)
     return r;
 }
 
-/* ---------------------------------------------------------------- the strings */
-
 enum { STRINGS = 12000, LONG = 12, CHUNK = 100 };
-
-static const uint32_t ranges[][2] = {
-    {97, 122},        {97, 122},        {65, 90},           {48, 57},         {32, 32},
-    {33, 47},         {9, 13},          {0, 0x7F},          {0x80, 0xFF},     {0x370, 0x52F},
-    {0x5D0, 0x6FF},   {0x900, 0xDFF},   {0x2000, 0x206F},   {0x2070, 0x218F}, {0x3000, 0x30FF},
-    {0x4E00, 0x4FFF}, {0xAC00, 0xAFFF}, {0x1F300, 0x1F6FF}, {0, 0xFFFF},      {0, 0x10FFFF},
-};
-
-static const char *const literals[] = {
-    " ",  "  ",  "\n",   "\r\n", "\t\t",          "'s",      "'re",      "'ll",           "'S",
-    " '", "the", " the", "ing",  "<|endoftext|>", "<|endof", "\xC2\xA0", "\xE3\x80\x80 ", " 1st",
-};
-
-enum { RANGES = sizeof ranges / sizeof ranges[0], LITERALS = sizeof literals / sizeof literals[0] };
-
-/* Steele, Lea and Flood 2014: splitmix64 */
-static uint64_t below(uint64_t *state, uint64_t n)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (z ^ z >> 31) % n;
-}
-
-static void add_piece(hd__text *t, uint64_t *r)
-{
-    uint64_t k = below(r, RANGES + 3);
-    if (k >= RANGES) {
-        hd__text_puts(t, literals[below(r, LITERALS)]);
-        return;
-    }
-    char c[4];
-    for (uint64_t i = 1 + below(r, 6); i > 0; i--) {
-        uint32_t code = ranges[k][0] + (uint32_t)below(r, ranges[k][1] - ranges[k][0] + 1);
-        code = code >= 0xD800 && code < 0xE000 ? code ^ 0x2000 : code;
-        hd__text_add(t, c, (size_t)hd__utf8_put(code, c));
-    }
-}
-
-static void add_pieces(hd__text *t, uint64_t *r, uint64_t n)
-{
-    hd__text_puts(t, "");
-    while (n-- > 0) {
-        add_piece(t, r);
-    }
-}
-
-static int64_t characters(const hd__text *t)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < t->len; i++) {
-        n += ((unsigned char)t->s[i] & 0xC0) != 0x80;
-    }
-    return n;
-}
-
-/* Strings 0 .. STRINGS - 1 are short, and LONG more are long: a few pieces that repeat, or many. */
-static hd__text string(int number)
-{
-    hd__text t = {0};
-    uint64_t r = (uint64_t)number;
-    if (number < STRINGS) {
-        add_pieces(&t, &r, below(&r, 16));
-        return t;
-    }
-    number -= STRINGS;
-    r = 1000000 + (uint64_t)number;
-    if (number % 3 == 2) {
-        add_pieces(&t, &r, 3000);
-        return t;
-    }
-    add_pieces(&t, &r, 1 + (uint64_t)number % 3);
-    int64_t length = characters(&t);
-    size_t part = t.len;
-    for (int64_t i = 1; i < 20000 / length; i++) {
-        for (size_t k = 0; k < part; k++) { /* t.s moves as it grows */
-            hd__text_add(&t, (const char[]){t.s[k]}, 1);
-        }
-    }
-    return t;
-}
 
 /* ---------------------------------------------------------------- against tiktoken */
 
@@ -132,7 +49,7 @@ START_TEST(ids_with_special_tokens)
     ck_assert_int_eq(want->numel, STRINGS + LONG);
     for (int k = 0; k < STRINGS + LONG; k++) {
         HD_SCOPE;
-        hd__text s = string(k);
+        hd__text s = random_string(k < STRINGS ? k : 1000000 + k - STRINGS);
         hd_tensor *ids = encode(&s, HD_SPECIAL_ALLOW);
         ck_assert_msg(ids && fnv(ids) == want->i[k], "string %d: %s", k, s.s);
         hd_free(s.s);
@@ -146,7 +63,7 @@ START_TEST(ids_without_special_tokens_and_back)
     int64_t *all = hd_alloc(16 << 20), n = 0, length;
     for (int k = 0; k < STRINGS + LONG; k++) {
         HD_SCOPE;
-        hd__text s = string(k);
+        hd__text s = random_string(k < STRINGS ? k : 1000000 + k - STRINGS);
         hd_tensor *ids = encode(&s, HD_SPECIAL_TEXT);
         ck_assert_ptr_nonnull(ids);
         const char *text = hd_tokenizer_decode(small, ids, &length);
@@ -172,10 +89,10 @@ START_TEST(texts_of_random_ids)
     for (int64_t k = 0; k < want->numel; k++) {
         HD_SCOPE;
         int64_t ids[13], n, bytes[2048];
-        uint64_t r = 3000000 + (uint64_t)k, count = below(&r, 13);
+        uint64_t r = 3000000 + (uint64_t)k, count = random_below(&r, 13);
         for (uint64_t i = 0; i < count; i++) {
-            uint64_t size = below(&r, 2) ? 256 : (uint64_t)hd_tokenizer_size(small);
-            ids[i] = (int64_t)below(&r, size);
+            uint64_t size = random_below(&r, 2) ? 256 : (uint64_t)hd_tokenizer_size(small);
+            ids[i] = (int64_t)random_below(&r, size);
         }
         const char *s = hd_tokenizer_decode(small, hd_from_data(HD_INT64, ids, (int64_t)count), &n);
         ck_assert_int_lt(n, 2048);

@@ -100,20 +100,65 @@ static const struct {
     {"for(i=0;i<10;i++)", "for|(|i|=|0|;|i|<|10|;|i|++)"},
 };
 
-START_TEST(words)
+static void ck_words(const hd__words *w, const char *s, const char *want)
 {
     hd__text got = {0};
-    const char *s = cut[_i].text;
     int64_t n = (int64_t)strlen(s);
     for (int64_t at = 0; at < n;) {
-        int64_t length = hd__next_word(s + at, n - at);
+        int64_t length = hd__next_word(w, s + at, n - at);
         ck_assert_int_gt(length, 0);
         hd__text_puts(&got, at ? "|" : "");
         hd__text_add(&got, s + at, (size_t)length);
         at += length;
     }
-    ck_assert_str_eq(got.s, cut[_i].words);
+    ck_assert_str_eq(got.s, want);
     hd_free(got.s);
+}
+
+START_TEST(words)
+{
+    ck_words(&hd__words_gpt2, cut[_i].text, cut[_i].words);
+}
+END_TEST
+
+/* The same for the patterns of Llama 3 and Qwen 2. */
+static const struct {
+    const char *text, *llama3, *qwen2;
+} cut_later[] = {
+    {"it's WE'LL x'Re 'sir", "it|'s| WE|'LL| x|'Re| '|sir", "it|'s| WE|'LL| x|'Re| '|sir"},
+    {"a'\xC5\xBF", "a|'\xC5\xBF", "a|'\xC5\xBF"},
+    {"!a !!a (x)", "!a| !!|a| (|x|)", "!a| !!|a| (|x|)"},
+    {"12345 67", "123|45| |67", "1|2|3|4|5| |6|7"},
+    {"a  \n\n  b", "a|  \n\n| | b", "a|  \n\n| | b"},
+    {"x;\r\n\ny", "x|;\r\n\n|y", "x|;\r\n\n|y"},
+    {"\ta \n", "\ta| \n", "\ta| \n"},
+    {"\na", "\n|a", "\n|a"},
+    {"e\xCC\x81", "e|\xCC\x81", "e|\xCC\x81"},
+    {"a\xCC\x81"
+     "b",
+     "a|\xCC\x81"
+     "b",
+     "a|\xCC\x81"
+     "b"},
+};
+
+START_TEST(words_of_later_models)
+{
+    ck_words(&hd__words_llama3, cut_later[_i].text, cut_later[_i].llama3);
+    ck_words(&hd__words_qwen2, cut_later[_i].text, cut_later[_i].qwen2);
+}
+END_TEST
+
+/* \w as the package tokenizers has it (tools/oracle/tokenizers_json.py compares all). */
+START_TEST(characters_of_words)
+{
+    int64_t count = 0;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        count += hd__char_in_word(c);
+    }
+    ck_assert_int_eq(count, 144667);
+    ck_assert(hd__char_in_word('_') && hd__char_in_word(0x301) && hd__char_in_word(0x24B6) &&
+              hd__char_in_word(0x200D) && !hd__char_in_word(0xB2) && !hd__char_in_word(' '));
 }
 END_TEST
 
@@ -244,7 +289,7 @@ START_TEST(long_texts_in_messages)
     ck_assert(hd_dict_set_string(d, "t.kind", kind));
     ck_assert_ptr_null(hd_tokenizer_load(d, "t"));
     snprintf(message, sizeof message,
-             "hd_tokenizer_load: 't.kind' is '%s': expected byte, char or bpe", cut);
+             "hd_tokenizer_load: 't.kind' is '%s': expected byte, char, bpe or json", cut);
     ck_error(HD_VALUE, message);
     hd_dict_free(d);
 }
@@ -272,7 +317,7 @@ START_TEST(saved_and_loaded)
     }
     hd_dict_set_string(d, "kind", "words");
     ck_assert_ptr_null(hd_tokenizer_load(d, ""));
-    ck_error(HD_VALUE, "hd_tokenizer_load: 'kind' is 'words': expected byte, char or bpe");
+    ck_error(HD_VALUE, "hd_tokenizer_load: 'kind' is 'words': expected byte, char, bpe or json");
     hd_dict_set_string(d, "tok.chars", "a\xFF");
     ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
     ck_error(HD_FORMAT, "hd_tokenizer_load: byte 0xff at 1: expected UTF-8");
@@ -299,5 +344,7 @@ Suite *suite_tokenizers(void)
     Suite *s = SUITE_OF("tokenizers", tests);
     suite_add_loop(s, decodes_as_python_replaces, sizeof replaced / sizeof replaced[0]);
     suite_add_loop(s, words, sizeof cut / sizeof cut[0]);
+    suite_add_loop(s, words_of_later_models, sizeof cut_later / sizeof cut_later[0]);
+    suite_add_loop(s, characters_of_words, 1);
     return s;
 }

@@ -280,6 +280,14 @@ static bool read_bpe(void)
     return ok;
 }
 
+static bool read_tokenizer_json(void)
+{
+    hd_tokenizer *t = hd_tokenizer_json(GOLDEN_DIR "/tokenizers/qwen2.json");
+    bool ok = t && hd_tokenizer_size(t) > 256;
+    hd_tokenizer_free(t);
+    return ok;
+}
+
 /* ---------------------------------------------------------------- checkpoints */
 
 static bool with_checkpoint(bool (*save)(const char *dir, const hd_dict *, const hd_dict *),
@@ -509,6 +517,7 @@ const scenario scenarios[] = {
      NULL},
     {"tokens_open", old_tokens, read_tokens, NULL, "'x'", true, false, NULL},
     {"tokenizer_bpe", NULL, read_bpe, NULL, NULL, true, false, NULL},
+    {"tokenizer_json", NULL, read_tokenizer_json, NULL, NULL, true, false, NULL},
     {"checkpoint_save", NULL, save_checkpoint, is_new_checkpoint, "'c", false, true, NULL},
     {"checkpoint_save, with a left-over", left_over, save_checkpoint, is_new_checkpoint, "'c",
      false, true, NULL},

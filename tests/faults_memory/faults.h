@@ -185,7 +185,7 @@ typedef struct world {
     hd_schedule *schedule;
     hd_dict *adamw_state, *sgd_state, *schedule_state;
     /* DATA */
-    hd_tokenizer *bytes, *chars, *bpe;
+    hd_tokenizer *bytes, *chars, *bpe, *qwen2, *llama2;
     hd_tokens *tokens;
     hd_dataset *windows;
     hd_loader *loader, *fresh_loader;

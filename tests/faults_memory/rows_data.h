@@ -6,6 +6,8 @@ ROW(hd_tokenizer_bytes, "", hd_tokenizer_bytes())
 ROW(hd_tokenizer_chars, "", hd_tokenizer_chars(text, -1))
 ROW(hd_tokenizer_bpe, "",
     hd_tokenizer_bpe(GOLDEN_DIR "/bpe_vocab.json", GOLDEN_DIR "/bpe_merges.txt"))
+ROW(hd_tokenizer_json, "Qwen 2", hd_tokenizer_json(GOLDEN_DIR "/tokenizers/qwen2.json"))
+ROW(hd_tokenizer_json, "Llama 2", hd_tokenizer_json(GOLDEN_DIR "/tokenizers/llama2.json"))
 SKIP_ROW(hd_tokenizer_free, "every world calls it")
 NEVER_ROW(hd_tokenizer_size, hd_tokenizer_size(w->bpe))
 NEVER_ROW(hd_tokenizer_id, hd_tokenizer_id(w->chars, "v", -1))
@@ -13,15 +15,25 @@ ROW(hd_tokenizer_encode, "bytes", hd_tokenizer_encode(w->bytes, text, -1, HD_SPE
 ROW(hd_tokenizer_encode, "characters", hd_tokenizer_encode(w->chars, text, -1, HD_SPECIAL_TEXT))
 ROW(hd_tokenizer_encode, "BPE",
     hd_tokenizer_encode(w->bpe, "every <|endoftext|> character", -1, HD_SPECIAL_ALLOW))
+NEVER_ROW(hd_encode_defaults, hd_encode_defaults().add_special_tokens)
+ROW(hd_tokenizer_encode_with, "Qwen 2",
+    hd_tokenizer_encode_with(w->qwen2, "every <|im_end|> e\xCC\x81\xCC\xA3 12 [L]", -1, NULL))
+ROW(hd_tokenizer_encode_with, "Llama 2",
+    hd_tokenizer_encode_with(w->llama2, "every <s> character \xF0\x9F\xA7\xBF", -1, NULL))
 ROW(hd_tokenizer_decode_bytes, "", hd_tokenizer_decode_bytes(w->bpe, w->indices, NULL))
 ROW(hd_tokenizer_decode, "", hd_tokenizer_decode(w->bpe, w->indices, NULL))
 ROW(hd_tokenizer_decode, "bytes that are no UTF-8",
     hd_tokenizer_decode(w->bytes, hd_full(HD_INT64, 200, 9), NULL))
+ROW(hd_tokenizer_decode_with, "Qwen 2", hd_tokenizer_decode_with(w->qwen2, w->indices, true, NULL))
+ROW(hd_tokenizer_decode_with, "Llama 2, bytes that are no UTF-8",
+    hd_tokenizer_decode_with(w->llama2, hd_full(HD_INT64, 200, 9), true, NULL))
 ROW(hd_tokenizer_save, "bytes", hd_tokenizer_save(w->bytes, w->dict, "t"))
 ROW(hd_tokenizer_save, "characters", hd_tokenizer_save(w->chars, w->dict, "t"))
 ROW(hd_tokenizer_save, "BPE", hd_tokenizer_save(w->bpe, w->dict, "t"))
+ROW(hd_tokenizer_save, "a tokenizer.json", hd_tokenizer_save(w->llama2, w->dict, "t"))
 ROW(hd_tokenizer_load, "characters", hd_tokenizer_load(w->data_state, "chars"))
 ROW(hd_tokenizer_load, "BPE", hd_tokenizer_load(w->data_state, "bpe"))
+ROW(hd_tokenizer_load, "a tokenizer.json", hd_tokenizer_load(w->data_state, "llama2"))
 
 /* ---------------------------------------------------------------- tokens */
 

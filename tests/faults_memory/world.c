@@ -168,6 +168,8 @@ static void begin_data(world *w)
     ADD(bytes, hd_tokenizer_bytes());
     ADD(chars, hd_tokenizer_chars("every character", -1));
     ADD(bpe, hd_tokenizer_bpe(GOLDEN_DIR "/bpe_vocab.json", GOLDEN_DIR "/bpe_merges.txt"));
+    ADD(qwen2, hd_tokenizer_json(GOLDEN_DIR "/tokenizers/qwen2.json"));
+    ADD(llama2, hd_tokenizer_json(GOLDEN_DIR "/tokenizers/llama2.json"));
     ADD(tokens, hd_tokens_from(hd_arange(0, 16, 1)));
     ADD(windows, hd_windows_new(w->tokens, 3, 2));
     ADD(loader, hd_loader_new(w->windows, &o));
@@ -175,6 +177,7 @@ static void begin_data(world *w)
     hd_loader_next(w->loader, NULL, NULL);
     ADD(data_state, hd_dict_new());
     hd_tokenizer_save(w->bpe, w->data_state, "bpe");
+    hd_tokenizer_save(w->llama2, w->data_state, "llama2");
     hd_tokenizer_save(w->chars, w->data_state, "chars");
     hd_loader_save(w->loader, w->data_state, "loader");
     hd_loader_next(w->loader, NULL, NULL);

@@ -91,6 +91,14 @@ static bool load_tokenizer(void)
     return ok;
 }
 
+static bool load_tokenizer_json(void)
+{
+    hd_tokenizer *t = hd_tokenizer_json(temporary("x"));
+    bool ok = t && hd_tokenizer_encode_with(t, "attention is all you need", -1, NULL);
+    hd_tokenizer_free(t);
+    return ok;
+}
+
 /* ---------------------------------------------------------------- the copies */
 
 static bool is_a_verdict(hd_code code)
@@ -209,6 +217,8 @@ START_TEST(tokenizer)
     free(merges);
     try_file(GOLDEN_DIR "/bpe_vocab.json", "vocab", load_tokenizer, 200);
     try_file(GOLDEN_DIR "/bpe_merges.txt", "merges", load_tokenizer, 200);
+    try_file(GOLDEN_DIR "/tokenizers/qwen2.json", "x", load_tokenizer_json, 200);
+    try_file(GOLDEN_DIR "/tokenizers/llama2.json", "x", load_tokenizer_json, 200);
 }
 END_TEST
 

@@ -1,0 +1,243 @@
+/* bpe_parts.c - reads the parts of a tokenizer.json around the model. The normalizer, the
+ * pre-tokenizer and the decoder are lists of components; a short text that describes the list is
+ * looked up among those that are known. */
+#include "data/bpe_json.h"
+
+/* ---------------------------------------------------------------- components */
+
+typedef struct section {
+    const char *key, *list; /* of the file, and of a component that is a Sequence */
+    const char *keys[12];   /* what is described */
+    const char *ignored[5]; /* what has no effect */
+    const char *known;      /* for a message */
+} section;
+
+static const section normalizers = {
+    "normalizer",
+    "normalizers",
+    {"prepend", "pattern", "content", NULL},
+    {"type", NULL},
+    "none, NFC, or Prepend and Replace with U+2581 for a space",
+};
+static const section pre_tokenizers = {
+    "pre_tokenizer",
+    "pretokenizers",
+    {"add_prefix_space", "use_regex", "individual_digits", "behavior", "invert", "pattern",
+     "replacement", "prepend_scheme", "split", NULL},
+    {"type", "trim_offsets", NULL},
+    "none, ByteLevel without a prefix space, after nothing, Digits, or the Split of Llama 3 or "
+    "Qwen 2, or a Metaspace that does not split",
+};
+static const section decoders = {
+    "decoder",
+    "decoders",
+    {"pattern", "content", "start", "stop", NULL},
+    {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL},
+    "ByteLevel, or Replace of U+2581, ByteFallback, Fuse, and perhaps Strip of one space",
+};
+
+/* Adds " key=value" to the description; a regular expression that is known by its name. */
+static void describe_member(hd__reader *r, const char *key, hd__value v, hd__text *to)
+{
+    if (v.kind == HD__JSON_OBJECT) { /* pattern is {"String": text} or {"Regex": text} */
+        hd__value both[2];
+        hd__members(r, v, (const char *const[]){"String", "Regex", NULL}, both);
+        v = both[both[0].kind == HD__JSON_NULL];
+    }
+    if (v.kind == HD__JSON_NULL) {
+        return;
+    }
+    const hd__text *t = hd__text_of(r, v);
+    if (hd__is_text(t, hd__words_llama3.pattern)) {
+        hd__text_format(to, " %s: Llama 3", key);
+    } else if (hd__is_text(t, hd__words_qwen2.pattern)) {
+        hd__text_format(to, " %s: Qwen 2", key);
+    } else {
+        hd__text_format(to, " %s=", key);
+        hd__text_add(to, t->s, t->failed ? 0 : t->len);
+    }
+}
+
+/* Adds "Type key=value;", with the keys in the section's order, for each component. */
+static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
+{
+    hd__each w;
+    hd__value types[2], values[12];
+    hd__members(r, v, (const char *const[]){"type", s->list, NULL}, types);
+    if (hd__is_text(hd__text_of(r, types[0]), "Sequence")) {
+        for (hd__each_begin(r, &w, types[1]); hd__each_next(r, &w);) {
+            describe(r, s, w.item, to);
+        }
+        return;
+    }
+    if (v.kind == HD__JSON_NULL) {
+        return;
+    }
+    hd__text_add(to, r->text.s, r->text.failed ? 0 : r->text.len);
+    hd__members(r, v, s->keys, values);
+    for (int i = 0; s->keys[i]; i++) {
+        describe_member(r, s->keys[i], values[i], to);
+    }
+    for (hd__each_begin(r, &w, v); hd__each_next(r, &w);) {
+        if (hd__which(&w.name, s->keys) < 0 && hd__which(&w.name, s->ignored) < 0) {
+            hd__text_format(to, " %s", w.name.s);
+        }
+    }
+    hd__text_puts(to, ";");
+}
+
+typedef struct known {
+    const char *text;
+    const hd__words *words;
+    int choice; /* hd__normalizer, hd__prepend, or whether a text loses its first space */
+    bool digits;
+} known;
+
+#define BYTES "ByteLevel add_prefix_space=false"
+#define SPLIT "Split behavior=Isolated invert=false pattern: "
+#define META "Metaspace replacement=" HD__METASPACE " prepend_scheme="
+#define SPACED "Replace pattern=  content=" HD__METASPACE ";"
+#define UNSPACED "Replace pattern=" HD__METASPACE " content= ;ByteFallback;Fuse;"
+
+static const known known_normalizers[] = {
+    {"", NULL, HD__AS_IS, false},
+    {"NFC;", NULL, HD__NFC, false},
+    {SPACED, NULL, HD__SPACES, false},
+    {"Prepend prepend=" HD__METASPACE ";" SPACED, NULL, HD__PREPEND, false},
+    {NULL, NULL, 0, false},
+};
+static const known known_pre_tokenizers[] = {
+    {"", NULL, HD__NO_METASPACE, false},
+    {BYTES ";", &hd__words_gpt2, 0, false},
+    {BYTES " use_regex=true;", &hd__words_gpt2, 0, false},
+    {"Digits individual_digits=true;" BYTES ";", &hd__words_gpt2, 0, true},
+    {"Digits individual_digits=true;" BYTES " use_regex=true;", &hd__words_gpt2, 0, true},
+    {SPLIT "Llama 3;" BYTES " use_regex=false;", &hd__words_llama3, 0, false},
+    {SPLIT "Qwen 2;" BYTES " use_regex=false;", &hd__words_qwen2, 0, false},
+    {META "never split=false;", NULL, HD__NEVER, false},
+    {META "first split=false;", NULL, HD__FIRST, false},
+    {META "always split=false;", NULL, HD__ALWAYS, false},
+    {NULL, NULL, 0, false},
+};
+static const known known_decoders[] = {
+    {"ByteLevel;", &hd__words_gpt2, false, false},
+    {UNSPACED, NULL, false, false},
+    {UNSPACED "Strip content=  start=1 stop=0;", NULL, true, false},
+    {NULL, NULL, 0, false},
+};
+
+/* The known list of components that v is; NULL after an error. */
+static const known *components(hd__reader *r, const section *s, hd__value v, const known *k)
+{
+    hd__text found = {0};
+    hd__text_puts(&found, "");
+    describe(r, s, v, &found);
+    r->failed = r->failed || found.failed;
+    while (!r->failed && k->text && !hd__is_text(&found, k->text)) {
+        k++;
+    }
+    if (!r->failed && !k->text) {
+        hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
+                 HD__CLIP(found.s, found.len), s->known);
+        r->failed = true;
+    }
+    hd_free(found.s);
+    return r->failed ? NULL : k;
+}
+
+/* Do the three fit together: are words of bytes for all, or none? */
+static void check_kinds(hd__reader *r, const known *normal, const known *words,
+                        const known *decoder)
+{
+    bool spaces = normal->choice == HD__SPACES || normal->choice == HD__PREPEND;
+    bool fit = words->words ? decoder->words && !spaces
+                            : !decoder->words && normal->choice != HD__NFC &&
+                                  spaces == (words->choice == HD__NO_METASPACE);
+    if (!fit) {
+        hd__fail(HD_FORMAT,
+                 "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected those "
+                 "of one form of tokenizer",
+                 r->f.where, normal->text, words->text, decoder->text);
+        r->failed = true;
+    }
+}
+
+void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer, hd__value decoder)
+{
+    const known *a = components(r, &normalizers, normalizer, known_normalizers);
+    const known *b = a ? components(r, &pre_tokenizers, pre_tokenizer, known_pre_tokenizers) : NULL;
+    const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
+    if (c) {
+        check_kinds(r, a, b, c);
+        r->normalizer = (hd__normalizer)a->choice;
+        r->metaspace = (hd__prepend)b->choice;
+        r->words = b->words;
+        r->digits = b->digits;
+        r->strips = c->choice;
+    }
+}
+
+/* ---------------------------------------------------------------- the post-processor */
+
+/* Adds the ids of a special token of a template. */
+static void add_template_token(hd__reader *r, hd__value template, hd__value item, hd__ids *to)
+{
+    hd__each w;
+    int64_t before = to->n;
+    hd__value v = hd__member(r, item, "id");
+    const hd__text *t = hd__text_of(r, v);
+    hd__value of = t->failed ? v : hd__member(r, hd__member(r, template, "special_tokens"), t->s);
+    for (hd__each_begin(r, &w, hd__member(r, of, "ids")); hd__each_next(r, &w);) {
+        int64_t id = hd__integer_of(r, "an id of special_tokens", w.item);
+        if (!r->failed && (id < 0 || id >= r->b->base.size)) {
+            hd__value_fail(r, "an id of special_tokens", w.item, "an id of the vocabulary");
+        }
+        hd__ids_add(to, id);
+    }
+    r->failed = r->failed || to->failed;
+    if (!r->failed && to->n == before) {
+        hd__value_fail(r, "a SpecialToken of post_processor.single", v, "one of special_tokens");
+    }
+}
+
+static void read_template(hd__reader *r, hd__value template)
+{
+    hd__each w;
+    bool text_seen = false;
+    for (hd__each_begin(r, &w, hd__member(r, template, "single")); hd__each_next(r, &w);) {
+        hd__value item[2];
+        hd__members(r, w.item, (const char *const[]){"SpecialToken", "Sequence", NULL}, item);
+        if (item[0].kind == HD__JSON_OBJECT) {
+            add_template_token(r, template, item[0], text_seen ? &r->b->after : &r->b->before);
+        } else if (item[1].kind == HD__JSON_OBJECT && !text_seen) {
+            text_seen = true;
+        } else {
+            hd__value_fail(r, "post_processor.single", w.item, "special tokens and one Sequence");
+        }
+    }
+    if (!r->failed && !text_seen) {
+        hd__value_fail(r, "post_processor.single", hd__member(r, template, "single"),
+                       "special tokens and one Sequence");
+    }
+}
+
+void hd__post_processor_read(hd__reader *r, hd__value v)
+{
+    hd__each w;
+    hd__value m[2];
+    if (v.kind == HD__JSON_NULL) {
+        return;
+    }
+    hd__members(r, v, (const char *const[]){"type", "processors", NULL}, m);
+    const hd__text *type = hd__text_of(r, m[0]);
+    if (hd__is_text(type, "Sequence")) {
+        for (hd__each_begin(r, &w, m[1]); hd__each_next(r, &w);) {
+            hd__post_processor_read(r, w.item);
+        }
+    } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
+        read_template(r, v);
+    } else if (!hd__is_text(type, "ByteLevel")) {
+        hd__value_fail(r, "post_processor.type", m[0],
+                       "ByteLevel, one TemplateProcessing, or a Sequence of both");
+    }
+}

@@ -1,0 +1,173 @@
+/* bpe_read.c - what the readers of GPT-2's files and of a tokenizer.json share: bytes as
+ * characters, files, messages, and the tables of an encoder's tokens. */
+#include "data/bpe_read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text/whole.h"
+
+/* ---------------------------------------------------------------- bytes as characters */
+
+void hd__alphabet_init(hd__alphabet *a)
+{
+    uint32_t next = HD__BYTES_SPELLED;
+    memset(a->byte, -1, sizeof a->byte);
+    for (int b = 0; b < HD__BYTES_SPELLED; b++) {
+        bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);
+        a->code[b] = printable ? (uint32_t)b : next++;
+        a->byte[a->code[b]] = (int16_t)b;
+    }
+}
+
+bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes)
+{
+    uint32_t code;
+    for (int64_t i = 0; i < n;) {
+        int length = hd__utf8_next(s + i, n - i, &code);
+        int byte = length > 0 && code < HD__CODES_SPELLED ? a->byte[code] : -1;
+        if (byte < 0) {
+            return false;
+        }
+        hd__text_add(bytes, (const char[]){(char)byte}, 1);
+        i += length;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+bool hd__source_fail(const hd__source *f, int64_t line, const char *s, int64_t n,
+                     const char *expected)
+{
+    char place[40] = "";
+    if (line > 0) {
+        snprintf(place, sizeof place, "line %" PRId64 ": ", line);
+    }
+    return hd__fail(HD_FORMAT, "%s: %s'%.*s': expected %s", f->where, place, HD__CLIP(s, n),
+                    expected);
+}
+
+bool hd__token_fail(const hd__source *f, const hd__alphabet *a, int64_t line, const char *token,
+                    int64_t n, const char *expected)
+{
+    hd__text s = {0};
+    char c[4];
+    hd__text_puts(&s, "");
+    for (int64_t i = 0; i < n; i++) {
+        int length = a ? hd__utf8_put(a->code[(unsigned char)token[i]], c) : 1;
+        hd__text_add(&s, a ? c : token + i, (size_t)length);
+    }
+    const bool told = !s.failed && hd__source_fail(f, line, s.s, (int64_t)s.len, expected);
+    hd_free(s.s);
+    return told; /* never */
+}
+
+/* ---------------------------------------------------------------- files */
+
+/* Hands s, which comes from hd_alloc and ends with a zero, to f. False if s is NULL. */
+static bool source_init(hd__source *f, const char *name, char *s, size_t n)
+{
+    if (s) {
+        snprintf(f->where, sizeof f->where, "'%.*s'", HD__CUT(name));
+        f->s = s;
+        f->n = (int64_t)n;
+    }
+    return s;
+}
+
+bool hd__source_read(hd__source *f, const char *path)
+{
+    size_t n;
+    char *s = hd__whole_read(hd__call, path, INT32_MAX, &n);
+    return source_init(f, path, s, n);
+}
+
+bool hd__source_get(hd__source *f, const hd_dict *d, const char *name)
+{
+    const char *text = hd_dict_get_string(d, name);
+    size_t n = text ? strlen(text) : 0;
+    char *copy = text ? hd_alloc(n + 1) : NULL;
+    return source_init(f, name, copy ? memcpy(copy, text, n + 1) : NULL, n);
+}
+
+/* ---------------------------------------------------------------- tokens */
+
+bool hd__entries_add(hd__entries *e, int64_t id, size_t begin, bool hidden)
+{
+    if (e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v)) {
+        return false;
+    }
+    int64_t n = (int64_t)(e->bytes.len - begin);
+    e->v[e->n++] = (hd__entry){id, (int64_t)begin, n, -1, hidden};
+    return true;
+}
+
+void hd__entries_free(hd__entries *e)
+{
+    hd_free(e->bytes.s);
+    hd_free(e->v);
+}
+
+/* Sets by_id; each id of 0 .. n - 1 must come once. */
+static bool place_ids(const hd__source *f, hd__entries *e)
+{
+    for (int64_t i = 0; i < e->n; i++) {
+        int64_t id = e->v[i].id;
+        bool inside = id >= 0 && id < e->n;
+        if (!inside || e->v[id].by_id >= 0) {
+            return hd__fail(HD_FORMAT,
+                            "%s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
+                            f->where, id, inside ? " again" : "", e->n - 1);
+        }
+        e->v[id].by_id = i;
+    }
+    return true;
+}
+
+int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
+{
+    uint32_t slots = 2;
+    while (slots < 2 * n) {
+        slots *= 2;
+    }
+    *mask = slots - 1;
+    return hd__alloc_zeroed(slots * sizeof(int32_t));
+}
+
+/* Enters the tokens in the order of their ids. */
+static bool enter_tokens(hd__bpe *b, const hd__source *f, const hd__alphabet *a,
+                         const hd__entries *e)
+{
+    for (int64_t id = 0, end = 0; id < e->n; id++) {
+        const hd__entry *of = &e->v[e->v[id].by_id];
+        const char *token = e->bytes.s + of->begin;
+        memcpy(b->base.bytes + end, token, (size_t)of->n);
+        end += of->n;
+        b->base.starts[id + 1] = end;
+        if (!of->hidden && !hd__bpe_enter(b, (int32_t)id)) {
+            return hd__token_fail(f, a, 0, token, of->n, "each token once");
+        }
+    }
+    return true;
+}
+
+hd__bpe *hd__bpe_new(const hd__tokenizer_type *type, const hd__source *f, const hd__alphabet *a,
+                     hd__entries *e)
+{
+    if (!place_ids(f, e)) {
+        return NULL;
+    }
+    hd__bpe *b = (hd__bpe *)hd__tokenizer_new(type, sizeof *b, e->n, (int64_t)e->bytes.len);
+    if (!b) {
+        return NULL;
+    }
+    b->unknown = -1;
+    b->slots = hd__bpe_slots(e->n, &b->mask);
+    b->base.kinds = hd__alloc_zeroed((size_t)e->n + 1);
+    if (!b->slots || !b->base.kinds || !enter_tokens(b, f, a, e)) {
+        hd_tokenizer_free(&b->base);
+        return NULL;
+    }
+    return b;
+}
