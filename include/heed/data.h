@@ -147,7 +147,7 @@ HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **fir
 
 /* ---------------------------------------------------------------- datasets */
 
-/* Pairs (input, target) by number. */
+/* Items by number: of windows, pairs (input, target); of your own, any tensors. */
 typedef struct hd_dataset hd_dataset;
 
 /* Windows: item k is input = tokens[i : i + max_length], target = tokens[i + 1 : i + 1 +
@@ -155,6 +155,16 @@ typedef struct hd_dataset hd_dataset;
  * tokens for one window, the dataset has 0 items. This is GPTDatasetV1 in Raschka, "Build a Large
  * Language Model (From Scratch)", listing 2.5. */
 HD_API hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride);
+
+/* A dataset of your own with items 0 .. length - 1. get(i, user) makes the list of an item's
+ * tensors, such as hd_list_of(x, y). It runs in a scope of its own, and what it made there lives
+ * until the batch is complete. When it fails, it gives NULL and an error stands, its own by
+ * hd_error_set or one of heed's; the call that wanted the item then fails with this error. Several
+ * threads that read one dataset call get at the same time. release(user) is called when neither the
+ * program nor a part nor a loader needs the dataset any more, and when this call fails (release
+ * NULL: it calls nothing). HD_VALUE: length < 0. */
+HD_API hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user),
+                                  void *user, void (*release)(void *user));
 
 /* Cuts a dataset into n `parts` of these lengths, whose sum must be the dataset's length. The items
  * go to the parts in the order of one randperm from g (NULL: hd_generator_current()). Free every
@@ -165,8 +175,9 @@ HD_API bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, 
 HD_API void hd_dataset_free(hd_dataset *s);
 HD_API int64_t hd_dataset_len(const hd_dataset *s); /* how many items it has; -1 on error */
 
-/* Item i (a negative i counts from the end): input and target, each (max_length,) int64. An
- * out-parameter may be NULL. */
+/* Item i (a negative i counts from the end): input and target; of windows each (max_length,) int64.
+ * An out-parameter may be NULL. HD_VALUE: the item has not two tensors. HD_USER: get gave NULL
+ * without an error. */
 HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target);
 
 /* ---------------------------------------------------------------- the loader */
@@ -186,6 +197,10 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
  * which gives nothing else. */
 typedef struct hd_loader hd_loader;
 
+/* Makes a batch, a list of tensors, from the lists of n items; torch's collate_fn. The items live
+ * until the loader has the batch. What is said of get in hd_dataset_new holds here, too. */
+typedef hd_list *(*hd_collate)(hd_list *const *items, int64_t n, void *user);
+
 typedef struct hd_loader_options {
     size_t size;
     int64_t batch_size;      /* 1 */
@@ -195,6 +210,8 @@ typedef struct hd_loader_options {
     int64_t num_replicas;    /* 0: one loader gives all; else how many ranks, without a generator */
     int64_t rank;            /* 0; from 0 to num_replicas - 1 */
     int64_t seed;            /* 0; of the order, with num_replicas and the same on all ranks */
+    hd_collate collate; /* NULL: stacks each of an item's tensors, as torch's default_collate */
+    void *collate_user; /* for collate; outlives the loader */
 } hd_loader_options;
 
 HD_API hd_loader_options hd_loader_defaults(void);
@@ -203,12 +220,43 @@ HD_API hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *o)
 HD_API void hd_loader_free(hd_loader *l);         /* frees l; takes NULL */
 HD_API int64_t hd_loader_len(const hd_loader *l); /* batches of an epoch on its rank; -1 on error */
 
-/* The next batch: input and target, each (b, max_length) int64, in the innermost scope. At the end
- * of an epoch one call returns false without an error; the call after it begins the next epoch. An
- * out-parameter may be NULL. */
+/* The next batch: input and target, in the innermost scope; of windows each (b, max_length) int64.
+ * At the end of an epoch one call returns false without an error; the call after it begins the next
+ * epoch. An out-parameter may be NULL.
+ *
+ * Errors: HD_VALUE: the batch has not two tensors, or its items have different numbers of them.
+ * HD_SHAPE, HD_DTYPE: two items of the batch differ, and there is no collate. HD_USER: get or
+ * collate gave NULL without an error. Their own errors stay as they are. After a failure the next
+ * call asks for the same batch again; but if it was the first of its epoch, and get or collate was
+ * called, then the epoch has begun and its draws are done. */
 HD_API bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target);
+/* The same with all tensors of the batch, however many it has; the list too is in that scope. */
+HD_API bool hd_loader_next_list(hd_loader *l, hd_list **batch);
 
-/* Ends the current epoch, if there is one: the next call of hd_loader_next begins a new epoch. */
+typedef struct hd_collate_pad_options {
+    size_t size;
+    int64_t pad_token_id;       /* 50256: GPT-2's <|endoftext|>, which also ends each text */
+    int64_t ignore_index;       /* -100, which hd_cross_entropy ignores */
+    int64_t allowed_max_length; /* 0: any; else longer inputs and targets are cut to this length */
+} hd_collate_pad_options;
+
+HD_API hd_collate_pad_options hd_collate_pad_defaults(void);
+/* A ready collate for texts of different lengths: items of one tensor, (n,) int64, become inputs
+ * and targets, (b, longest n) int64. Each text gets the end token once, and more of them up to the
+ * longest text of the batch. Targets are one token further on, and end tokens after the first one
+ * in them are ignore_index. This is custom_collate_fn in Raschka, "Build a Large Language Model
+ * (From Scratch)", listing 7.5. An item may have a second tensor, one int64: the length of the
+ * prompt that its text begins with. Targets in the prompt are ignore_index, too (exercise 7.2).
+ *
+ *   hd_collate_pad_options pad = hd_collate_pad_defaults();
+ *   o.collate = hd_collate_pad;
+ *   o.collate_user = &pad; // NULL: the defaults
+ *
+ * HD_DTYPE, HD_SHAPE, HD_VALUE: items[i] is not such an item. HD_VALUE: n < 1, or
+ * allowed_max_length < 0. */
+HD_API hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options);
+
+/* Ends the current epoch, if there is one: the next batch begins a new one. */
 HD_API bool hd_loader_restart(hd_loader *l);
 
 HD_API int64_t hd_loader_epoch(const hd_loader *l); /* epochs begun so far; -1 on error */

@@ -29,28 +29,47 @@ void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 struct hd_dataset {
     atomic_int refs;
     atomic_bool freed; /* the user has called hd_dataset_free */
-    hd_tokens *tokens; /* held */
-    int64_t max_length, stride;
+    hd_dataset *whole; /* held: what it is a part of; NULL: it is whole */
     int64_t len;
-    int64_t *order; /* the number of each item's window; NULL: item k is window k */
+    int64_t *order; /* which item of `whole` each item is; NULL: item k is number k */
+
+    hd_list *(*get)(int64_t i, void *user); /* NULL: the items are windows */
+    void *user;
+    void (*release)(void *user); /* NULL: nothing */
+    hd_tokens *tokens;           /* of windows; held */
+    int64_t max_length, stride;
 };
 
 bool hd__dataset_given(const hd_dataset *s);
 hd_dataset *hd__dataset_hold(const hd_dataset *s);
 void hd__dataset_drop(hd_dataset *s); /* takes NULL */
 
-typedef struct hd__batch {
-    hd_tensor *input, *target; /* (n, max_length) each, or (max_length,) */
-} hd__batch;
+/* Input and target of n windows, (n, max_length) each, without values; ndim 1: (max_length,) of one
+ * window. Each row is then filled with an item, which cannot fail. */
+hd_list *hd__windows_empty(const hd_dataset *s, int ndim, int64_t n);
+void hd__windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
 
-/* Makes both tensors, without values; ndim is 2, or 1 for a single item. Then they are filled,
- * which cannot fail, with the items at first, first + step, first + 2 step, ... of the order, which
- * begins again after its end. If order is NULL, item k is at k. */
-bool hd__batch_new(const hd_dataset *s, int ndim, int64_t n, hd__batch *b);
-void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
-                    const int64_t *order);
-/* Writes the tensors to where the caller wants them; NULL: not wanted. */
-void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target);
+/* The tensors of an item, in the innermost scope, which the caller has opened. */
+hd_list *hd__dataset_item(const hd_dataset *s, int64_t item);
+/* Has l two tensors? If not, fails: "hd_loader_next: a batch of 3 tensors: expected 2 ..." */
+bool hd__is_pair(const char *what, const hd_list *l);
+/* Writes them to where the caller wants them, in the enclosing scope; NULL: not wanted. */
+void hd__pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target);
+
+/* A batch of the n items: each of an item's tensors stacked along a new first dim. */
+hd_list *hd__stack_items(hd_list *const *items, int64_t n);
+
+/* The program's own code, which shall give a list, runs between these two:
+ *   hd__visit v = hd__visit_begin();
+ *   return hd__visit_gave(&v, "collate", call_collate(...));
+ * The caller has opened a scope. Gives NULL unless the code ended well, with a list of tensors. */
+typedef struct hd__visit {
+    const hd_scope *scope;
+    uint64_t serial, failures;
+} hd__visit;
+
+hd__visit hd__visit_begin(void);
+hd_list *hd__visit_gave(const hd__visit *v, const char *who, hd_list *l);
 
 /* ---------------------------------------------------------------- text (utf8.c) */
 

@@ -1,30 +1,40 @@
-/* dataset.c - datasets: sliding windows over tokens, and random parts of them.
+/* dataset.c - datasets: sliding windows over tokens, the program's own, and random parts of them.
  *
- * Window k begins at token k * stride. A part of a dataset has a list of window numbers, one for
- * each item. A part of a part also lists windows, so there is never a list of a list. */
+ * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole.
+ * A part of a part also lists items of the whole, so there is never a list of a list. */
 #include <inttypes.h>
 
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */
 
-/* Holds t. with_order: it has a list of windows, which are not chosen yet. */
-static hd_dataset *dataset_new(const hd_tokens *t, int64_t max_length, int64_t stride, int64_t len,
-                               bool with_order)
+static hd_dataset *dataset_new(int64_t len)
 {
     hd_dataset *s = hd__alloc_zeroed(sizeof *s);
-    int64_t *order = s && with_order ? hd__alloc_items(len, sizeof *order) : NULL;
-    if (!s || (with_order && !order)) {
-        hd_free(s);
+    if (s) {
+        atomic_init(&s->refs, 1);
+        s->len = len;
+    }
+    return s;
+}
+
+/* A part of s, whose items are not chosen yet. */
+static hd_dataset *part_new(const hd_dataset *s, int64_t len)
+{
+    hd_dataset *part = dataset_new(len);
+    int64_t *order = part ? hd__alloc_items(len, sizeof *order) : NULL;
+    if (!order) {
+        hd_free(part);
         return NULL;
     }
-    atomic_init(&s->refs, 1);
-    s->tokens = hd__tokens_hold(t);
-    s->max_length = max_length;
-    s->stride = stride;
-    s->len = len;
-    s->order = order;
-    return s;
+    part->whole = hd__dataset_hold(s->whole ? s->whole : s);
+    part->order = order;
+    part->get = s->get;
+    part->user = s->user;
+    part->tokens = s->tokens;
+    part->max_length = s->max_length;
+    part->stride = s->stride;
+    return part;
 }
 
 hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t stride)
@@ -39,7 +49,41 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
     }
     /* the length of Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
-    return dataset_new(t, max_length, stride, room > 0 ? (room - 1) / stride + 1 : 0, false);
+    hd_dataset *s = dataset_new(room > 0 ? (room - 1) / stride + 1 : 0);
+    if (s) {
+        s->tokens = hd__tokens_hold(t);
+        s->max_length = max_length;
+        s->stride = stride;
+    }
+    return s;
+}
+
+static void release_user(void (*release)(void *user), void *user)
+{
+    HD__CALLS_BACK;
+    if (release) {
+        release(user);
+    }
+}
+
+hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user), void *user,
+                           void (*release)(void *user))
+{
+    HD__CALL("hd_dataset_new");
+    hd_dataset *s = NULL;
+    if (length < 0) {
+        hd__fail(HD_VALUE, "length %" PRId64 ": expected 0 or more", length);
+    } else if (get || hd__null_arg("get")) {
+        s = dataset_new(length);
+    }
+    if (!s) {
+        release_user(release, user);
+        return NULL;
+    }
+    s->get = get;
+    s->user = user;
+    s->release = release;
+    return s;
 }
 
 hd_dataset *hd__dataset_hold(const hd_dataset *s)
@@ -52,7 +96,12 @@ hd_dataset *hd__dataset_hold(const hd_dataset *s)
 void hd__dataset_drop(hd_dataset *s)
 {
     if (s && hd__refs_down(&s->refs)) {
-        hd__tokens_drop(s->tokens);
+        if (s->whole) {
+            hd__dataset_drop(s->whole);
+        } else {
+            hd__tokens_drop(s->tokens);
+            release_user(s->release, s->user);
+        }
         hd_free(s->order);
         hd__retire_object(s, "hd_dataset_free");
     }
@@ -79,51 +128,95 @@ int64_t hd_dataset_len(const hd_dataset *s)
 
 /* ---------------------------------------------------------------- items */
 
-bool hd__batch_new(const hd_dataset *s, int ndim, int64_t n, hd__batch *b)
+hd_list *hd__windows_empty(const hd_dataset *s, int ndim, int64_t n)
 {
     const int64_t all[] = {n, s->max_length}, *sizes = ndim == 2 ? all : all + 1;
-    b->input = hd__empty(HD_INT64, ndim, sizes);
-    b->target = b->input ? hd__empty(HD_INT64, ndim, sizes) : NULL;
-    return b->target;
+    hd_tensor *input = hd__empty(HD_INT64, ndim, sizes);
+    hd_tensor *target = input ? hd__empty(HD_INT64, ndim, sizes) : NULL;
+    return target ? hd_list_of(input, target) : NULL;
 }
 
-void hd__batch_fill(const hd__batch *b, const hd_dataset *s, int64_t first, int64_t step,
-                    const int64_t *order)
+/* The number in the whole dataset. */
+static int64_t number_in_whole(const hd_dataset *s, int64_t item)
 {
-    int64_t len = s->max_length, n = b->input->numel / len;
-    int64_t *x = hd__ptr(b->input), *y = hd__ptr(b->target);
-    for (int64_t i = 0; i < n; i++, x += len, y += len) {
-        int64_t item = (first + i * step) % s->len;
-        item = order ? order[item] : item;
-        int64_t at = (s->order ? s->order[item] : item) * s->stride;
-        hd__tokens_copy(s->tokens, at, len, x);
-        hd__tokens_copy(s->tokens, at + 1, len, y);
+    return s->order ? s->order[item] : item;
+}
+
+void hd__windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item)
+{
+    int64_t len = s->max_length, at = number_in_whole(s, item) * s->stride;
+    for (int k = 0; k < 2; k++) {
+        hd__tokens_copy(s->tokens, at + k, len, (int64_t *)hd__ptr(b->items[k]) + row * len);
     }
 }
 
-void hd__batch_give(const hd__batch *b, hd_tensor **input, hd_tensor **target)
+hd__visit hd__visit_begin(void)
+{
+    return (hd__visit){hd__top, hd__scope_serial(hd__top), hd__uncleared_swap(0)};
+}
+
+hd_list *hd__visit_gave(const hd__visit *v, const char *who, hd_list *l)
+{
+    uint64_t failures = hd__uncleared_swap(0);
+    int above = hd__scopes_above(v->scope, v->serial);
+    bool ok = failures == 0 && (above == 0 || hd__scopes_wrong(who, above)) &&
+              (l || hd__fail(HD_USER, "%s gave NULL without an error: expected a list", who)) &&
+              hd__list_arg(who, l) && hd__args(who, l->len, l->items, false);
+    hd__uncleared_swap(v->failures + failures + hd__uncleared_swap(0));
+    return ok ? l : NULL;
+}
+
+static hd_list *call_get(const hd_dataset *s, int64_t number)
+{
+    HD__CALLS_BACK;
+    return s->get(number, s->user);
+}
+
+hd_list *hd__dataset_item(const hd_dataset *s, int64_t item)
+{
+    if (!s->get) {
+        hd_list *pair = hd__windows_empty(s, 1, 1);
+        if (pair) {
+            hd__windows_fill(pair, 0, s, item);
+        }
+        return pair;
+    }
+    char who[32];
+    hd__visit v = hd__visit_begin();
+    snprintf(who, sizeof who, "get(%" PRId64 ")", number_in_whole(s, item));
+    return hd__visit_gave(&v, who, call_get(s, number_in_whole(s, item)));
+}
+
+bool hd__is_pair(const char *what, const hd_list *l)
+{
+    return l->len == 2 ||
+           hd__fail(HD_VALUE, "%s of %" PRId64 " tensors: expected 2, input and target", what,
+                    l->len);
+}
+
+void hd__pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target)
 {
     if (input) {
-        *input = b->input;
+        *input = hd_scope_return(l->items[0]);
     }
     if (target) {
-        *target = b->target;
+        *target = hd_scope_return(l->items[1]);
     }
 }
 
 bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor **target)
 {
     HD__CALL("hd_dataset_get");
-    hd__batch b; /* (max_length,) each */
+    HD__SCOPE_OR(false);
     if (!hd__dataset_given(s)) {
         return false;
     }
     int64_t at = hd__index(hd__call, i, s->len, "items");
-    if (at < 0 || !hd__batch_new(s, 1, 1, &b)) {
+    hd_list *item = at < 0 ? NULL : hd__dataset_item(s, at);
+    if (!item || !hd__is_pair("an item", item)) {
         return false;
     }
-    hd__batch_fill(&b, s, at, 1, NULL);
-    hd__batch_give(&b, input, target);
+    hd__pair_give(item, input, target);
     return true;
 }
 
@@ -145,7 +238,7 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
 static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
-        parts[i] = dataset_new(s->tokens, s->max_length, s->stride, lengths[i], true);
+        parts[i] = part_new(s, lengths[i]);
         if (!parts[i]) {
             while (i > 0) {
                 hd_dataset_free(parts[--i]);
@@ -157,15 +250,14 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_da
     return true;
 }
 
-/* The parts have memory for their windows, which this draws. */
+/* The parts have memory for their items' numbers, which this draws. */
 static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
                        hd_dataset **parts)
 {
     hd__randperm(g ? g : hd_generator_current(), order, s->len);
     for (int i = 0; i < n; i++) {
         for (int64_t k = 0; k < parts[i]->len; k++) {
-            int64_t item = *order++;
-            parts[i]->order[k] = s->order ? s->order[item] : item;
+            parts[i]->order[k] = number_in_whole(s, *order++);
         }
     }
 }

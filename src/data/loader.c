@@ -161,29 +161,91 @@ static int64_t size_of_batch(const hd_loader *l, int64_t batch)
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
+/* Which item of the dataset is number i of the next batch? The order begins again after its end. */
+static int64_t item_at(const hd_loader *l, int64_t i)
 {
-    HD__CALL("hd_loader_next");
-    hd__batch b;
+    int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
+    int64_t at = (first + i * l->ranks) % l->s->len;
+    return l->order ? l->order[at] : at;
+}
+
+static hd_list *call_collate(const hd_loader *l, hd_list *const *items, int64_t n)
+{
+    HD__CALLS_BACK;
+    return l->o.collate(items, n, l->o.collate_user);
+}
+
+static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
+{
+    if (!l->o.collate) {
+        return hd__stack_items(items, n);
+    }
+    hd__visit v = hd__visit_begin();
+    return hd__visit_gave(&v, "collate", call_collate(l, items, n));
+}
+
+/* The next batch, item by item. Where one fails, its epoch has begun, but nothing else changes. */
+static hd_list *gather_batch(const hd_loader *l, int64_t n)
+{
+    hd_list **items = hd__alloc_items(n, sizeof *items);
+    int64_t got = 0;
+    while (items && got < n && (items[got] = hd__dataset_item(l->s, item_at(l, got)))) {
+        got++;
+    }
+    hd_list *batch = items && got == n ? collated(l, items, n) : NULL;
+    hd_free(items);
+    return batch;
+}
+
+/* The next batch in the innermost scope, which the caller has opened. Windows get their memory
+ * before anything is drawn. */
+static hd_list *next(hd_loader *l, bool pair)
+{
     if (!hd__object("l", l) ||
         (l->o.generator && !hd__object("the generator of l", l->o.generator))) {
-        return false;
+        return NULL;
     }
     int64_t n = size_of_batch(l, l->under_way ? l->batch : 0);
-    if ((n > 0 && !hd__batch_new(l->s, 2, n, &b)) || (!l->under_way && !begin_epoch(l))) {
-        return false;
+    bool windows = n > 0 && !l->s->get && !l->o.collate;
+    hd_list *b = windows ? hd__windows_empty(l->s, 2, n) : NULL;
+    if ((windows && !b) || (!l->under_way && !begin_epoch(l))) {
+        return NULL;
     }
-    if (n > 0) {
-        int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
-        hd__batch_fill(&b, l->s, first, l->ranks, l->order);
-        hd__batch_give(&b, input, target);
+    for (int64_t i = 0; windows && i < n; i++) {
+        hd__windows_fill(b, i, l->s, item_at(l, i));
+    }
+    b = n > 0 && !windows ? gather_batch(l, n) : b;
+    if (n > 0 && (!b || (pair && !hd__is_pair("a batch", b)))) {
+        return NULL;
     }
     if (n > 0 ? n < l->o.batch_size : l->o.drop_last || l->s->len % l->o.batch_size == 0) {
         draw_at_end(l);
     }
     l->batch += n > 0;
     l->under_way = n > 0;
-    return n > 0;
+    return b;
+}
+
+bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
+{
+    HD__CALL("hd_loader_next");
+    HD__SCOPE_OR(false);
+    hd_list *b = next(l, true);
+    if (b) {
+        hd__pair_give(b, input, target);
+    }
+    return b;
+}
+
+bool hd_loader_next_list(hd_loader *l, hd_list **batch)
+{
+    HD__CALL("hd_loader_next_list");
+    HD__SCOPE_OR(false);
+    hd_list *b = hd__list_return(next(l, false));
+    if (b && batch) {
+        *batch = b;
+    }
+    return b;
 }
 
 bool hd_loader_restart(hd_loader *l)

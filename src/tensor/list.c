@@ -26,12 +26,23 @@ static hd_list *empty(int64_t room)
         return NULL;
     }
     hd_list *l = holder->storage->data;
-    *l = (hd_list){0};
+    *l = (hd_list){.holder = holder};
     if (!hd__grow(&l->items, &l->room, room, sizeof *l->items)) {
         hd_release(holder);
         return NULL;
     }
     holder->storage->release = release_items;
+    return l;
+}
+
+hd_list *hd__list_return(hd_list *l)
+{
+    for (int64_t i = 0; l && i < l->len; i++) {
+        hd_scope_return(l->items[i]);
+    }
+    if (l) {
+        hd_scope_return(l->holder);
+    }
     return l;
 }
 

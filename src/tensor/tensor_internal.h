@@ -90,7 +90,11 @@ enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
 struct hd_list {
     int64_t len, room; /* len: -1 after the list's scope closed */
     hd_tensor **items; /* held */
+    hd_tensor *holder; /* what it lies in */
 };
+
+/* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */
+hd_list *hd__list_return(hd_list *l);
 
 /* ---------------------------------------------------------------- arguments and messages */
 

@@ -187,8 +187,8 @@ typedef struct world {
     /* DATA */
     hd_tokenizer *bytes, *chars, *bpe, *qwen2, *llama2;
     hd_tokens *tokens;
-    hd_dataset *windows;
-    hd_loader *loader, *fresh_loader;
+    hd_dataset *windows, *own;
+    hd_loader *loader, *fresh_loader, *own_loader, *pad_loader; /* the last two: of `own` */
     hd_dict *data_state;
     /* FILES */
     char folder[64];

@@ -59,6 +59,7 @@ DO(CALL, hd_tokens_split, "", {
 /* ---------------------------------------------------------------- datasets */
 
 ROW(hd_windows_new, "", hd_windows_new(w->tokens, 3, 1))
+ROW(hd_dataset_new, "", hd_dataset_new(3, own_item, NULL, NULL))
 DO(CALL, hd_random_split, "", {
     hd_dataset *parts[2] = {NULL, NULL};
     bool ok = hd_random_split(w->windows, 2, (int64_t[]){3, 4}, NULL, parts);
@@ -98,6 +99,12 @@ SKIP_ROW(hd_loader_free, "every world calls it")
 NEVER_ROW(hd_loader_len, hd_loader_len(w->loader))
 DO(CALL, hd_loader_next, "in an epoch", batches(w->loader, o);)
 DO(CALL, hd_loader_next, "the first of an epoch", batches(w->fresh_loader, o);)
+DO(CALL, hd_loader_next, "items of the program's own", batches(w->own_loader, o);)
+DO(CALL, hd_loader_next_list, "windows", all_of_batch(w->loader, o);)
+DO(CALL, hd_loader_next_list, "items of the program's own", all_of_batch(w->own_loader, o);)
+DO(CALL, hd_loader_next_list, "padded items", all_of_batch(w->pad_loader, o);)
+NEVER_ROW(hd_collate_pad_defaults, hd_collate_pad_defaults().ignore_index)
+ROW(hd_collate_pad, "", hd_list_get(hd_collate_pad(&(hd_list *){own_item(4, NULL)}, 1, NULL), 1))
 NEVER_ROW(hd_loader_restart, hd_loader_restart(w->loader))
 NEVER_ROW(hd_loader_epoch, hd_loader_epoch(w->loader))
 NEVER_ROW(hd_loader_batch, hd_loader_batch(w->loader))

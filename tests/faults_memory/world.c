@@ -159,6 +159,12 @@ static void begin_optimizers(world *w)
 
 /* ---------------------------------------------------------------- data */
 
+static hd_list *own_item(int64_t i, void *user)
+{
+    (void)user;
+    return hd_list_of(hd_full(HD_INT64, i, 3), hd_full(HD_INT64, 2, 1));
+}
+
 /* The windows' loaders: one in the middle of an epoch, and one before its first. */
 static void begin_data(world *w)
 {
@@ -175,6 +181,12 @@ static void begin_data(world *w)
     ADD(loader, hd_loader_new(w->windows, &o));
     ADD(fresh_loader, hd_loader_new(w->windows, &o));
     hd_loader_next(w->loader, NULL, NULL);
+    ADD(own, hd_dataset_new(5, own_item, NULL, NULL));
+    ADD(own_loader, hd_loader_new(w->own, &o));
+    o.collate = hd_collate_pad;
+    ADD(pad_loader, hd_loader_new(w->own, &o));
+    hd_loader_next(w->own_loader, NULL, NULL);
+    hd_loader_next(w->pad_loader, NULL, NULL);
     ADD(data_state, hd_dict_new());
     hd_tokenizer_save(w->bpe, w->data_state, "bpe");
     hd_tokenizer_save(w->llama2, w->data_state, "llama2");

@@ -380,7 +380,7 @@ END_TEST
 START_TEST(makers_of_what_the_graph_saved)
 {
     hd_set_debug(true);
-    hd_module *model = hd_sequential(hd_linear_new(4, 8, false), hd_linear_new(8, 2, false));
+    hd_module *model = hd_sequential(hd_linear_new(4, 8, false), hd_linear_new(8, 3, false));
     hd_list *parameters = hd_module_parameters(model);
     hd_tensor *x = hd_randn(HD_FLOAT32, 3, 4), *y = hd_forward(model, x);
     ck_assert_ptr_nonnull(y);
@@ -389,10 +389,10 @@ START_TEST(makers_of_what_the_graph_saved)
     ck_assert_int_eq(hd_tensor_report(), 8);
     hd_on_warning(NULL, NULL);
     const char *expected[] = {
-        "hd_tensor_report: 3 tensors with 192 bytes that hd_linear_new made are live",
+        "hd_tensor_report: 3 tensors with 224 bytes that hd_linear_new made are live",
         "hd_tensor_report: 1 tensor with 96 bytes that hd_linear made in Sequential.0 is live",
         "hd_tensor_report: 2 tensors with 48 bytes that hd_randn made are live",
-        "hd_tensor_report: 1 tensor with 24 bytes that hd_linear made in Sequential.1 is live",
+        "hd_tensor_report: 1 tensor with 36 bytes that hd_linear made in Sequential.1 is live",
     };
     ck_assert_int_eq(n_heard, 5);
     for (int i = 0; i < 4; i++) {

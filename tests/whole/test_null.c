@@ -37,6 +37,12 @@ static bool visit(hd_module *m, const char *name, void *user)
     return true;
 }
 
+static hd_list *get(int64_t i, void *user)
+{
+    (void)i, (void)user;
+    return NULL;
+}
+
 static bool op_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
 {
     (void)ctx;
@@ -92,7 +98,7 @@ static void run_table(const char *error)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3), *out = HD_NONE, *tensors[] = {x, x};
     hd_tensor *index = hd_zeros(HD_INT64, 2);
     hd_tensor *p = hd_parameter(hd_ones(HD_FLOAT32, 2, 3), true);
-    hd_list *list = hd_list_of(p);
+    hd_list *list = hd_list_of(p), *texts = hd_list_of(index), *made_list;
     hd_dict *dict = hd_dict_new();
     hd_generator *generator = hd_generator_new(1);
     hd_module *module = hd_linear_new(3, 2, true), *modules = hd_module_list_n(0, NULL);
@@ -123,7 +129,7 @@ static void run_table(const char *error)
     ck_no_error();
     hd_dict_set_int(dict, "whole", 1);
     (void)half, (void)rest, (void)parts, (void)made, (void)whole, (void)value, (void)number,
-        (void)out;
+        (void)out, (void)made_list;
 
     hd_tensor *bad;
 #include "null_table.h"

@@ -1,5 +1,6 @@
 """data.txt: the batches of torch.utils.data.DataLoader, those that DistributedSampler deals to ranks, and the
-parts of random_split, with what is left in the generators; and the windows of the book's GPTDatasetV1."""
+parts of random_split, with what is left in the generators; the windows of the book's GPTDatasetV1; and
+the batches of its custom_collate_fn."""
 import itertools
 
 import torch
@@ -100,10 +101,36 @@ def windows_case(w, o):
     w.ints("targets", sum((y for _, y in windows.pairs), []))
 
 
+def collate(texts, prompts, pad_token_id, ignore_index, allowed_max_length):
+    """custom_collate_fn of listing 7.5, and of exercise 7.2, of the same book; 0: no prompt, any length"""
+    longest = max(len(text) for text in texts) + 1
+    rows = []
+    for text, prompt in zip(texts, prompts):
+        padded = torch.tensor(text + [pad_token_id] * (longest - len(text)))
+        inputs, targets = padded[:-1], padded[1:].clone()
+        ends = (targets == pad_token_id).nonzero().flatten()
+        targets[ends[1:]] = ignore_index
+        targets[:max(prompt - 1, 0)] = ignore_index
+        rows.append((inputs, targets))
+    cut = allowed_max_length or longest
+    return [torch.stack(column)[:, :cut] for column in zip(*rows)]
+
+
+def pad_case(w, o):
+    ids, texts = iter(o["tokens"]), []
+    for n in o["lengths"]:
+        texts.append(list(itertools.islice(ids, n)))
+    inputs, targets = collate(texts, o["prompts"], o["pad_token_id"], o["ignore_index"], o["allowed_max_length"])
+    w.ints("shape", list(inputs.shape))
+    w.ints("inputs", inputs.flatten().tolist())
+    w.ints("targets", targets.flatten().tolist())
+
+
 def write(w):
     for case, start, results in ((loader_case, "loader_", r"len|(items|counts|default|own)\d"),
                                  (replicas_case, "replicas_", "counts|default|items"),
                                  (split_case, "split_", "items|next"),
-                                 (windows_case, "windows_", "len|inputs|targets")):
+                                 (windows_case, "windows_", "len|inputs|targets"),
+                                 (pad_case, "pad_", "shape|inputs|targets")):
         for fields in w.again(results, start):
             case(w, {field: bool(x) if field in FLAGS else plain(x) for field, x in fields.items()})

@@ -34,6 +34,8 @@ REASONS = {
         "hd_set_init_mode hd_init_mode_cleanup",
     "tests/ops compares it with transformers' formulas":
         "hd_rotary_tables hd_rotary_defaults",
+    "tests/data compares it with the values in data.txt; it calls a function of C":
+        "hd_dataset_new hd_loader_next_list hd_collate_pad hd_collate_pad_defaults",
     "tests/data compares it with tiktoken's ids":
         "hd_tokenizer_bpe",
     "tests/data has it; PyTorch has no file of tokens":
