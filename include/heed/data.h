@@ -60,9 +60,9 @@ HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges
  * - Llama 2 and TinyLlama: a text is one word of characters, in which U+2581 stands for a space
  *   (the normalizers Prepend and Replace, or Metaspace), with bytes for unknown characters
  *
- * Any added tokens and TemplateProcessing belong to all of them. Truncation and padding are not
- * read. HD_FORMAT: the file is no such tokenizer.json; the message names the file, the key, what is
- * there, and what is known. */
+ * Any added tokens but those with single_word, and TemplateProcessing belong to all of them.
+ * Truncation and padding are not read. HD_FORMAT: the file is no such tokenizer.json; the message
+ * names the file, the key, what is there, and what is known. */
 HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);

@@ -184,7 +184,7 @@ static int32_t first_parts(word *w)
     bool fuses = false; /* the part before is unknown, and the next one would be part of it */
     for (int32_t i = 0, before = -1, end; i < w->n; i = end) {
         uint32_t code;
-        int length = b->words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
+        int length = b->form.words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
         int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
         bool missing = id < 0;
         if (missing && b->byte_fallback) { /* the next byte may be in the middle of a character */
@@ -288,7 +288,7 @@ void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *t
 
 static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t place)
 {
-    const hd__prepend how = e->w.b->metaspace;
+    const hd__prepend how = e->w.b->form.metaspace;
     hd__text_cut(&e->spaced, 0);
     if (how == HD__ALWAYS || (how == HD__FIRST && place == 0)) {
         bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
@@ -303,13 +303,13 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;
     const int64_t place = e->place + (s - e->from);
-    if (!b->words) {
-        return b->metaspace ? encode_metaspace(e, s, n, place) : encode_word(e, s, n, place);
+    if (!b->form.words) {
+        return b->form.metaspace ? encode_metaspace(e, s, n, place) : encode_word(e, s, n, place);
     }
     for (int64_t at = 0, end, length; at < n;) {
-        for (end = at + (b->digits ? hd__before_digit(s + at, n - at) : n); at < end;
+        for (end = at + (b->form.digits ? hd__before_digit(s + at, n - at) : n); at < end;
              at += length) {
-            length = hd__next_word(b->words, s + at, end - at);
+            length = hd__next_word(b->form.words, s + at, end - at);
             if (!encode_word(e, s + at, length, place + at)) {
                 return false;
             }
@@ -351,7 +351,8 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
     return at > 0 ? character_at(s, begin, at, length) : 0;
 }
 
-/* Takes the white space beside an added token, down to `least` and up to n. */
+/* Takes the white space beside an added token, down to `least` and up to n. One before it may have
+ * taken this one, too; then nothing of it is left. */
 static void strip(const hd__added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {
@@ -360,19 +361,10 @@ static void strip(const hd__added *a, const char *s, int64_t least, int64_t n, i
            hd__char_class(character_before(s, *begin, &length)) == HD__SPACE) {
         *begin -= length;
     }
+    *begin = a->lstrip && *begin < least ? least : *begin;
     while (a->rstrip && hd__char_class(character_at(s, *end, n, &length)) == HD__SPACE) {
         *end += length;
     }
-}
-
-/* Is the added token at begin to end looked for here? */
-static bool is_wanted(const encoding *e, const hd__added *a, const char *s, int64_t n,
-                      int64_t begin, int64_t end)
-{
-    int length;
-    return !(a->special && e->special == HD_SPECIAL_TEXT) &&
-           !(a->single_word && (hd__char_in_word(character_before(s, begin, &length)) ||
-                                hd__char_in_word(character_at(s, end, n, &length))));
 }
 
 static bool encode_normalized(encoding *e, const char *s, int64_t n);
@@ -390,7 +382,7 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
         const hd__added *a = added_at(e->w.b, normalized, s + at, n - at);
         int64_t begin = at, stop = at + (a ? a->pattern_n : 1);
         end = stop;
-        if (!a || !is_wanted(e, a, s, n, begin, end)) {
+        if (!a || (a->special && e->special == HD_SPECIAL_TEXT)) {
             continue;
         }
         if (a->special && e->special == HD_SPECIAL_REFUSE) {
@@ -404,7 +396,9 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
         if (begin > done && !encode_piece(e, normalized, s + done, begin - done)) {
             return false;
         }
-        hd__ids_add(e->w.ids, a->id);
+        if (begin < stop) {
+            hd__ids_add(e->w.ids, a->id);
+        }
         done = stop;
     }
     return encode_piece(e, normalized, s + done, n - done);
@@ -412,13 +406,13 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
 
 static bool encode_normalized(encoding *e, const char *s, int64_t n)
 {
-    if (e->w.b->normalizer == HD__AS_IS) {
+    if (e->w.b->form.normalizer == HD__AS_IS) {
         return encode_around(e, true, s, n);
     }
     const char *from = e->from;
     const int64_t place = e->place;
     hd__text_cut(&e->normal, 0);
-    hd__bpe_normalize(e->w.b->normalizer, s, n, &e->normal);
+    hd__bpe_normalize(e->w.b->form.normalizer, s, n, &e->normal);
     if (e->normal.failed) {
         return false;
     }
@@ -442,7 +436,7 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
 {
     const hd__bpe *b = (const hd__bpe *)t;
     /* what is normalized has at most three bytes for each one, and a U+2581 */
-    const int most = b->normalizer || b->metaspace ? INT32_MAX / 4 : INT32_MAX;
+    const int most = b->form.normalizer || b->form.metaspace ? INT32_MAX / 4 : INT32_MAX;
     if (n > most) {
         return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
     }

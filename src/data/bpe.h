@@ -15,7 +15,7 @@ typedef struct hd__added {
     const char *pattern;
     int64_t n, pattern_n;
     int32_t id;
-    bool special, normalized, single_word, lstrip, rstrip;
+    bool special, normalized, lstrip, rstrip;
 } hd__added;
 
 typedef struct hd__merge {
@@ -24,6 +24,14 @@ typedef struct hd__merge {
 
 typedef enum hd__normalizer { HD__AS_IS, HD__NFC, HD__SPACES, HD__PREPEND } hd__normalizer;
 typedef enum hd__prepend { HD__NO_METASPACE, HD__NEVER, HD__FIRST, HD__ALWAYS } hd__prepend;
+
+typedef struct hd__form {
+    hd__normalizer normalizer;
+    hd__prepend metaspace;  /* U+2581 before a text, and in place of spaces */
+    const hd__words *words; /* NULL: a text is one word of characters; else words are of bytes */
+    bool digits;            /* each digit is a word */
+    bool strips;            /* decoding takes away the first space */
+} hd__form;
 
 typedef struct hd__bpe {
     hd_tokenizer base;
@@ -41,12 +49,9 @@ typedef struct hd__bpe {
     char *added_text;
     bool begins[2][256]; /* by normalized, and the first byte of what is looked for */
 
-    hd__normalizer normalizer;
-    hd__prepend metaspace;  /* U+2581 before a text, and in place of spaces */
-    const hd__words *words; /* NULL: a text is one word of characters; else words are of bytes */
-    bool digits;            /* each digit is a word */
-    bool ignore_merges;     /* a word that is a token is not cut */
-    bool byte_fallback;     /* a character without a token becomes its bytes' */
+    hd__form form;
+    bool ignore_merges; /* a word that is a token is not cut */
+    bool byte_fallback; /* a character without a token becomes its bytes' */
     int32_t fallback[256];
     int32_t unknown; /* the token of any other; -1: none */
     bool fuse_unknown;

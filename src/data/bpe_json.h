@@ -8,17 +8,17 @@
 typedef struct hd__reader {
     hd__source f;
     hd__alphabet a;
+    const hd__alphabet *alphabet; /* &a; NULL: tokens are spelled as they are */
     hd__entries entries;
     int64_t n_vocab; /* of the entries, without the added tokens */
     hd__text text;   /* the last value that hd__text_of has read */
-    hd__text bytes;  /* of the last token that was looked up */
+    hd__text bytes;  /* of the last token or merge that was looked up */
+    hd__added *added;
+    int64_t n_added, added_room;
+    hd__text added_text; /* of each added token its text, and what is looked for */
     hd__bpe *b;
-    bool failed; /* an error stands */
-
-    hd__normalizer normalizer; /* what hd__parts_read finds */
-    hd__prepend metaspace;
-    const hd__words *words; /* NULL: not of bytes, so that tokens are spelled as they are */
-    bool digits, strips;    /* strips: the decoder takes away the first space */
+    bool failed;   /* an error stands */
+    hd__form form; /* what hd__parts_read finds */
 } hd__reader;
 
 /* ---------------------------------------------------------------- values */
@@ -43,13 +43,15 @@ void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v);
 bool hd__each_next(hd__reader *r, hd__each *w);
 
 bool hd__is_text(const hd__text *t, const char *want);
-/* Which of the names is it? A list ends with NULL; -1: none. */
-int hd__which(const hd__text *name, const char *const *names);
-/* Finds the members of an object by their names. */
-void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v);
+/* Finds the members of an object by their names, whose list ends with NULL. Another member is an
+ * error that names the object, unless `only` is NULL. */
+void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v,
+                 const char *only);
 hd__value hd__member(hd__reader *r, hd__value object, const char *name);
 
-/* The text of a string or a number, true or false; valid until the next call. */
+/* Adds the text of a string or a number, true or false. */
+void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to);
+/* The same alone; valid until the next call. */
 const hd__text *hd__text_of(hd__reader *r, hd__value v);
 bool hd__flag_of(hd__reader *r, const char *key, hd__value v);
 int64_t hd__integer_of(hd__reader *r, const char *key, hd__value v);

@@ -96,7 +96,7 @@ static bool make_encoder(reader *r, hd__entries *e)
     if (!r->b) {
         return false;
     }
-    r->b->words = &hd__words_gpt2;
+    r->b->form.words = &hd__words_gpt2;
     r->b->ignore_merges = true;
     r->b->ranks = hd__alloc_items(e->n, sizeof *r->b->ranks);
     if (r->b->ranks) {
@@ -125,13 +125,9 @@ static bool read_vocab(reader *r)
 
 /* ---------------------------------------------------------------- merges.txt */
 
-static int32_t known_token(const reader *r, int64_t line, const char *token, size_t n)
+static bool known_token(const reader *r, int64_t line, int32_t id, const char *token, int64_t n)
 {
-    int32_t id = hd__bpe_find(r->b, token, (int64_t)n);
-    if (id < 0) {
-        fail_token(r, &r->merges, line, token, (int64_t)n, "a token of the vocabulary");
-    }
-    return id;
+    return id >= 0 || fail_token(r, &r->merges, line, token, n, "a token of the vocabulary");
 }
 
 /* Reads a line "left right". Both, and the two together, must be tokens; the rank belongs to the
@@ -139,28 +135,24 @@ static int32_t known_token(const reader *r, int64_t line, const char *token, siz
 static bool read_merge(reader *r, int64_t line, int32_t rank, const char *s, int64_t n,
                        hd__text *bytes)
 {
-    const char *space = memchr(s, ' ', (size_t)n);
-    int64_t left = space ? space - s : 0, right = n - left - 1;
-    hd__text_cut(bytes, 0);
-    bool two = left > 0 && right > 0 && hd__unspell(&r->a, s, left, bytes);
-    size_t middle = bytes->len;
-    if (!two || !hd__unspell(&r->a, space + 1, right, bytes)) {
+    hd__merge m;
+    int64_t middle = hd__merge_read(r->b, &r->a, s, n, bytes, &m);
+    if (middle == 0) {
         return hd__source_fail(
             &r->merges, line, s, n,
             "two tokens in GPT-2's characters for bytes, with a space between them");
     }
-    if (bytes->failed || known_token(r, line, bytes->s, middle) < 0 ||
-        known_token(r, line, bytes->s + middle, bytes->len - middle) < 0) {
+    const int64_t len = (int64_t)bytes->len;
+    if (bytes->failed || !known_token(r, line, m.left, bytes->s, middle) ||
+        !known_token(r, line, m.right, bytes->s + middle, len - middle) ||
+        !known_token(r, line, m.id, bytes->s, len)) {
         return false;
     }
-    int32_t id = known_token(r, line, bytes->s, bytes->len);
-    if (id >= 0 && r->b->ranks[id] >= 0) {
+    if (r->b->ranks[m.id] >= 0) {
         return hd__source_fail(&r->merges, line, s, n, "a token that no earlier line makes");
     }
-    if (id >= 0) {
-        r->b->ranks[id] = rank;
-    }
-    return id >= 0;
+    r->b->ranks[m.id] = rank;
+    return true;
 }
 
 /* The first line may be free text, which is kept, because hd_tokenizer_save writes both files. */

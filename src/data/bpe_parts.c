@@ -5,44 +5,42 @@
 
 /* ---------------------------------------------------------------- components */
 
+enum { TYPE, LIST, DESCRIBED, MEMBERS = 12 };
+
 typedef struct section {
-    const char *key, *list; /* of the file, and of a component that is a Sequence */
-    const char *keys[12];   /* what is described */
-    const char *ignored[5]; /* what has no effect */
-    const char *known;      /* for a message */
+    const char *key, *known; /* of the file; for a message */
+    int described;           /* keys from DESCRIBED to this one are; the others have no effect */
+    const char *keys[MEMBERS + 1]; /* of a component; LIST has those of a Sequence */
 } section;
 
 static const section normalizers = {
     "normalizer",
-    "normalizers",
-    {"prepend", "pattern", "content", NULL},
-    {"type", NULL},
     "none, NFC, or Prepend and Replace with U+2581 for a space",
+    5,
+    {"type", "normalizers", "prepend", "pattern", "content"},
 };
 static const section pre_tokenizers = {
     "pre_tokenizer",
-    "pretokenizers",
-    {"add_prefix_space", "use_regex", "individual_digits", "behavior", "invert", "pattern",
-     "replacement", "prepend_scheme", "split", NULL},
-    {"type", "trim_offsets", NULL},
     "none, ByteLevel without a prefix space, after nothing, Digits, or the Split of Llama 3 or "
     "Qwen 2, or a Metaspace that does not split",
+    11,
+    {"type", "pretokenizers", "add_prefix_space", "use_regex", "individual_digits", "behavior",
+     "invert", "pattern", "replacement", "prepend_scheme", "split", "trim_offsets"},
 };
 static const section decoders = {
     "decoder",
-    "decoders",
-    {"pattern", "content", "start", "stop", NULL},
-    {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL},
     "ByteLevel, or Replace of U+2581, ByteFallback, Fuse, and perhaps Strip of one space",
+    6,
+    {"type", "decoders", "pattern", "content", "start", "stop", "add_prefix_space", "trim_offsets",
+     "use_regex"},
 };
 
 /* Adds " key=value" to the description; a regular expression that is known by its name. */
 static void describe_member(hd__reader *r, const char *key, hd__value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT) { /* pattern is {"String": text} or {"Regex": text} */
-        hd__value both[2];
-        hd__members(r, v, (const char *const[]){"String", "Regex", NULL}, both);
-        v = both[both[0].kind == HD__JSON_NULL];
+        hd__value string = hd__member(r, v, "String");
+        v = string.kind == HD__JSON_NULL ? hd__member(r, v, "Regex") : string;
     }
     if (v.kind == HD__JSON_NULL) {
         return;
@@ -62,26 +60,20 @@ static void describe_member(hd__reader *r, const char *key, hd__value v, hd__tex
 static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
 {
     hd__each w;
-    hd__value types[2], values[12];
-    hd__members(r, v, (const char *const[]){"type", s->list, NULL}, types);
-    if (hd__is_text(hd__text_of(r, types[0]), "Sequence")) {
-        for (hd__each_begin(r, &w, types[1]); hd__each_next(r, &w);) {
+    hd__value m[MEMBERS];
+    if (v.kind == HD__JSON_NULL) {
+        return;
+    }
+    hd__members(r, v, s->keys, m, s->key);
+    if (hd__is_text(hd__text_of(r, m[TYPE]), "Sequence")) {
+        for (hd__each_begin(r, &w, m[LIST]); hd__each_next(r, &w);) {
             describe(r, s, w.item, to);
         }
         return;
     }
-    if (v.kind == HD__JSON_NULL) {
-        return;
-    }
-    hd__text_add(to, r->text.s, r->text.failed ? 0 : r->text.len);
-    hd__members(r, v, s->keys, values);
-    for (int i = 0; s->keys[i]; i++) {
-        describe_member(r, s->keys[i], values[i], to);
-    }
-    for (hd__each_begin(r, &w, v); hd__each_next(r, &w);) {
-        if (hd__which(&w.name, s->keys) < 0 && hd__which(&w.name, s->ignored) < 0) {
-            hd__text_format(to, " %s", w.name.s);
-        }
+    hd__add_text_of(r, m[TYPE], to);
+    for (int i = DESCRIBED; i < s->described; i++) {
+        describe_member(r, s->keys[i], m[i], to);
     }
     hd__text_puts(to, ";");
 }
@@ -169,55 +161,43 @@ void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer
     const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
     if (c) {
         check_kinds(r, a, b, c);
-        r->normalizer = (hd__normalizer)a->choice;
-        r->metaspace = (hd__prepend)b->choice;
-        r->words = b->words;
-        r->digits = b->digits;
-        r->strips = c->choice;
+        r->form = (hd__form){(hd__normalizer)a->choice, (hd__prepend)b->choice, b->words, b->digits,
+                             c->choice};
+        r->alphabet = b->words ? &r->a : NULL;
     }
 }
 
 /* ---------------------------------------------------------------- the post-processor */
 
-/* Adds the ids of a special token of a template. */
-static void add_template_token(hd__reader *r, hd__value template, hd__value item, hd__ids *to)
+#define SINGLE "post_processor.single"
+
+/* Adds the id of a special token, which is that of the vocabulary. */
+static void add_template_token(hd__reader *r, hd__value v, hd__ids *to)
 {
-    hd__each w;
-    int64_t before = to->n;
-    hd__value v = hd__member(r, item, "id");
     const hd__text *t = hd__text_of(r, v);
-    hd__value of = t->failed ? v : hd__member(r, hd__member(r, template, "special_tokens"), t->s);
-    for (hd__each_begin(r, &w, hd__member(r, of, "ids")); hd__each_next(r, &w);) {
-        int64_t id = hd__integer_of(r, "an id of special_tokens", w.item);
-        if (!r->failed && (id < 0 || id >= r->b->base.size)) {
-            hd__value_fail(r, "an id of special_tokens", w.item, "an id of the vocabulary");
-        }
-        hd__ids_add(to, id);
+    int64_t id = r->failed ? -1 : hd__json_type.find(&r->b->base, t->s, (int64_t)t->len);
+    if (id < 0) {
+        hd__value_fail(r, "a SpecialToken of " SINGLE, v, "a token of the vocabulary");
     }
+    hd__ids_add(to, id);
     r->failed = r->failed || to->failed;
-    if (!r->failed && to->n == before) {
-        hd__value_fail(r, "a SpecialToken of post_processor.single", v, "one of special_tokens");
-    }
 }
 
-static void read_template(hd__reader *r, hd__value template)
+/* Special tokens before and after one text, which is a Sequence. */
+static void read_template(hd__reader *r, hd__value single)
 {
     hd__each w;
-    bool text_seen = false;
-    for (hd__each_begin(r, &w, hd__member(r, template, "single")); hd__each_next(r, &w);) {
-        hd__value item[2];
-        hd__members(r, w.item, (const char *const[]){"SpecialToken", "Sequence", NULL}, item);
-        if (item[0].kind == HD__JSON_OBJECT) {
-            add_template_token(r, template, item[0], text_seen ? &r->b->after : &r->b->before);
-        } else if (item[1].kind == HD__JSON_OBJECT && !text_seen) {
-            text_seen = true;
+    int texts = 0;
+    for (hd__each_begin(r, &w, single); hd__each_next(r, &w);) {
+        hd__value token = hd__member(r, w.item, "SpecialToken");
+        if (token.kind == HD__JSON_OBJECT) {
+            add_template_token(r, hd__member(r, token, "id"), texts ? &r->b->after : &r->b->before);
         } else {
-            hd__value_fail(r, "post_processor.single", w.item, "special tokens and one Sequence");
+            texts += hd__member(r, w.item, "Sequence").kind == HD__JSON_OBJECT ? 1 : 2;
         }
     }
-    if (!r->failed && !text_seen) {
-        hd__value_fail(r, "post_processor.single", hd__member(r, template, "single"),
-                       "special tokens and one Sequence");
+    if (texts != 1) {
+        hd__value_fail(r, SINGLE, single, "special tokens and one Sequence");
     }
 }
 
@@ -228,14 +208,14 @@ void hd__post_processor_read(hd__reader *r, hd__value v)
     if (v.kind == HD__JSON_NULL) {
         return;
     }
-    hd__members(r, v, (const char *const[]){"type", "processors", NULL}, m);
+    hd__members(r, v, (const char *const[]){"type", "processors", NULL}, m, NULL);
     const hd__text *type = hd__text_of(r, m[0]);
     if (hd__is_text(type, "Sequence")) {
         for (hd__each_begin(r, &w, m[1]); hd__each_next(r, &w);) {
             hd__post_processor_read(r, w.item);
         }
     } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
-        read_template(r, v);
+        read_template(r, hd__member(r, v, "single"));
     } else if (!hd__is_text(type, "ByteLevel")) {
         hd__value_fail(r, "post_processor.type", m[0],
                        "ByteLevel, one TemplateProcessing, or a Sequence of both");

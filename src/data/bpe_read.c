@@ -23,6 +23,10 @@ void hd__alphabet_init(hd__alphabet *a)
 bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes)
 {
     uint32_t code;
+    if (!a) {
+        hd__text_add(bytes, s, (size_t)n);
+        return true;
+    }
     for (int64_t i = 0; i < n;) {
         int length = hd__utf8_next(s + i, n - i, &code);
         int byte = length > 0 && code < HD__CODES_SPELLED ? a->byte[code] : -1;
@@ -170,4 +174,28 @@ hd__bpe *hd__bpe_new(const hd__tokenizer_type *type, const hd__source *f, const 
         return NULL;
     }
     return b;
+}
+
+int64_t hd__merge_read(const hd__bpe *b, const hd__alphabet *a, const char *s, int64_t n,
+                       hd__text *bytes, hd__merge *m)
+{
+    const char *space = memchr(s, ' ', (size_t)n);
+    const int64_t left = space ? space - s : 0, right = n - left - 1;
+    hd__text_cut(bytes, 0);
+    if (left == 0 || right == 0 || memchr(space + 1, ' ', (size_t)right) ||
+        !hd__unspell(a, s, left, bytes)) {
+        return 0;
+    }
+    const int64_t middle = (int64_t)bytes->len;
+    if (!hd__unspell(a, space + 1, right, bytes)) {
+        return 0;
+    }
+    const int64_t len = (int64_t)bytes->len;
+    *m = (hd__merge){-1, -1, -1};
+    if (!bytes->failed) {
+        m->left = hd__bpe_find(b, bytes->s, middle);
+        m->right = hd__bpe_find(b, bytes->s + middle, len - middle);
+        m->id = hd__bpe_find(b, bytes->s, len);
+    }
+    return bytes->failed ? left : middle;
 }

@@ -16,7 +16,8 @@ typedef struct hd__alphabet {
 } hd__alphabet;
 
 void hd__alphabet_init(hd__alphabet *a);
-/* Adds the bytes that s spells. False, without an error, if a character in it spells no byte. */
+/* Adds the bytes that s spells; NULL: s as it is. False, without an error, if a character in it
+ * spells no byte. */
 bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
 typedef struct hd__source {
@@ -56,6 +57,12 @@ void hd__entries_free(hd__entries *e);
  * come once. The alphabet is for messages. NULL on failure. */
 hd__bpe *hd__bpe_new(const hd__tokenizer_type *type, const hd__source *f, const hd__alphabet *a,
                      hd__entries *e);
+
+/* Reads a merge "left right" into m, and the bytes of both into `bytes`; an id is -1 if there is no
+ * such token. Returns how many of the bytes are of the left one; 0, without an error, if s is not
+ * two tokens with a space between them. The caller looks at bytes->failed. */
+int64_t hd__merge_read(const hd__bpe *b, const hd__alphabet *a, const char *s, int64_t n,
+                       hd__text *bytes, hd__merge *m);
 
 /* Slots for n things: a power of 2 that is at least 2 n. Zeroed; *mask gets their number - 1. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);

@@ -58,26 +58,24 @@ bool hd__is_text(const hd__text *t, const char *want)
     return !t->failed && t->len == strlen(want) && memcmp(t->s, want, t->len) == 0;
 }
 
-int hd__which(const hd__text *name, const char *const *names)
-{
-    for (int i = 0; names[i]; i++) {
-        if (hd__is_text(name, names[i])) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v)
+void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v,
+                 const char *only)
 {
     hd__each w;
     for (int i = 0; names[i]; i++) {
         v[i] = (hd__value){HD__JSON_NULL, 0, 0};
     }
     for (hd__each_begin(r, &w, object); hd__each_next(r, &w);) {
-        int i = hd__which(&w.name, names);
-        if (i >= 0) {
+        int i = 0;
+        while (names[i] && !hd__is_text(&w.name, names[i])) {
+            i++;
+        }
+        if (names[i]) {
             v[i] = w.item;
+        } else if (only) {
+            hd__fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown", r->f.where,
+                     only, HD__CLIP(w.name.s, w.name.len));
+            r->failed = true;
         }
     }
 }
@@ -85,24 +83,29 @@ void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__
 hd__value hd__member(hd__reader *r, hd__value object, const char *name)
 {
     hd__value v;
-    hd__members(r, object, (const char *const[]){name, NULL}, &v);
+    hd__members(r, object, (const char *const[]){name, NULL}, &v, NULL);
     return v;
+}
+
+void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to)
+{
+    hd__json j;
+    hd__json_init(&j, r->f.s, v.end);
+    j.next = v.begin;
+    if (v.kind == HD__JSON_STRING && hd__json_next(&j) == HD__JSON_STRING) {
+        hd__text_add(to, j.s, j.len);
+    } else if (v.kind > HD__JSON_STRING && v.kind != HD__JSON_NULL) {
+        hd__text_add(to, r->f.s + v.begin, v.end - v.begin);
+    }
+    r->failed = r->failed || to->failed || j.kind == HD__JSON_BAD;
+    hd__json_free(&j);
 }
 
 const hd__text *hd__text_of(hd__reader *r, hd__value v)
 {
-    hd__json j;
     hd__text_cut(&r->text, 0);
     hd__text_puts(&r->text, "");
-    hd__json_init(&j, r->f.s, v.end);
-    j.next = v.begin;
-    if (v.kind == HD__JSON_STRING && hd__json_next(&j) == HD__JSON_STRING) {
-        hd__text_add(&r->text, j.s, j.len);
-    } else if (v.kind > HD__JSON_NAME && v.kind != HD__JSON_NULL && v.kind != HD__JSON_STRING) {
-        hd__text_add(&r->text, r->f.s + v.begin, v.end - v.begin);
-    }
-    r->failed = r->failed || r->text.failed || j.kind == HD__JSON_BAD;
-    hd__json_free(&j);
+    hd__add_text_of(r, v, &r->text);
     return &r->text;
 }
 

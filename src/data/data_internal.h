@@ -77,19 +77,17 @@ hd_list *hd__visit_gave(const hd__visit *v, const char *who, hd_list *l);
 bool hd__utf8_check(const char *s, int64_t n);
 
 /* The classes of characters in GPT-2's pattern: \p{L}, \p{N} and \s. */
-enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE, HD__CLASSES = 3, HD__IN_WORD = 4 };
+enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
 int hd__char_class(uint32_t code);
-/* Is it part of a word: \w of Unicode's regular expressions (UTS 18, annex C)? */
-bool hd__char_in_word(uint32_t code);
 
-/* Which of the n sorted numbers is the last one that is not above `most`? 0 if all are above it. */
-int hd__run_at(const uint32_t *runs, int n, uint32_t most);
-/* The value of a character in a table of runs, each of which ends where the next one begins: the
- * first character times 256, plus the value. The first run begins with U+0000. */
-int hd__run_value(const uint32_t *runs, int n, uint32_t code);
+/* Tables of ranges of characters, in their order: the first one << 32 | the last one << 12 | the
+ * value, which is below 4096. Which of the n ranges has the character? -1: none. */
+int hd__range_at(const uint64_t *ranges, int n, uint32_t code);
+/* The value of the range that has it; 0: none. */
+int hd__range_value(const uint64_t *ranges, int n, uint32_t code);
 
-/* The runs of one class, with HD__IN_WORD. */
-extern const uint32_t hd__char_classes[];
+/* The ranges of one class. */
+extern const uint64_t hd__char_classes[];
 extern const int hd__char_classes_len;
 
 /* Adds the text in Unicode's normalization form C (nfc.c). s is UTF-8. */

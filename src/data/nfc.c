@@ -31,7 +31,7 @@ static void add(chars *c, uint32_t code)
 {
     c->failed = c->failed || !hd__grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
     if (!c->failed) {
-        uint32_t class = (uint32_t)hd__run_value(hd__nfc_classes, hd__nfc_classes_len, code);
+        uint32_t class = (uint32_t)hd__range_value(hd__nfc_classes, hd__nfc_classes_len, code);
         c->v[c->n++] = class << 24 | code;
     }
 }
@@ -41,20 +41,20 @@ static void add(chars *c, uint32_t code)
 /* The number of the entry of a character that decomposes, or -1. */
 static int entry_of(uint32_t code)
 {
-    const uint32_t *runs = hd__nfc_runs;
-    if (code > 0x2FFFF) {
-        return -1;
-    }
-    int i = hd__run_at(runs, hd__nfc_runs_len, code << 12 | 0xFFF);
-    uint32_t from = runs[i] & 0xFFF, end = runs[i + 1] & 0xFFF, at = code - (runs[i] >> 12);
-    return at < end - from ? (int)(from + at) : -1;
+    int i = hd__range_at(hd__nfc_ranges, hd__nfc_ranges_len, code);
+    return i < 0 ? -1 : (int)((hd__nfc_ranges[i] & 0xFFF) + code - (hd__nfc_ranges[i] >> 32));
+}
+
+static int second_of(int e)
+{
+    return hd__nfc_second[e] - HD__NFC_LETTER;
 }
 
 /* The first character of entry e, which the character `code` has. */
 static uint32_t first_of(int e, uint32_t code)
 {
-    int second = hd__nfc_second[e] & HD__NFC_SECOND;
-    uint32_t plane = second == HD__NFC_PLANE_2 ? 0x20000 : second ? code & 0x10000 : 0;
+    const int second = second_of(e);
+    const uint32_t plane = second == HD__NFC_PLANE_2 ? 0x20000 : second ? code & 0x10000 : 0;
     return plane | hd__nfc_first[e];
 }
 
@@ -71,9 +71,8 @@ static void decompose(chars *c, uint32_t code)
         }
     }
     for (int e; (e = entry_of(code)) >= 0; code = first_of(e, code)) {
-        int second = hd__nfc_second[e] & HD__NFC_SECOND;
-        if (second > HD__NFC_PLANE_2) {
-            seconds[n++] = hd__nfc_seconds[second];
+        if (second_of(e) > HD__NFC_PLANE_2) {
+            seconds[n++] = hd__nfc_seconds[second_of(e)];
         }
     }
     add(c, code);
@@ -126,11 +125,11 @@ static void sort_runs(chars *c)
 /* The character whose entry is number e. */
 static uint32_t code_of(int e)
 {
-    int i = 0;
-    while ((int)(hd__nfc_runs[i + 1] & 0xFFF) <= e) {
-        i++;
+    int i = hd__nfc_ranges_len - 1;
+    while ((int)(hd__nfc_ranges[i] & 0xFFF) > e) {
+        i--;
     }
-    return (hd__nfc_runs[i] >> 12) + (uint32_t)e - (hd__nfc_runs[i] & 0xFFF);
+    return (uint32_t)((hd__nfc_ranges[i] >> 32) + (uint64_t)e - (hd__nfc_ranges[i] & 0xFFF));
 }
 
 /* What the two compose to; 0: they do not compose. */
@@ -142,16 +141,20 @@ static uint32_t compose(uint32_t a, uint32_t b)
     if (a - SYLLABLE < SYLLABLES && (a - SYLLABLE) % TS == 0 && b - T - 1 < TS - 1) {
         return a + b - T;
     }
-    int second = HD__NFC_PLANE_2 + 1;
-    while (second < hd__nfc_seconds_len && hd__nfc_seconds[second] != b) {
-        second++;
+    int second = hd__nfc_seconds_len - 1;
+    while (second > HD__NFC_PLANE_2 && hd__nfc_seconds[second] != b) {
+        second--;
     }
-    const uint8_t *from = hd__nfc_second, *end = from + hd__nfc_len, *at;
-    while (second < hd__nfc_seconds_len && (at = memchr(from, second, (size_t)(end - from)))) {
-        int e = (int)(at - hd__nfc_second);
-        from = at + 1;
+    const int letter = HD__NFC_LETTER + second;
+    for (int e = 0; second > HD__NFC_PLANE_2 && e < hd__nfc_len; e++) {
+        const char *at = memchr(hd__nfc_second + e, letter, (size_t)(hd__nfc_len - e));
+        if (!at) {
+            break;
+        }
+        e = (int)(at - hd__nfc_second);
         uint32_t code = hd__nfc_first[e] == (a & 0xFFFF) ? code_of(e) : 0;
-        if (code && first_of(e, code) == a) {
+        if (code && first_of(e, code) == a &&
+            hd__range_at(hd__nfc_excluded, hd__nfc_excluded_len, code) < 0) {
             return code;
         }
     }

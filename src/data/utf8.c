@@ -8,31 +8,27 @@ bool hd__utf8_check(const char *s, int64_t n)
            hd__fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
 }
 
-int hd__run_at(const uint32_t *runs, int n, uint32_t most)
+int hd__range_at(const uint64_t *ranges, int n, uint32_t code)
 {
-    int low = 0, high = n; /* the run is in [low, high) */
+    int low = 0, high = n; /* the range is in [low, high), if there is one */
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (runs[middle] <= most) {
+        if (ranges[middle] >> 32 <= code) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return low;
+    return ranges[low] >> 32 <= code && code <= (ranges[low] >> 12 & 0xFFFFF) ? low : -1;
 }
 
-int hd__run_value(const uint32_t *runs, int n, uint32_t code)
+int hd__range_value(const uint64_t *ranges, int n, uint32_t code)
 {
-    return (int)(runs[hd__run_at(runs, n, code << 8 | 0xFF)] & 0xFF);
+    int i = hd__range_at(ranges, n, code);
+    return i < 0 ? 0 : (int)(ranges[i] & 0xFFF);
 }
 
 int hd__char_class(uint32_t code)
 {
-    return hd__run_value(hd__char_classes, hd__char_classes_len, code) & HD__CLASSES;
-}
-
-bool hd__char_in_word(uint32_t code)
-{
-    return hd__run_value(hd__char_classes, hd__char_classes_len, code) & HD__IN_WORD;
+    return hd__range_value(hd__char_classes, hd__char_classes_len, code);
 }

@@ -272,6 +272,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- files that heed does not know */
 
+#define TWO "expected two tokens of the vocabulary, which are a third one together"
+
 /* In the file, `old` becomes `new`. */
 static const struct {
     const char *file, *old, *new, *message;
@@ -286,8 +288,7 @@ static const struct {
      "normalizer is 'Lowercase;': expected none, NFC, or Prepend and Replace with U+2581 for a "
      "space"},
     {"gpt2", "\"normalizer\":null", "\"normalizer\":{\"type\":\"NFC\",\"form\":1}",
-     "normalizer is 'NFC form;': expected none, NFC, or Prepend and Replace with U+2581 for a "
-     "space"},
+     "normalizer has 'form': expected no key that is unknown"},
     {"llama3", "{1,3}", "{1,4}",
      "pre_tokenizer is 'Split behavior=Isolated invert=false "
      "pattern=(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,4}| "
@@ -307,7 +308,7 @@ static const struct {
     {"gpt2", "\"fuse_unk\":false", "\"fuse_unk\":1",
      "model.fuse_unk is '1': expected true or false"},
     {"gpt2", "\"fuse_unk\":false", "\"fuze_unk\":1",
-     "'fuze_unk': expected no other key in the model"},
+     "model has 'fuze_unk': expected no key that is unknown"},
     {"gpt2", "\"byte_fallback\":false", "\"byte_fallback\":true",
      "model.byte_fallback is true: expected false, because words are of bytes"},
     {"llama2", "<0x41>", "<0x4G>",
@@ -315,15 +316,12 @@ static const struct {
     {"gpt2", "\"#\":", "\"!\":", "'!': expected each token once"},
     {"gpt2", "\"!\":0", "\"!\":1e2", "an id of model.vocab is '1e2': expected an integer"},
     {"gpt2", "\"!\":0", "\"!\":5000", "id 5000: expected each of 0 to 960 once"},
-    {"gpt2", "\"merges\":[", "\"merges\":[\"ab\",",
-     "a merge of model.merges is 'ab': expected two tokens"},
-    {"gpt2", "\"merges\":[", "\"merges\":[\"a b c\",",
-     "a merge of model.merges is 'a b c': expected two tokens"},
-    {"gpt2", "\"merges\":[", "\"merges\":[[\"a\"],",
-     "a merge of model.merges is an array: expected two tokens"},
-    {"gpt2", "\"merges\":[", "\"merges\":[\"! !!\",",
-     "model.merges has '!' and '!!' at 0: expected two tokens of the vocabulary, which are a third "
-     "one together"},
+    {"gpt2", "\"merges\":[", "\"merges\":[\"ab\",", "model.merges has 'ab' at 0: " TWO},
+    {"gpt2", "\"merges\":[", "\"merges\":[\"a b c\",", "model.merges has 'a b c' at 0: " TWO},
+    {"gpt2", "\"merges\":[", "\"merges\":[[\"a\"],", "model.merges has 'a' at 0: " TWO},
+    {"gpt2", "\"merges\":[", "\"merges\":[[\"a\",1],", "model.merges has 'a ' at 0: " TWO},
+    {"gpt2", "\"merges\":[", "\"merges\":[12,", "model.merges has '' at 0: " TWO},
+    {"gpt2", "\"merges\":[", "\"merges\":[\"! !!\",", "model.merges has '! !!' at 0: " TWO},
     {"gpt2", "\"content\":\"<|endoftext|>\"", "\"content\":\"\"",
      "added_tokens.content is '': expected a text"},
     {"gpt2", "\"id\":960", "\"id\":0",
@@ -333,12 +331,12 @@ static const struct {
     {"llama3", "\"type\":\"TemplateProcessing\"", "\"type\":\"BertProcessing\"",
      "post_processor.type is 'BertProcessing': expected ByteLevel, one TemplateProcessing, or a "
      "Sequence of both"},
-    {"llama2", "\"special_tokens\":{\"<s>\"", "\"special_tokens\":{\"<x>\"",
-     "a SpecialToken of post_processor.single is '<s>': expected one of special_tokens"},
-    {"llama2", "\"ids\":[1]", "\"ids\":[10000]",
-     "an id of special_tokens is '10000': expected an id of the vocabulary"},
+    {"llama2", "{\"SpecialToken\":{\"id\":\"<s>\"", "{\"SpecialToken\":{\"id\":\"<x>\"",
+     "a SpecialToken of post_processor.single is '<x>': expected a token of the vocabulary"},
     {"llama2", "\"single\":[", "\"single\":[{\"Sequence\":{}},",
-     "post_processor.single is an object: expected special tokens and one Sequence"},
+     "post_processor.single is an array: expected special tokens and one Sequence"},
+    {"qwen2", "\"single_word\":false", "\"single_word\":true",
+     "added_tokens.single_word is true: expected false"},
 };
 
 START_TEST(files_that_heed_does_not_know)
@@ -391,6 +389,11 @@ START_TEST(small_files)
               "\"content\": \"<x\"}]");
     ck_assert_int_eq(hd_tokenizer_size(t), 6);
     ck_elements(hd_tokenizer_encode(t, "<a<xb", -1, HD_SPECIAL_REFUSE), 5, 0, 4, 1);
+    hd_tokenizer_free(t);
+    t = small("[]", "",
+              ", \"added_tokens\": [{\"id\": 4, \"content\": \" \", \"rstrip\": true}, {\"id\": 5, "
+              "\"content\": \"\\n\", \"lstrip\": true, \"rstrip\": true}]");
+    ck_elements(hd_tokenizer_encode(t, "a \n b", -1, HD_SPECIAL_TEXT), 0, 4, 4, 1);
     hd_tokenizer_free(t);
     ck_assert_ptr_null(small("{}", "", ""));
     ck_error(HD_FORMAT,

@@ -149,19 +149,6 @@ START_TEST(words_of_later_models)
 }
 END_TEST
 
-/* \w as the package tokenizers has it (tools/oracle/tokenizers_json.py compares all). */
-START_TEST(characters_of_words)
-{
-    int64_t count = 0;
-    for (uint32_t c = 0; c < 0x110000; c++) {
-        count += hd__char_in_word(c);
-    }
-    ck_assert_int_eq(count, 144667);
-    ck_assert(hd__char_in_word('_') && hd__char_in_word(0x301) && hd__char_in_word(0x24B6) &&
-              hd__char_in_word(0x200D) && !hd__char_in_word(0xB2) && !hd__char_in_word(' '));
-}
-END_TEST
-
 /* ---------------------------------------------------------------- bytes */
 
 START_TEST(bytes)
@@ -345,6 +332,5 @@ Suite *suite_tokenizers(void)
     suite_add_loop(s, decodes_as_python_replaces, sizeof replaced / sizeof replaced[0]);
     suite_add_loop(s, words, sizeof cut / sizeof cut[0]);
     suite_add_loop(s, words_of_later_models, sizeof cut_later / sizeof cut_later[0]);
-    suite_add_loop(s, characters_of_words, 1);
     return s;
 }

@@ -15,7 +15,9 @@ from tokenizers import normalizers
 VERSION = "16.0.0"
 CODES = 0x110000
 HANGUL = range(0xAC00, 0xAC00 + 11172)
-PLANE_0, PLANE_2, EXCLUDED = 0, 1, 0x80
+PLANE_0, PLANE_2 = 0, 1
+LETTERS = "".join(chr(c) for c in range(35, 127))  # the letter of each second character
+NO_LETTERS = "?\\"  # would be a trigraph, or an escape
 
 
 def agrees(text):
@@ -28,14 +30,16 @@ def class_of(code):
     return value if value and agrees(chr(code) + "\u0334") and agrees("\u0345" + chr(code)) else 0
 
 
-def classes():
-    """Every run of characters of one combining class: (first, class)."""
-    before = None
-    for code in range(CODES):
-        value = class_of(code)
-        if value != before:
-            yield code, value
-        before = value
+def ranges(values):
+    """The ranges of codes in a row, from (code, value, together) in the codes' order: (first, last, value). Only
+    what has the same `together` is in one range, whose value is that of the first code."""
+    found = []
+    for code, value, together in values:
+        if found and found[-1][1] == code - 1 and found[-1][3] == together:
+            found[-1][1] = code
+        else:
+            found.append([code, code, value, together])
+    return [first << 32 | last << 12 | value for first, last, value, _ in found]
 
 
 def decompositions():
@@ -52,37 +56,54 @@ def table(kind, name, values):
     return f"const {kind} hd__nfc_{name}[] = {{\n{rows}\n}};\n"
 
 
+def text(kind, name, prefix, characters):
+    """An array that is written as a text."""
+    rows, row = [], ""
+    for c in characters:
+        if len(row) + len(c) > 100 - 6 - len(prefix):
+            rows.append(row)
+            row = ""
+        row += c
+    lines = "\n".join(f'    {prefix}"{row}"' for row in [*rows, row])
+    return f"const {kind} hd__nfc_{name}[] =\n{lines};\n"
+
+
+def escaped(code):
+    return chr(code) if code < 0x7F else f"\\u{code:04X}"
+
+
 def main():
     if unicodedata.unidata_version != VERSION:
         sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
     entries = list(decompositions())
-    seconds = [0, 0, *sorted({b for _, _, b in entries if b is not None})]
-    assert len(seconds) <= EXCLUDED and len(entries) < 4096
-    runs, first, second = [], [], []
-    for number, (code, a, b) in enumerate(entries):
-        if number == 0 or code != entries[number - 1][0] + 1:
-            runs.append(code << 12 | number)
-        first.append(a & 0xFFFF)
+    assert len(entries) < 4096
+    wanted = sorted({b for _, _, b in entries if b is not None}, reverse=True)
+    seconds = [0, 0]
+    while wanted:
+        seconds.append(0 if LETTERS[len(seconds)] in NO_LETTERS else wanted.pop())
+    second, excluded = "", []
+    for code, a, b in entries:
         if b is None:
             assert a >> 16 in (0, 2)
-            second.append(PLANE_2 if a >> 16 else PLANE_0)
+            second += LETTERS[PLANE_2 if a >> 16 else PLANE_0]
         else:
             assert a >> 16 == code >> 16 <= 1
-            composes = unicodedata.normalize("NFC", chr(code)) == chr(code)
-            second.append(seconds.index(b) + (0 if composes else EXCLUDED))
-    runs.append(0xFFFFF000 | len(entries))
-    print(f"/* nfc_tables.c - printed by tools/generate/gen_nfc.py, as tokenizers has Unicode 9.0. */")
+            second += LETTERS[seconds.index(b)]
+            if unicodedata.normalize("NFC", chr(code)) != chr(code):
+                excluded.append((code, 0, 0))
+    classes = [(code, value, value) for code in range(CODES) for value in [class_of(code)] if value]
+    print("/* nfc_tables.c - printed by tools/generate/gen_nfc.py, as tokenizers has Unicode 9.0. */")
     print('#include "data/nfc.h"\n')
     print("/* clang-format off */")
-    print(table("uint32_t", "classes", [first << 8 | value for first, value in classes()]))
-    print(table("uint32_t", "runs", runs))
-    print(table("uint16_t", "first", first))
-    print(table("uint8_t", "second", second))
+    print(table("uint64_t", "classes", ranges(classes)))
+    print(table("uint64_t", "ranges", ranges((code, i, 0) for i, (code, _, _) in enumerate(entries))))
+    print(table("uint64_t", "excluded", ranges(excluded)))
+    print(text("uint16_t", "first", "u", [escaped(a & 0xFFFF) for _, a, _ in entries]))
+    print(text("char", "second", "", second))
     print(table("uint32_t", "seconds", seconds) + "/* clang-format on */\n")
-    print("const int hd__nfc_classes_len = sizeof hd__nfc_classes / sizeof hd__nfc_classes[0];")
-    print("const int hd__nfc_runs_len = sizeof hd__nfc_runs / sizeof hd__nfc_runs[0] - 1;")
-    print("const int hd__nfc_len = sizeof hd__nfc_second;")
-    print("const int hd__nfc_seconds_len = sizeof hd__nfc_seconds / sizeof hd__nfc_seconds[0];")
+    for name in ("classes", "ranges", "excluded", "seconds"):
+        print(f"const int hd__nfc_{name}_len = sizeof hd__nfc_{name} / sizeof hd__nfc_{name}[0];")
+    print("const int hd__nfc_len = sizeof hd__nfc_second - 1;")
 
 
 main()

@@ -17,13 +17,10 @@ except ImportError:
     import unicodedata
 
 VERSION = "16.0.0"
-OTHER, LETTER, NUMBER, SPACE, IN_WORD = range(5)
+OTHER, LETTER, NUMBER, SPACE = range(4)
 CODES = 0x110000
 # White_Space (PropList.txt) beyond the separators, which are all white space.
 SPACES = set(range(9, 14)) | {0x85}
-# Alphabetic (DerivedCoreProperties.txt) beyond letters, marks and numbers, and Join_Control: in \w.
-IN_WORDS = {*range(0x24B6, 0x24EA), *range(0x1F130, 0x1F14A), *range(0x1F150, 0x1F16A),
-            *range(0x1F170, 0x1F18A), 0x200C, 0x200D}
 
 
 def class_of(code):
@@ -33,16 +30,12 @@ def class_of(code):
     return {"L": LETTER, "N": NUMBER}.get(category[0], OTHER)
 
 
-def value_of(code):
-    category = unicodedata.category(chr(code))
-    in_word = category[0] in "LM" or category in ("Nd", "Nl", "Pc") or code in IN_WORDS
-    return class_of(code) + (IN_WORD if in_word else 0)
-
-
-def runs():
-    """Every run of characters of one value: (first, value)."""
-    for value, run in itertools.groupby(range(CODES), value_of):
-        yield next(run), value
+def ranges():
+    """Every range of characters of one class that has a name: (first, last, class)."""
+    for value, run in itertools.groupby(range(CODES), class_of):
+        run = list(run)
+        if value != OTHER:
+            yield run[0], run[-1], value
 
 
 def check():
@@ -64,11 +57,11 @@ def main():
         sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
     if sys.argv[1:] == ["--check"]:
         return check()
-    rows = " ".join(f"0x{first:X}{value:02X}," for first, value in runs())
+    rows = " ".join(f"0x{first << 32 | last << 12 | value:X}," for first, last, value in ranges())
     print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
     print('#include "data/data_internal.h"\n')
     print("/* clang-format off */")
-    print("const uint32_t hd__char_classes[] = {")
+    print("const uint64_t hd__char_classes[] = {")
     print(textwrap.fill(rows, 100, initial_indent="    ", subsequent_indent="    "))
     print("};\n/* clang-format on */\n")
     print("const int hd__char_classes_len = sizeof hd__char_classes / sizeof hd__char_classes[0];")

@@ -53,7 +53,7 @@ def chat():
 
 
 def flags():
-    return [added("[L]", lstrip=True), added("[R]", rstrip=True), added("WORD", single_word=True),
+    return [added("[L]", lstrip=True), added("[R]", rstrip=True), added("WORD"),
             added("[LR]", lstrip=True, rstrip=True, special=True), added("<tool>")]
 
 
@@ -142,7 +142,7 @@ def changed(name, d):
     if name == "llama2":  # the bytes' tokens are ordinary ones, and three more have flags
         d["added_tokens"] = d["added_tokens"][:3]
         last = len(vocab)
-        more = [("[L]", {"lstrip": True}), ("[R]", {"rstrip": True}), ("WORD", {"single_word": True}),
+        more = [("[L]", {"lstrip": True}), ("[R]", {"rstrip": True}), ("WORD", {}),
                 ("<tool>", {"normalized": True}), (" <s> ", {"normalized": True})]
         for i, (content, flag) in enumerate(more):
             d["added_tokens"].append({"id": last + i, "content": content, "single_word": False, "lstrip": False,

@@ -6,7 +6,6 @@ usage: python tools/oracle/tokenizers_json.py --library build/src/libheed.so [--
 Each file encodes N random strings (100,000) and every code point, alone and between two letters, and decodes
 what it gave, and N random lists of ids. Ids and texts must be equal. A text with a byte that has no token, which
 tokenizers leaves out, must be an error in heed. Prints a line for each file; the status is 1 if anything differs.
-Every character of words is compared too, by an added token with single_word.
 """
 import argparse
 import ctypes
@@ -16,7 +15,7 @@ import random
 import sys
 import time
 
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import Tokenizer
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
 from golden_strings import LITERALS, RANGES  # noqa: E402
@@ -140,26 +139,6 @@ class Comparison:
                 self.tell(ids, have, want)
 
 
-def single_words(heed, path, file):
-    """Compares, for every code point, whether an added token beside it is a word of its own."""
-    theirs = Tokenizer.from_str(json.dumps(file))
-    theirs.add_tokens([AddedToken("XWORDX", single_word=True, normalized=False)])
-    with open(path + ".words", "w", encoding="utf-8") as f:
-        f.write(theirs.to_str())
-    heed.load(path + ".words")
-    os.remove(path + ".words")
-    word = theirs.token_to_id("XWORDX")
-    wrong = []
-    for code in CODES:
-        for text in (chr(code) + "XWORDX", "XWORDX" + chr(code)):
-            have = heed.within_scope(heed.encode, text, True)
-            want = theirs.encode(text, add_special_tokens=False).ids
-            if not isinstance(have, str) and (word in have) != (word in want):
-                wrong.append(hex(code))
-    heed.lib.hd_tokenizer_free(heed.t)
-    return wrong
-
-
 def compare(heed, path, strings, seed):
     start = time.time()
     with open(path, encoding="utf-8") as f:
@@ -189,17 +168,10 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--strings", type=int, default=100000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--words", metavar="FOLDER", help="compares \\w, in a folder for a file")
     parser.add_argument("files", nargs="+")
     a = parser.parse_args()
     heed = Heed(a.library)
-    different = sum(compare(heed, path, a.strings, a.seed) for path in a.files)
-    if a.words:
-        with open(a.files[0], encoding="utf-8") as f:
-            wrong = single_words(heed, os.path.join(a.words, "t"), json.load(f))
-        print(f"single_word beside each code point: {len(wrong)} differ {wrong[:20]}")
-        different += len(wrong)
-    sys.exit(different > 0)
+    sys.exit(sum(compare(heed, path, a.strings, a.seed) for path in a.files) > 0)
 
 
 main()
