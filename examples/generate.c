@@ -10,14 +10,11 @@
 
 /* ---------------------------------------------------------------- a token */
 
-/* A colder softmax could overflow: its draw is taken as the likeliest token. */
-static const double coldest = 1e-5;
-
 int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
 {
     HD_SCOPE;
     HD_NO_GRAD;
-    if (s->temperature < coldest) {
+    if (s->temperature < COLDEST) {
         return hd_item_int(hd_argmax(logits));
     }
     int64_t vocab_size = hd_size(logits, 0);

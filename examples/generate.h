@@ -4,6 +4,9 @@
 
 #include "gpt.h"
 
+/* A colder softmax could overflow: its draw is taken as the likeliest token. */
+#define COLDEST 1e-5
+
 typedef struct {
     double temperature; /* 0, or below 1e-5: always the likeliest token; 1: the model's
                          * probabilities; above 1: unlikely tokens come more often */

@@ -1,9 +1,11 @@
 /* program.c - what the example programs share. */
 #include "program.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,4 +78,25 @@ int directory_length(const char *dir)
         n--;
     }
     return (int)n;
+}
+
+bool pictures_folder(const char *program, const char *folder)
+{
+#ifdef HEED_HAVE_VIZ
+    struct stat s;
+    if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || stat(folder, &s) != 0) {
+        fprintf(stderr, "%s: --pictures %s: %s\n", program, folder, strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(s.st_mode) || access(folder, W_OK | X_OK) != 0) {
+        fprintf(stderr, "%s: --pictures %s: expected a folder in which files can be made\n",
+                program, folder);
+        return false;
+    }
+    return true;
+#else
+    fprintf(stderr, "%s: --pictures %s: this program was built without libheed-viz\n", program,
+            folder);
+    return false;
+#endif
 }

@@ -30,4 +30,8 @@ const char *shell_word(const char *text, char out[SHELL_WORD]);
 /* The number of bytes of a directory's name without the slashes at its end; "/" keeps its own. */
 int directory_length(const char *dir);
 
+/* Makes the folder of --pictures if there is none. A program calls it before a training, so that no
+ * training is lost. If no pictures can be written there, it says so and returns false. */
+bool pictures_folder(const char *program, const char *folder);
+
 #endif

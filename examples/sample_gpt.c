@@ -1,10 +1,11 @@
-/* sample_gpt.c - continues a text with a GPT that train_gpt has trained.
+/* sample_gpt.c - continues a text with a GPT that train_gpt has trained, or with a model of Hugging
+ * Face, or talks with the latter.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
+ *   sample_gpt SmolLM2-135M-Instruct --chat
  * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
  * character that several tokens make up appears once it is whole. The last line, on stderr, says
  * how fast the text was written. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,23 +13,33 @@
 
 #include "generate.h"
 #include "program.h"
-
-typedef struct {
-    const char *checkpoint, *prompt;
-    double length, temperature, top_k, top_p, seed;
-    bool no_cache;
-} arguments;
+#include "sample_gpt.h"
+#ifdef HEED_HAVE_HF
+#include "pretrained.h"
+#endif
 
 static const char help[] =
-    "usage: sample_gpt CHECKPOINT [PROMPT] [OPTION]...\n"
+    "usage: sample_gpt CHECKPOINT|FOLDER [PROMPT] [OPTION]...\n"
+    "       sample_gpt FOLDER --chat [OPTION]...\n"
     "\n"
-    "Continues a text with a GPT that train_gpt has trained. The text appears token by token. At\n"
-    "the end a line on stderr says how fast it was written.\n"
+    "Continues a text with a GPT that train_gpt has trained, or with a model of Hugging Face. The\n"
+    "text appears token by token. At the end a line on stderr says how fast it was written. With\n"
+    "--chat the model answers each line of stdin.\n"
     "\n"
     "  CHECKPOINT       a checkpoint of train_gpt, which is a directory such as gpt-1/best\n"
+    "  FOLDER           a folder with config.json, model.safetensors and tokenizer.json, as\n"
+    "                   transformers saves a GPT-2, Llama or Qwen 2\n"
     "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
     "                   newline at its end.\n"
-    "  --length N       writes N tokens after the prompt. The default is 400.\n"
+    "  --chat           is a conversation, in ChatML or in the form of Llama 3: whichever the\n"
+    "                   vocabulary of FOLDER has the tokens of. In a terminal, Ctrl-C stops an\n"
+    "                   answer, Ctrl-D ends, and the line /new begins a new conversation. If the\n"
+    "                   context has no room for an answer of --length tokens, a message says so.\n"
+    "  --system TEXT    begins each conversation with TEXT as the system's message. The default "
+    "is\n"
+    "                   the one that the chat template of FOLDER has, and '' is none.\n"
+    "  --length N       writes N tokens after the prompt, or after the line of a chat. A model of\n"
+    "                   FOLDER may end earlier. The default is 400.\n"
     "  --temperature T  divides the logits by T before each draw. The default is 0.8. With 1 the\n"
     "                   tokens have the model's probabilities, and above 1 unlikely tokens come\n"
     "                   more often. With 0 (or below 0.00001) nothing is drawn, and the likeliest\n"
@@ -40,16 +51,20 @@ static const char help[] =
     "  --seed N         seeds the draws. The default is 123. The same seed gives the same text.\n"
     "  --no-cache       computes all tokens again for each new one, which takes longer. The\n"
     "                   logits differ by rounding from those with the cache, so that the text is\n"
-    "                   nearly always the same, but not always.\n"
+    "                   nearly always the same, but not always. For a CHECKPOINT only.\n"
     "  --               ends the options, so that PROMPT may begin with two dashes\n"
     "  --help           prints this text\n"
     "  --version        prints the version of heed\n"
     "\n"
+    "For a FOLDER, the defaults of --length, --temperature, --top-k and --top-p are those of its\n"
+    "generation_config.json. Without a word there, the likeliest token is taken, unless one of\n"
+    "the last three options is given.\n"
     "The environment variable HEED_THREADS sets the number of threads, and HEED_CPU the CPU level\n"
     "(baseline, avx2 or avx512).\n"
-    "The exit status is 0 if the text was written, 1 if the checkpoint cannot be read or the text\n"
+    "The exit status is 0 if the text was written, 1 if the model cannot be read or the text\n"
     "cannot be written, and 2 if the arguments are wrong.\n"
-    "Example: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n";
+    "Examples: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n"
+    "          sample_gpt SmolLM2-135M-Instruct --chat\n";
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -92,6 +107,14 @@ static bool read_option(arguments *a, const char *program, const char *name, con
         }
         return ok;
     }
+    if (strcmp(name, "--system") == 0) {
+        a->system = text;
+        if (!text) {
+            fprintf(stderr, "%s: --system without a value: expected a text (see --help)\n",
+                    program);
+        }
+        return text;
+    }
     bool option = strncmp(name, "--", 2) == 0;
     fprintf(stderr, "%s: %s '%s' (see --help)\n", program,
             option ? "unknown option" : "expected CHECKPOINT and PROMPT, found a third argument",
@@ -108,8 +131,10 @@ static bool read_arguments(arguments *a, int argc, char **argv)
             options = false;
         } else if (option && strcmp(argv[i], "--no-cache") == 0) {
             a->no_cache = true;
-        } else if (!option && !a->checkpoint) {
-            a->checkpoint = argv[i];
+        } else if (option && strcmp(argv[i], "--chat") == 0) {
+            a->chat = true;
+        } else if (!option && !a->from) {
+            a->from = argv[i];
         } else if (!option && !a->prompt) {
             a->prompt = argv[i];
         } else if (!read_option(a, argv[0], argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
@@ -118,10 +143,17 @@ static bool read_arguments(arguments *a, int argc, char **argv)
             i++;
         }
     }
-    if (!a->checkpoint) {
-        fprintf(stderr, "%s: expected a CHECKPOINT (see --help)\n", argv[0]);
+    if (!a->from) {
+        fprintf(stderr, "%s: expected a CHECKPOINT or a FOLDER (see --help)\n", argv[0]);
+    } else if (a->chat && a->prompt) {
+        fprintf(stderr, "%s: '%s': expected no PROMPT with --chat (see --help)\n", argv[0],
+                a->prompt);
+    } else if (a->system && !a->chat) {
+        fprintf(stderr, "%s: --system: expected it with --chat only (see --help)\n", argv[0]);
+    } else {
+        return true;
     }
-    return a->checkpoint;
+    return false;
 }
 
 /* The text of stdin, without the newline that echo puts after a prompt; the caller frees it. */
@@ -152,22 +184,27 @@ static char *read_stdin(void)
     return text;
 }
 
+static bool prompt_ok(const char *prompt)
+{
+    return prompt &&
+           (*prompt != '\0' || hd_error_set(HD_VALUE, "the prompt is empty: expected some text"));
+}
+
 /* ---------------------------------------------------------------- sampling */
 
 static bool sample(const arguments *a, const char *prompt, hd_module *gpt, const gpt_config *cfg,
                    const hd_tokenizer *tokenizer, writing_speed *speed)
 {
-    sampling how = {a->temperature, (int64_t)a->top_k, a->top_p, !a->no_cache};
+    sampling how = {or_else(a->temperature, 0.8), (int64_t)or_else(a->top_k, 0),
+                    or_else(a->top_p, 1), !a->no_cache};
+    int64_t length = (int64_t)or_else(a->length, DEFAULT_LENGTH);
     hd_tensor *ids = hd_tokenizer_encode(tokenizer, prompt, -1, HD_SPECIAL_ALLOW); /* (count,) */
-    if (hd_numel(ids) == 0) {
-        return hd_error_set(HD_VALUE, "the prompt is empty: expected some text");
-    }
     if (!ids) {
         return false;
     }
     hd_manual_seed((int64_t)a->seed);
     fputs(prompt, stdout);
-    bool ok = generate(gpt, cfg, tokenizer, ids, (int64_t)a->length, &how, stdout, speed);
+    bool ok = generate(gpt, cfg, tokenizer, ids, length, &how, stdout, speed);
     putchar('\n');
     return ok;
 }
@@ -205,15 +242,15 @@ static bool is_of_train_gpt(const char *path, const hd_dict *state)
                         path);
 }
 
-static bool run(const arguments *a, const char *prompt, writing_speed *speed)
+static bool run_checkpoint(const arguments *a, const char *prompt, writing_speed *speed)
 {
     HD_SCOPE;
     hd_dict *model = NULL, *state = NULL;
     gpt_config cfg = {0};
-    if (!hd_checkpoint_load(a->checkpoint, &model, &state)) {
+    if (!hd_checkpoint_load(a->from, &model, &state)) {
         return false;
     }
-    bool ok = is_of_train_gpt(a->checkpoint, state);
+    bool ok = is_of_train_gpt(a->from, state);
     hd_module *gpt = ok && gpt_config_load(&cfg, state, "model") ? gpt_model_new(&cfg) : NULL;
     hd_tokenizer *tokenizer = gpt ? hd_tokenizer_load(state, "tokenizer") : NULL;
     ok = tokenizer && hd_module_load_state_dict(gpt, model, true, NULL) &&
@@ -225,9 +262,40 @@ static bool run(const arguments *a, const char *prompt, writing_speed *speed)
     return ok;
 }
 
+/* Is it the folder of a model that train_gpt has not made? */
+static bool is_pretrained(const char *path)
+{
+    return !file_exists(path, "state.safetensors") &&
+           (file_exists(path, "tokenizer.json") || file_exists(path, "generation_config.json") ||
+            file_exists(path, "model.safetensors.index.json"));
+}
+
+static bool run(const arguments *a, const char *prompt, writing_speed *speed)
+{
+    bool of_train_gpt = !is_pretrained(a->from);
+    if (of_train_gpt && a->chat) {
+        return hd_error_set(HD_VALUE, "--chat: %s: expected a folder of Hugging Face", a->from);
+    }
+    if (of_train_gpt) {
+        return run_checkpoint(a, prompt, speed);
+    }
+    if (a->no_cache) {
+        return hd_error_set(HD_VALUE, "--no-cache: %s: expected a checkpoint of train_gpt",
+                            a->from);
+    }
+#ifdef HEED_HAVE_HF
+    return a->chat ? chat(a) : pretrained_text(a, prompt, speed);
+#else
+    return hd_error_set(HD_VALUE,
+                        "%s is a folder of Hugging Face: this program was built without "
+                        "libheed-hf, which reads it",
+                        a->from);
+#endif
+}
+
 int main(int argc, char **argv)
 {
-    arguments a = {.length = 400, .temperature = 0.8, .top_p = 1, .seed = 123};
+    arguments a = {.length = NAN, .temperature = NAN, .top_k = NAN, .top_p = NAN, .seed = 123};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             fputs(help, stdout);
@@ -241,12 +309,12 @@ int main(int argc, char **argv)
     if (!read_arguments(&a, argc, argv)) {
         return 2;
     }
-    bool ok = is_checkpoint(a.checkpoint);
-    char *from_stdin = ok && !a.prompt ? read_stdin() : NULL;
+    bool ok = is_checkpoint(a.from);
+    char *from_stdin = ok && !a.prompt && !a.chat ? read_stdin() : NULL;
     const char *prompt = a.prompt ? a.prompt : from_stdin;
     writing_speed speed = {0};
     char line[SPEED_LINE];
-    ok = ok && prompt && run(&a, prompt, &speed);
+    ok = ok && (a.chat || prompt_ok(prompt)) && run(&a, prompt, &speed);
     free(from_stdin);
     if (!ok) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
@@ -254,6 +322,8 @@ int main(int argc, char **argv)
     if (!ok || !stdout_written(argv[0])) {
         return 1;
     }
-    fprintf(stderr, "%s\n", speed_line(&speed, line));
+    if (!a.chat) {
+        fprintf(stderr, "%s\n", speed_line(&speed, line));
+    }
     return 0;
 }

@@ -11,11 +11,9 @@
 #include "heed/viz.h"
 #endif
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -240,7 +238,7 @@ static void draw_attention(hd_tensor *w, token_name names[TOKENS], const char *f
     }
     hd_picture_free(p);
 #else
-    (void)w, (void)names, (void)folder, (void)when; /* make_folder has refused the option */
+    (void)w, (void)names, (void)folder, (void)when; /* pictures_folder has refused the option */
 #endif
 }
 
@@ -323,28 +321,6 @@ static bool read_arguments(arguments *a, int argc, char **argv)
         }
     }
     return true;
-}
-
-/* Makes the folder if there is none, before the training, so that no training is lost. */
-static bool make_folder(const char *program, const char *folder)
-{
-#ifdef HEED_HAVE_VIZ
-    struct stat s;
-    if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || stat(folder, &s) != 0) {
-        fprintf(stderr, "%s: --pictures %s: %s\n", program, folder, strerror(errno));
-        return false;
-    }
-    if (!S_ISDIR(s.st_mode) || access(folder, W_OK | X_OK) != 0) {
-        fprintf(stderr, "%s: --pictures %s: expected a folder in which files can be made\n",
-                program, folder);
-        return false;
-    }
-    return true;
-#else
-    fprintf(stderr, "%s: --pictures %s: this program was built without libheed-viz\n", program,
-            folder);
-    return false;
-#endif
 }
 
 static hd_optim *adamw(hd_module *model)
@@ -443,7 +419,7 @@ int main(int argc, char **argv)
     if (!read_arguments(&a, argc, argv)) {
         return 2;
     }
-    if (a.pictures && !make_folder(argv[0], a.pictures)) {
+    if (a.pictures && !pictures_folder(argv[0], a.pictures)) {
         return 1;
     }
     hd_manual_seed(a.seed);

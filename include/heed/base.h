@@ -110,6 +110,14 @@ typedef void (*hd_warning_handler)(const char *message, void *user);
  * exceptions must not leave it. */
 HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 
+/* Gives a warning, which users' ops and modules may do. The arguments are printf's. The message
+ * begins with the function's name and says what to do. Nothing happens if there is no handler. */
+HD_API void hd_warn(const char *format, ...)
+#if defined(__GNUC__) || defined(__clang__)
+    __attribute__((format(printf, 1, 2)))
+#endif
+    ;
+
 /* A ready handler that prints "warning: " and the message to stderr, after what stdout still holds.
  * The same message twice in a row is printed once; hd_on_warning begins again.
  *   hd_on_warning(hd_warning_print, NULL); */

@@ -211,7 +211,7 @@ typedef struct hd_loader_options {
     int64_t rank;            /* 0; from 0 to num_replicas - 1 */
     int64_t seed;            /* 0; of the order, with num_replicas and the same on all ranks */
     hd_collate collate; /* NULL: stacks each of an item's tensors, as torch's default_collate */
-    void *collate_user; /* for collate; outlives the loader */
+    void *collate_user; /* NULL; for collate, outlives the loader */
 } hd_loader_options;
 
 HD_API hd_loader_options hd_loader_defaults(void);
@@ -236,7 +236,7 @@ HD_API bool hd_loader_next_list(hd_loader *l, hd_list **batch);
 typedef struct hd_collate_pad_options {
     size_t size;
     int64_t pad_token_id;       /* 50256: GPT-2's <|endoftext|>, which also ends each text */
-    int64_t ignore_index;       /* -100, which hd_cross_entropy ignores */
+    int64_t ignore_index;       /* -100; hd_cross_entropy ignores it */
     int64_t allowed_max_length; /* 0: any; else longer inputs and targets are cut to this length */
 } hd_collate_pad_options;
 

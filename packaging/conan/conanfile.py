@@ -22,12 +22,14 @@ class HeedConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_viz": [True, False],     # libheed-viz: pictures as SVG
+        "with_hf": [True, False],      # libheed-hf: model folders of Hugging Face
         "with_config": [True, False],  # libheed-config: typed JSON settings, by cJSON
     }
     default_options = {
         "shared": False,
         "fPIC": True,
         "with_viz": True,
+        "with_hf": True,
         "with_config": False,
     }
 
@@ -64,6 +66,7 @@ class HeedConan(ConanFile):
         toolchain.project_options["tests"] = "disabled"
         toolchain.project_options["examples"] = "disabled"
         toolchain.project_options["viz"] = feature(self.options.with_viz)
+        toolchain.project_options["hf"] = feature(self.options.with_hf)
         toolchain.project_options["config"] = feature(self.options.with_config)
         toolchain.project_options["mpi"] = "disabled"  # that of a cluster is its own
         toolchain.generate()
@@ -95,6 +98,7 @@ class HeedConan(ConanFile):
 
         for name, wanted, needs in (
             ("viz", self.options.with_viz, []),
+            ("hf", self.options.with_hf, []),
             ("config", self.options.with_config, ["cjson::cjson"]),
         ):
             if not wanted:

@@ -1,10 +1,13 @@
 /* program.c - a program that uses heed from wherever it is installed: one step of training.
  *
  * The checks of the packages build it in every way in which heed can be found. With WITH_VIZ,
- * WITH_CONFIG and WITH_MPI it uses the libraries beside heed as well. It returns 0 if all was right. */
+ * WITH_HF, WITH_CONFIG and WITH_MPI it uses the libraries beside heed as well. It returns 0 if all was right. */
 #include <heed/heed.h>
 #ifdef WITH_VIZ
 #include <heed/viz.h>
+#endif
+#ifdef WITH_HF
+#include <heed/hf.h>
 #endif
 #ifdef WITH_CONFIG
 #include <heed/config.h>
@@ -36,6 +39,23 @@ static bool draws(void)
     hd_picture *picture = hd_plot_lines(1, &series, NULL);
     bool ok = hd_picture_width(picture) > 0 && hd_error_code() == HD_OK;
     hd_picture_free(picture);
+    return ok;
+#else
+    return true;
+#endif
+}
+
+static bool writes(void)
+{
+#ifdef WITH_HF
+    HD_SCOPE;
+    hd_gpt2_config c = hd_gpt2_config_defaults();
+    c.vocab_size = 5;
+    c.n_embd = c.n_head = c.n_layer = 1;
+    hd_module *model = hd_gpt2_new(&c);
+    hd_tensor *ids = hd_generate(model, hd_zeros(HD_INT64, 1, 2), NULL);
+    bool ok = hd_size(ids, 1) == 22 && hd_error_code() == HD_OK;
+    hd_module_free(model);
     return ok;
 #else
     return true;
@@ -84,8 +104,8 @@ int main(void)
     char headers[32];
     snprintf(headers, sizeof headers, "%d.%d.%d", HD_VERSION_MAJOR, HD_VERSION_MINOR,
              HD_VERSION_PATCH);
-    bool ok = strcmp(headers, hd_version()) == 0 && trains() && draws() && reads_settings() &&
-              averages();
+    bool ok = strcmp(headers, hd_version()) == 0 && trains() && draws() && writes() &&
+              reads_settings() && averages();
     printf("heed %s: %s\n", hd_version(), ok ? "ok" : hd_error_message());
     return ok ? 0 : 1;
 }

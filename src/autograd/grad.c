@@ -161,7 +161,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if ((!slot || !*slot) && hd__warns() && keeps_none(x)) {
-        hd__warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
+        hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
                  "hd_retain_grad for it before hd_backward",
                  HD__SHAPE(x), hd_grad_fn(x));
     }

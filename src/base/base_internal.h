@@ -121,16 +121,12 @@ uint64_t hd__uncleared_swap(uint64_t n);
 
 extern atomic_bool hd__warning_on; /* hd__warns reads it */
 
-/* Is there a handler? Ask before computing what a warning says, if that is costly. */
+/* Is there a handler? Ask before computing what a warning says, if that is costly. The caller of hd_warn
+ * holds no lock, and its objects are complete, because the handler may call heed. */
 static inline bool hd__warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
 }
-
-/* Hands a message that begins with the call's name to the handler of hd_on_warning, if there is
- * one; without one it is not built. The message says what to do. The error state stays as it is.
- * The caller holds no lock, and its objects are complete, because the handler may call heed. */
-void hd__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---------------------------------------------------------------- numbers as text */
 

@@ -135,7 +135,7 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
         return NULL;
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
-        hd__warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
+        hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
                  "values may not have the distribution that is asked for: expected a mean near "
                  "[a, b]",
                  mean, 2 * std, a, b);
@@ -257,7 +257,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         return NULL;
     }
     if (hd_numel(x) == 0) {
-        hd__warn("%s has no elements, so nothing is initialized: expected sizes above 0",
+        hd_warn("%s has no elements, so nothing is initialized: expected sizes above 0",
                  HD__DIMS(x));
         return x;
     }

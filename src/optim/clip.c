@@ -159,7 +159,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
-        hd__warn("the list of parameters is empty, so no gradient is clipped: expected the "
+        hd_warn("the list of parameters is empty, so no gradient is clipped: expected the "
                  "parameters that the optimizer has");
     }
     HD__SCOPE_OR(NAN);

@@ -78,7 +78,7 @@ bool hd_schedule_step(hd_schedule *s)
         return false;
     }
     if (s->t == 0 && !s->o->stepped && hd__warns()) {
-        hd__warn("the optimizer has not stepped since its schedule was made, so that its first "
+        hd_warn("the optimizer has not stepped since its schedule was made, so that its first "
                  "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
                  HD__FLOAT(hd_optim_lr(s->o)));
     }

@@ -294,7 +294,7 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     }
     const int64_t most = INT64_C(1) << digits;
     if (hd__warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
-        hd__warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
+        hd_warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
                  " to %" PRId64 " only: some numbers of the range are never drawn",
                  from, to, hd_dtype_name(d), -most, most);
     }

@@ -173,7 +173,7 @@ static void warn_of_makers(const maker *rows, int64_t n)
         } else {
             snprintf(memory, sizeof memory, "without memory of %s own", one ? "its" : "their");
         }
-        hd__warn("%" PRId64 " tensor%s %s that %s made%s%s %s live", rows[i].count, one ? "" : "s",
+        hd_warn("%" PRId64 " tensor%s %s that %s made%s%s %s live", rows[i].count, one ? "" : "s",
                  memory, rows[i].made_by, rows[i].made_in ? " in " : "",
                  rows[i].made_in ? rows[i].made_in : "", one ? "is" : "are");
     }
@@ -191,7 +191,7 @@ int64_t hd_tensor_report(void)
     hd_free(rows);
     int64_t all = hd_tensor_count();
     if (all > n) {
-        hd__warn("%" PRId64 " tensor%s made while debug mode was off %s live", all - n,
+        hd_warn("%" PRId64 " tensor%s made while debug mode was off %s live", all - n,
                  all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
     }
     return all;
@@ -319,7 +319,7 @@ void hd__scope_warn(hd_scope *s)
     }
     char name[400];
     maker most = most_made(s);
-    hd__warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
+    hd_warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
              ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
              "made (hd_scope_report lists them all)",
              name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);

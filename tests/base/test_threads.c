@@ -354,7 +354,7 @@ static void hear_nothing(const char *message, void *user)
 
 static void take_each_lock(void)
 {
-    hd__warn("a warning");
+    hd_warn("a warning");
     hd_error_set(HD_STATE, "an error");
     hd_error_clear();
     hd__text_for_ever("a text");

@@ -13,7 +13,7 @@
 START_TEST(silent_by_default)
 {
     ck_assert(!hd__warns());
-    hd__warn("%s", "nobody hears it");
+    hd_warn("%s", "nobody hears it");
     ck_no_error();
 }
 END_TEST
@@ -24,13 +24,13 @@ START_TEST(every_time)
     hd_on_warning(hear_warning, &heard);
     ck_assert(hd__warns());
     for (int i = 1; i <= 3; i++) {
-        hd__warn("hd_add: %d", i);
+        hd_warn("hd_add: %d", i);
         ck_assert_int_eq(heard.count, i);
     }
     ck_assert_str_eq(heard.last, "hd_add: 3");
     hd_on_warning(NULL, NULL);
     ck_assert(!hd__warns());
-    hd__warn("hd_add: 4");
+    hd_warn("hd_add: 4");
     ck_assert_int_eq(heard.count, 3);
 }
 END_TEST
@@ -38,14 +38,14 @@ END_TEST
 START_TEST(leaves_the_error)
 {
     uint64_t before = hd_error_count();
-    ck_warning(hd__warn("one"), "one");
+    ck_warning(hd_warn("one"), "one");
     ck_assert_uint_eq(hd_error_count(), before);
     hd_error_set(HD_SHAPE, "hd_add: it stands");
-    ck_warning(hd__warn("two"), "two");
+    ck_warning(hd_warn("two"), "two");
     ck_assert_uint_eq(hd_error_count(), before + 1);
     ck_error(HD_SHAPE, "hd_add: it stands");
     errno = EDOM;
-    ck_warning(hd__warn("three"), "three");
+    ck_warning(hd_warn("three"), "three");
     ck_assert_int_eq(errno, EDOM);
 }
 END_TEST
@@ -57,7 +57,7 @@ START_TEST(long_text)
     text[599] = '\0';
     warnings_heard heard = {0, ""};
     hd_on_warning(hear_warning, &heard);
-    hd__warn("%s", text);
+    hd_warn("%s", text);
     hd_on_warning(NULL, NULL);
     ck_assert_uint_eq(strlen(heard.last), 511);
     ck_assert_str_eq(heard.last + 507, "x...");
@@ -67,7 +67,7 @@ END_TEST
 START_TEST(warning_decimal_point)
 {
     comma_locale();
-    ck_warning(hd__warn("p = %g", 1.5), "p = 1.5");
+    ck_warning(hd_warn("p = %g", 1.5), "p = 1.5");
     setlocale(LC_ALL, "C");
 }
 END_TEST
@@ -83,7 +83,7 @@ static void warns_and_fails(const char *message, void *user)
     nesting *n = user;
     n->calls++;
     errno = ERANGE;
-    hd__warn("inside");
+    hd_warn("inside");
     hd_error_set(HD_USER, "%s", message);
 }
 
@@ -92,11 +92,11 @@ START_TEST(handler_may_warn_and_fail)
     nesting n = {0, 0};
     hd_on_warning(warns_and_fails, &n);
     errno = 0;
-    hd__warn("hd_add: %s", "as an error");
+    hd_warn("hd_add: %s", "as an error");
     ck_assert_int_eq(errno, 0);
     ck_assert_int_eq(n.calls, 1);
     ck_error(HD_USER, "hd_add: as an error");
-    hd__warn("again");
+    hd_warn("again");
     ck_assert_int_eq(n.calls, 2);
     hd_on_warning(NULL, NULL);
     hd_error_clear();
@@ -114,17 +114,17 @@ static void once(const char *message, void *user)
     (void)message;
     ((nesting *)user)->calls++;
     hd_on_warning(count_after, user);
-    hd__warn("dropped");
+    hd_warn("dropped");
 }
 
 START_TEST(handler_may_set_another)
 {
     nesting n = {0, 0};
     hd_on_warning(once, &n);
-    hd__warn("one");
+    hd_warn("one");
     ck_assert_int_eq(n.calls, 1);
     ck_assert_int_eq(n.after, 0);
-    hd__warn("two");
+    hd_warn("two");
     hd_on_warning(NULL, NULL);
     ck_assert_int_eq(n.calls, 1);
     ck_assert_int_eq(n.after, 1);
@@ -134,7 +134,7 @@ END_TEST
 static void warns_from_error(hd_code code, const char *message, void *user)
 {
     (void)code, (void)message, (void)user;
-    hd__warn("from the handler of errors");
+    hd_warn("from the handler of errors");
 }
 
 /* Each handler may lead to the other one: neither is called twice. */
@@ -146,7 +146,7 @@ START_TEST(error_handler_warns)
     hd_error_set(HD_SHAPE, "hd_add: one");
     ck_assert_int_eq(n.calls, 1);
     hd_error_clear();
-    hd__warn("hd_add: two");
+    hd_warn("hd_add: two");
     ck_assert_int_eq(n.calls, 2);
     hd_on_error(NULL, NULL);
     hd_on_warning(NULL, NULL);
@@ -173,7 +173,7 @@ static void *warn_there(void *arg)
 {
     on_thread *t = arg;
     t->warned = pthread_self();
-    hd__warn("there");
+    hd_warn("there");
     return NULL;
 }
 
@@ -214,7 +214,7 @@ static void *warn_often(void *arg)
 {
     (void)arg;
     for (int i = 0; i < 2000; i++) {
-        hd__warn("%d", i);
+        hd_warn("%d", i);
     }
     return NULL;
 }
@@ -244,12 +244,12 @@ static void print_warnings(void)
 {
     hd_on_warning(hd_warning_print, NULL);
     printf("before\n");
-    hd__warn("hd_add: %d", 1);
-    hd__warn("hd_add: %d", 1); /* printed once */
-    hd__warn("hd_add: %d", 2);
-    hd__warn("hd_add: %d", 1);
+    hd_warn("hd_add: %d", 1);
+    hd_warn("hd_add: %d", 1); /* printed once */
+    hd_warn("hd_add: %d", 2);
+    hd_warn("hd_add: %d", 1);
     hd_on_warning(hd_warning_print, NULL);
-    hd__warn("hd_add: %d", 1);
+    hd_warn("hd_add: %d", 1);
     hd_warning_print(NULL, NULL);
 }
 

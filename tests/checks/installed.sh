@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$source/meson.build")
 built_shared() { [ "$kinds" != static ]; }
 built_static() { [ "$kinds" != shared ]; }
-# built NAME: the library beside heed, viz, config or mpi, is in the build.
+# built NAME: the library beside heed, viz, hf, config or mpi, is in the build.
 built() { [ -e "$build/meson-private/heed-$1.pc" ]; }
 
 # install_heed ARGUMENTS...: installs under $work/root.

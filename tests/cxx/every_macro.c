@@ -2,6 +2,7 @@
  * tests/checks/check_headers compiles it by every standard, without a warning. */
 #include <heed/config.h>
 #include <heed/heed.h>
+#include <heed/hf.h>
 #include <heed/viz.h>
 
 #ifdef __cplusplus

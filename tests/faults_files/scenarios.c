@@ -14,6 +14,9 @@
 #ifdef HAVE_CONFIG
 #include "heed/config.h"
 #endif
+#ifdef HAVE_HF
+#include "heed/hf.h"
+#endif
 
 /* What goes before a call must work; nothing is failed there. */
 #define MUST(ok)                                                                                   \
@@ -413,6 +416,31 @@ static bool is_removed(void)
 
 /* ---------------------------------------------------------------- the libraries beside heed */
 
+#ifdef HAVE_HF
+
+static hd_module *two_linears(void)
+{
+    return hd_sequential(hd_linear_new(3, 4, true), hd_linear_new(4, 2, true));
+}
+
+static void old_adapter(void)
+{
+    hd_manual_seed(1);
+    hd_module *m = two_linears();
+    MUST(hd_lora_apply(m, NULL) && hd_lora_save(m, "x"));
+    hd_module_free(m);
+}
+
+static bool load_adapter(void)
+{
+    hd_module *m = two_linears();
+    bool ok = hd_lora_load(m, "x");
+    MUST(ok == (hd_module_num_parameters(m, true) == 8 * (3 + 4) + 8 * (4 + 2)));
+    hd_module_free(m);
+    return ok;
+}
+
+#endif
 #ifdef HAVE_CONFIG
 
 typedef struct settings {
@@ -498,6 +526,43 @@ static bool save_dot(void)
 
 #endif
 
+#ifdef HAVE_HF
+
+static hd_module *model_folder(const char *folder)
+{
+    return hd_from_pretrained(folder, NULL);
+}
+
+static bool load_model(void)
+{
+    hd_module *m = model_folder(GOLDEN_DIR "/models/llama");
+    hd_generate_options o;
+    bool ok = m && hd_generate_options_load(GOLDEN_DIR "/models/llama", &o);
+    hd_module_free(m);
+    return ok;
+}
+
+static bool save_model(void)
+{
+    hd_module *m = model_folder(GOLDEN_DIR "/models/gpt2");
+    hd_save_pretrained_options o = hd_save_pretrained_defaults();
+    o.source = GOLDEN_DIR "/models/gpt2";
+    bool ok = m && hd_save_pretrained(m, "m", &o);
+    hd_module_free(m);
+    return ok;
+}
+
+static bool is_new_model(void)
+{
+    hd_module *m = model_folder("m");
+    hd_generate_options o;
+    bool ok = m && hd_generate_options_load("m", &o) && o.num_eos == 1;
+    hd_module_free(m);
+    return ok;
+}
+
+#endif
+
 /* ---------------------------------------------------------------- the table */
 
 const scenario scenarios[] = {
@@ -537,6 +602,9 @@ const scenario scenarios[] = {
      false, true, NULL},
     {"checkpoint_remove, what is left", left_over, remove_checkpoint, is_removed, "'c", false, true,
      NULL},
+#ifdef HAVE_HF
+    {"lora_load", old_adapter, load_adapter, NULL, "'x/", true, false, NULL},
+#endif
 #ifdef HAVE_CONFIG
     {"config_save, new", NULL, new_config, is_new_config, "'x'", true, false, NULL},
     {"config_save, over an old one", old_config, new_config, is_new_config, "'x'", true, false,
@@ -547,6 +615,10 @@ const scenario scenarios[] = {
     {"picture_save_svg, new", NULL, new_svg, NULL, "'x'", true, false, NULL},
     {"picture_save_svg, over an old one", old_svg, new_svg, NULL, "'x'", true, false, NULL},
     {"graph_save_dot", NULL, save_dot, NULL, "'x'", true, false, NULL},
+#endif
+#ifdef HAVE_HF
+    {"from_pretrained", NULL, load_model, NULL, NULL, true, false, NULL},
+    {"save_pretrained", NULL, save_model, is_new_model, NULL, false, true, NULL},
 #endif
 };
 const int n_scenarios = sizeof scenarios / sizeof scenarios[0];

@@ -9,6 +9,11 @@
 #else
 #define VIZ_TABLE(X)
 #endif
+#ifdef HEED_WITH_HF
+#define HF_TABLE(X) X(hf)
+#else
+#define HF_TABLE(X)
+#endif
 #ifdef HEED_WITH_CONFIG
 #define CONFIG_TABLE(X) X(config)
 #else
@@ -27,6 +32,7 @@
     X(checkpoint)                                                                                  \
     X(scenarios)                                                                                   \
     VIZ_TABLE(X)                                                                                   \
+    HF_TABLE(X)                                                                                    \
     CONFIG_TABLE(X)
 #define DECLARE_TABLE(name) extern const table table_##name;
 #define TABLE_ADDRESS(name) &table_##name,

@@ -11,6 +11,7 @@ from markdown import Document
 # What examples use without declaring it.
 PRELUDE = """
 #include <heed/heed.h>
+#include <heed/hf.h>
 #include <heed/viz.h>
 #include <heed/config.h>
 #include <heed/mpi.h>
@@ -108,7 +109,7 @@ def check_examples(examples, root, compiler):
                 yield f"{place}: the example does not compile: {wrong}"
 
 
-BESIDE = ("viz", "config", "mpi")  # headers of libraries of their own, which may not have been built
+BESIDE = ("viz", "hf", "config", "mpi")  # headers of libraries of their own, which may not have been built
 
 
 def is_built(header, libraries):
@@ -130,7 +131,8 @@ def defaults_program(headers, index, libraries):
                     for name, value in zip(member.names, default_of(member) or []):
                         if value == "must be set":
                             continue
-                        test = f"isnan(o.{name})" if value == "NAN" else f"o.{name} == {value}"
+                        first = "[0]" if f" {name}[" in decl.code else ""  # of an array
+                        test = f"isnan(o.{name})" if value == "NAN" else f"o.{name}{first} == {value}"
                         lines.append(f'    {{ {decl.name} o = {maker}(); if (!({test})) puts("include/heed/{header.name}'
                                      f':{member.line}: {decl.name}.{name} is not {value} by default"); }}')
     return PRELUDE + "int main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n"

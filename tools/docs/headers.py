@@ -17,7 +17,7 @@ import re
 
 # In this order they are shown. c11.h and cxx.h have no names of their own, and heed.h only the contract.
 ORDER = ["base.h", "tensor.h", "autograd.h", "nn.h", "optim.h", "io.h", "data.h", "viz.h",
-         "config.h", "mpi.h"]
+         "hf.h", "config.h", "mpi.h"]
 BANNER = re.compile(r"/\* -{20,} (.+?) \*/$")
 INTERNAL = re.compile(r"hd__|hdk_|HD__|HD_\w+?__|HEED_(?:\w+_)?H$|HD_API$")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)

@@ -136,7 +136,7 @@ static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, do
 static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
                                 const int64_t *sizes)
 {
-    hd__warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
+    hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
              "which is probably wrong: give both the same size, for example with hd_view",
              HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }

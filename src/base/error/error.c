@@ -224,7 +224,7 @@ void hd__assert_failed(const char *file, int line, const char *function, const c
 
 /* ---------------------------------------------------------------- warnings */
 
-void hd__warn(const char *format, ...)
+void hd_warn(const char *format, ...)
 {
     handlers now = hd__warns() && !warning ? handlers_now() : (handlers){0};
     if (!now.warning) {

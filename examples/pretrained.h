@@ -1,0 +1,35 @@
+/* pretrained.h - texts and chats of a model in a folder of Hugging Face. */
+#ifndef HEED_EXAMPLES_PRETRAINED_H
+#define HEED_EXAMPLES_PRETRAINED_H
+
+#include <signal.h>
+
+#include "generate.h"
+#include "heed/hf.h"
+#include "sample_gpt.h"
+
+typedef struct {
+    hd_module *model;
+    hd_tokenizer *tokenizer;
+    hd_generate_options how; /* what generation_config.json and the arguments say */
+    double first;            /* when the first token came */
+    int64_t tokens;          /* how many have come */
+} pretrained;
+
+/* Loads the folder a->from. On failure *p is empty. */
+bool pretrained_load(pretrained *p, const arguments *a);
+void pretrained_free(pretrained *p);
+
+/* The ids (1, t) and those that the model writes after them: (1, t + n). Their text goes to stdout
+ * as it grows, in whole characters. When a signal handler sets pretrained_stop, the text ends. */
+extern volatile sig_atomic_t pretrained_stop;
+hd_tensor *pretrained_write(pretrained *p, hd_tensor *ids);
+
+/* Continues the prompt. */
+bool pretrained_text(const arguments *a, const char *prompt, writing_speed *speed);
+
+/* Answers each line of stdin until it ends. A line that has no answer is an error, which ends the
+ * chat unless stdin and stdout are a terminal. */
+bool chat(const arguments *a);
+
+#endif

@@ -1,0 +1,193 @@
+/* hf.h - models that people have: folders that transformers' save_pretrained writes.
+ *
+ *   hd_module *model = hd_from_pretrained("SmolLM2-135M-Instruct", NULL);
+ *   hd_tokenizer *tokenizer = hd_tokenizer_json("SmolLM2-135M-Instruct/tokenizer.json");
+ *   hd_tensor *ids = hd_tokenizer_encode_with(tokenizer, "The capital of France is", -1, NULL);
+ *   hd_tensor *all = hd_generate(model, hd_unsqueeze(ids, 0), NULL);
+ *
+ * A folder has config.json and model.safetensors, or shards and model.safetensors.index.json. The
+ * modules have the names and the shapes of transformers' classes, so that a state_dict goes to
+ * Python and back without translation. hd_forward takes ids (b, t) int64 and gives the logits
+ * (b, t, vocab_size). A model in evaluation mode may run on several threads at the same time.
+ *
+ * This is an optional library beside libheed: link heed-hf. */
+#ifndef HEED_HF_H
+#define HEED_HF_H
+
+#include "heed/data.h"
+#include "heed/nn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- models */
+
+/* The names and defaults are those of transformers' GPT2Config. */
+typedef struct hd_gpt2_config {
+    size_t size;
+    int64_t vocab_size;              /* 50257 */
+    int64_t n_positions;             /* 1024: the most tokens of a text */
+    int64_t n_embd, n_layer, n_head; /* 768, 12, 12 */
+    int64_t n_inner;                 /* 0: 4 n_embd */
+    double layer_norm_epsilon;       /* 1e-5 */
+    double embd_pdrop;               /* 0.1: dropout of the embeddings, */
+    double attn_pdrop, resid_pdrop;  /* 0.1: of the attention weights, and of what a layer adds */
+    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    bool tie_word_embeddings;        /* true: lm_head.weight is transformer.wte.weight */
+} hd_gpt2_config;
+
+HD_API hd_gpt2_config hd_gpt2_config_defaults(void);
+/* GPT2LMHeadModel. The weights of c_attn, c_proj and c_fc are (in, out). c NULL: defaults.
+ *
+ * Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" */
+HD_API hd_module *hd_gpt2_new(const hd_gpt2_config *c);
+
+/* Those of LlamaConfig; a configuration of Qwen 2 has qkv_bias. */
+typedef struct hd_llama_config {
+    size_t size;
+    int64_t vocab_size;              /* 32000 */
+    int64_t hidden_size;             /* 4096 */
+    int64_t intermediate_size;       /* 11008 */
+    int64_t num_hidden_layers;       /* 32 */
+    int64_t num_attention_heads;     /* 32 */
+    int64_t num_key_value_heads;     /* 0: num_attention_heads; which are a multiple of it */
+    int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
+    int64_t max_position_embeddings; /* 2048: the most tokens of a text */
+    double rms_norm_eps;             /* 1e-6 */
+    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
+    bool qkv_bias;                   /* false; true makes it a Qwen2ForCausalLM */
+    bool tie_word_embeddings;        /* false; true: lm_head.weight is model.embed_tokens.weight */
+} hd_llama_config;
+
+HD_API hd_llama_config hd_llama_config_defaults(void);
+/* LlamaForCausalLM, or with qkv_bias Qwen2ForCausalLM. c NULL: defaults.
+ *
+ * Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models" */
+HD_API hd_module *hd_llama_new(const hd_llama_config *c);
+
+/* ---------------------------------------------------------------- folders */
+
+typedef struct hd_pretrained_options {
+    size_t size;
+    hd_dtype dtype; /* HD_FLOAT32: what the weights become; heed has no other yet */
+} hd_pretrained_options;
+
+HD_API hd_pretrained_options hd_pretrained_defaults(void);
+/* The model of a folder, in evaluation mode: the one that `architectures` of its config.json names,
+ * which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights go from
+ * the file to the model one by one. A key of config.json that heed does not know is a warning
+ * (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it should be
+ * tied: then it is not tied. NULL with an error that names the file, the key or the tensor, what
+ * was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is
+ * missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has not). */
+HD_API hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o);
+
+typedef struct hd_save_pretrained_options {
+    size_t size;
+    hd_dtype dtype;     /* HD_FLOAT32: that of the file; heed has no other yet */
+    const char *source; /* NULL; a folder whose tokenizer and generation_config.json are copied */
+} hd_save_pretrained_options;
+
+HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
+/* Writes m as a folder that transformers and hd_from_pretrained load: config.json and
+ * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
+ * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
+ * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
+ * ".tmp". While an error stands, nothing is written: HD_STATE. */
+HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
+                               const hd_save_pretrained_options *o);
+
+/* ---------------------------------------------------------------- writing text */
+
+enum { HD_EOS_MOST = 16 }; /* how many end tokens there may be */
+
+typedef struct hd_generate_options {
+    size_t size;
+    int64_t max_new_tokens;    /* 20: so many tokens at most */
+    bool do_sample;            /* false: always the likeliest token */
+    double temperature;        /* 1: divides the logits before each draw */
+    int64_t top_k;             /* 50: draws from the k likeliest tokens; 0: from all */
+    double top_p;              /* 1: draws from the likeliest tokens that together have p */
+    double repetition_penalty; /* 1: divides (below 0: multiplies) the logits of tokens seen */
+    int64_t eos_token_id[HD_EOS_MOST]; /* 0: a text ends with one of these, num_eos in all */
+    int64_t num_eos;                   /* 0: how many there are */
+    int64_t pad_token_id; /* -1: the first of eos_token_id; it fills texts that have ended */
+    const hd_tokenizer *tokenizer; /* NULL; what on_token's text is made with */
+    /* NULL; called for each new token of each text `row` that has not ended. text is what the token
+     * adds to the text, in whole characters and without special tokens: it is "" if a character is
+     * not whole yet, and if there is no tokenizer. False ends all texts, without an error. */
+    bool (*on_token)(int64_t row, int64_t id, const char *text, void *user);
+    void *user;
+} hd_generate_options;
+
+HD_API hd_generate_options hd_generate_defaults(void);
+/* The defaults of a folder, in *o: those of its generation_config.json; without that file, only
+ * eos_token_id is taken, from config.json. A key that heed does not know is a warning. On failure
+ * *o has the defaults. */
+HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
+
+/* The tokens that a draw may give after the texts ids (b, t) with these logits (b, vocab), float32,
+ * and their probabilities: both (b, k), the likeliest first, where k is top_k or vocab. A token
+ * that top_p leaves out has probability 0. *tokens gets the tokens, int64. */
+HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
+                                            const hd_generate_options *o, hd_tensor **tokens);
+
+/* ids (b, t) int64 and the tokens that m writes after them: (b, t + n), n <= max_new_tokens. m is a
+ * model of this header; it runs in evaluation mode, and each module of it has its own mode again
+ * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
+ * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
+ * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
+ * more tokens than the model has positions, or the tokenizer more tokens than the model. */
+HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_options *o);
+
+/* ---------------------------------------------------------------- adapters */
+
+/* LoRA: beside a frozen weight W (out, in), two small matrices A (r, in) and B (out, r) are
+ * trained:
+ *     output = base(x) + (lora_alpha / r) B(A(dropout(x)))
+ * They are the modules lora_A and lora_B in the place of the base module, whose parameters keep
+ * their names and stay tied: a state_dict of the base loads as before, but not strictly. Optimizers
+ * and checkpoints see A and B as any other parameters. Names, draws and files are those of peft
+ * 0.21.
+ *
+ * Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models" */
+typedef struct hd_lora_options {
+    size_t size;
+    int64_t r;                         /* 8: the rank of the product B A */
+    double lora_alpha;                 /* 8: the product is multiplied by lora_alpha / r */
+    double lora_dropout;               /* 0: the probability of dropout before A */
+    const char *const *target_modules; /* {"all-linear"}: the names of modules, or their ends */
+    int64_t num_target_modules;        /* 1: how many there are */
+} hd_lora_options;
+
+HD_API hd_lora_options hd_lora_defaults(void);
+/* Gives adapters to the modules below m whose dotted name is an entry of target_modules, or ends
+ * in a dot and the entry: "c_attn" stands for "transformer.h.0.attn.c_attn". Their class must be
+ * Linear or have the name Conv1D, whose weight is (in, out). The entry "all-linear" stands for all
+ * of these, except m's own lm_head. As in peft, all other parameters of m are frozen, whether they
+ * have an adapter or not. The new modules are in training mode if those that they adapt are. A is
+ * drawn from the thread's generator, and B is zero, so that the outputs stay the same. options
+ * NULL: defaults. HD_VALUE: r < 1, no module has such a name, or one has another class; HD_STATE: m
+ * has adapters. On failure nothing changes. */
+HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
+/* Makes the folder, which must not exist, with peft's adapter_config.json and
+ * adapter_model.safetensors. On failure there is no folder. HD_STATE: m has no adapters. HD_VALUE:
+ * parts of m have different options. */
+HD_API bool hd_lora_save(hd_module *m, const char *folder);
+/* hd_lora_apply with the options of a folder that hd_lora_save or peft wrote, and with its weights
+ * in place of the draws. HD_IO or HD_FORMAT: a file is missing or is not as it should be. HD_VALUE
+ * or HD_SHAPE: the adapter is for another model, or needs what heed has not, such as use_rslora,
+ * modules_to_save or a bias. On failure nothing changes. */
+HD_API bool hd_lora_load(hd_module *m, const char *folder);
+/* Adds (lora_alpha / r) B A to each weight and puts the plain modules back. The parameters stay
+ * frozen. HD_STATE: m has no adapters. If memory runs out, each module is either merged or as it
+ * was, so the outputs are the same, and another call merges the rest. */
+HD_API bool hd_lora_merge(hd_module *m);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,366 @@
+/* generate.c - texts that a model writes, token by token. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "hf/hf_internal.h"
+
+static const char function[] = "hd_generate";
+
+hd_generate_options hd_generate_defaults(void)
+{
+    return (hd_generate_options){.size = sizeof(hd_generate_options),
+                                 .max_new_tokens = 20,
+                                 .temperature = 1,
+                                 .top_k = 50,
+                                 .top_p = 1,
+                                 .repetition_penalty = 1,
+                                 .pad_token_id = -1};
+}
+
+/* ---------------------------------------------------------------- the cache */
+
+static void seen_free(hd__seen *s)
+{
+    for (int64_t i = 0; s && i < s->layers; i++) {
+        hd_kv_cache_free(s->cache[i]);
+    }
+    if (s) {
+        hd_release(s->cos);
+        hd_release(s->sin);
+    }
+    hd_free(s);
+}
+
+static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
+{
+    hd__seen *s = hd_alloc(sizeof *s + (size_t)m->layers * sizeof *s->cache);
+    if (s) {
+        *s = (hd__seen){.most = most};
+    }
+    for (; s && s->layers < m->layers; s->layers++) {
+        s->cache[s->layers] =
+            hd_kv_cache_new_for(HD_FLOAT32, batch, m->kv_heads, most, m->head_dim);
+        if (!s->cache[s->layers]) {
+            seen_free(s);
+            return NULL;
+        }
+    }
+    return s;
+}
+
+/* The logits (b, vocab) that follow the ids (b, t), which follow those in s */
+static hd_tensor *next_logits(hd__model *m, hd_tensor *ids, hd__seen *s)
+{
+    hd_tensor *h = m->hidden(&m->base, ids, s); /* (b, t, e) */
+    hd_tensor *logits = hd_forward(m->head, hd_select(h, 1, -1));
+    s->len += logits ? hd_size(ids, 1) : 0;
+    return logits;
+}
+
+/* ---------------------------------------------------------------- a token */
+
+/* The logits (b, vocab) with those of the tokens in ids (b, t) divided by the penalty or, below 0,
+ * multiplied: once each, however often they come. */
+static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
+{
+    if (penalty == 1) {
+        return logits;
+    }
+    hd_tensor *y = hd_clone(logits);
+    ids = hd_contiguous(ids);
+    const float *from = hd_data(logits);
+    const int64_t *id = hd_data(ids);
+    float *to = hd_data_mut(y);
+    int64_t t = hd_size(ids, 1), vocab = hd_size(logits, 1);
+    for (int64_t i = 0; from && id && to && i < hd_numel(ids); i++) {
+        int64_t at = i / t * vocab + id[i];
+        to[at] = from[at] < 0 ? from[at] * (float)penalty : from[at] / (float)penalty;
+    }
+    return y;
+}
+
+static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
+                                     const hd_generate_options *o, hd_tensor **tokens)
+{
+    int64_t vocab = hd_size(logits, 1), k = o->top_k > 0 && o->top_k < vocab ? o->top_k : vocab;
+    logits = hd_div_scalar(penalized(logits, ids, o->repetition_penalty), o->temperature);
+    hd_tensor *p = hd_softmax(hd_topk(logits, k, 1, true, tokens), 1); /* (b, k) */
+    if (o->top_p < 1) { /* a token stays if those before it have less than top_p together */
+        hd_tensor *before = hd_sub(hd_cumsum(p, 1), p);
+        p = hd_masked_fill(p, hd_ge_scalar(before, fmax(o->top_p, FLT_MIN)), 0);
+        p = hd_div(p, hd_sum_dim(p, 1, true));
+    }
+    return p;
+}
+
+/* The next token of each text: (b,) */
+static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_options *o)
+{
+    if (!o->do_sample) {
+        return hd_argmax_dim(penalized(logits, ids, o->repetition_penalty), 1, false);
+    }
+    hd_tensor *tokens = NULL, *p = kept_probabilities(logits, ids, o, &tokens);
+    return hd_select(hd_gather(tokens, 1, hd_multinomial(p, 1, false)), 1, 0);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* One text of the batch: has it ended, and how many bytes of it the user has seen. */
+typedef struct writing {
+    bool ended;
+    int64_t shown;
+} writing;
+
+/* The bytes of a text of n bytes without what may be the beginning of a character at its end */
+static int64_t whole_part(const char *text, int64_t n)
+{
+    static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */
+    while (n >= 3 && memcmp(text + n - 3, unknown, 3) == 0) {
+        n -= 3;
+    }
+    return n;
+}
+
+/* What was added to the text of ids (t,) since the last call, in `piece`. The whole text is
+ * decoded, because a token's text depends on the tokens before it. */
+static const char *added_text(writing *w, hd_tensor *ids, const hd_generate_options *o, bool last,
+                              hd__text *piece)
+{
+    int64_t n;
+    const char *text = o->tokenizer ? hd_tokenizer_decode_with(o->tokenizer, ids, true, &n) : "";
+    if (!o->tokenizer || !text) {
+        return text ? "" : NULL;
+    }
+    n = last ? n : whole_part(text, n);
+    int64_t from = w->shown < n ? w->shown : n;
+    while ((text[from] & 0xC0) == 0x80) { /* what was shown may have changed */
+        from++;
+    }
+    w->shown = n > w->shown ? n : w->shown;
+    hd__text_cut(piece, 0);
+    hd__text_add(piece, text + from, (size_t)(n - from));
+    return piece->failed ? NULL : piece->s ? piece->s : "";
+}
+
+/* The prompts ids (b, t) are no news. */
+static bool texts_begin(writing *w, hd_tensor *ids, const hd_generate_options *o, hd__text *piece)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_size(ids, 0); i++) {
+        w[i] = (writing){false, 0};
+        ok = !o->on_token || added_text(&w[i], hd_select(ids, 0, i), o, true, piece);
+    }
+    return ok;
+}
+
+static bool is_end(int64_t id, const hd_generate_options *o)
+{
+    for (int64_t i = 0; i < o->num_eos; i++) {
+        if (o->eos_token_id[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Texts that have ended get the padding. */
+static bool pad_ended(hd_tensor *token, writing *w, const hd_generate_options *o)
+{
+    int64_t pad = o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
+    int64_t *id = hd_data_mut(token);
+    for (int64_t i = 0; id && i < hd_numel(token); i++) {
+        id[i] = w[i].ended ? pad : id[i];
+    }
+    return id;
+}
+
+/* Takes the tokens of a step, of which all (b, t) ends, to the user. *goes_on: is there a next
+ * step? */
+static bool texts_add(hd_tensor *all, writing *w, const hd_generate_options *o, bool last,
+                      hd__text *piece, bool *goes_on)
+{
+    bool more = false, stopped = false;
+    for (int64_t i = 0; !stopped && i < hd_size(all, 0); i++) {
+        if (w[i].ended) {
+            continue;
+        }
+        int64_t id = hd_get_int(all, i, -1);
+        w[i].ended = is_end(id, o);
+        more = more || !w[i].ended;
+        if (o->on_token) {
+            bool whole = last || w[i].ended;
+            const char *text = added_text(&w[i], hd_select(all, 0, i), o, whole, piece);
+            if (!text) {
+                return false;
+            }
+            stopped = !o->on_token(i, id, text, o->user);
+        }
+    }
+    *goes_on = more && !stopped;
+    return true;
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+static bool options_ok(const char *name, const hd_generate_options *o)
+{
+    const struct {
+        const char *name, *expected;
+        double value;
+        bool ok;
+    } checks[] = {
+        {"max_new_tokens", "0 or more", (double)o->max_new_tokens, o->max_new_tokens >= 0},
+        {"temperature", "a number above 0", o->temperature, o->temperature > 0},
+        {"top_k", "0 or more", (double)o->top_k, o->top_k >= 0},
+        {"top_p", "a number from 0 to 1", o->top_p, o->top_p >= 0 && o->top_p <= 1},
+        {"repetition_penalty", "a number above 0", o->repetition_penalty,
+         o->repetition_penalty > 0},
+        {"num_eos", "0 to 16", (double)o->num_eos, o->num_eos >= 0 && o->num_eos <= HD_EOS_MOST},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (!checks[i].ok) {
+            return hd_error_set(HD_VALUE, "%s: %s %g: expected %s", name, checks[i].name,
+                                checks[i].value, checks[i].expected);
+        }
+    }
+    return true;
+}
+
+/* ids (b, t) with up to o->max_new_tokens more */
+static hd_tensor *write_on(hd__model *m, hd_tensor *ids, const hd_generate_options *o, hd__seen *s,
+                           writing *w)
+{
+    hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids); /* the model has not seen rest */
+    hd__text piece = {0};
+    bool ok = texts_begin(w, ids, o, &piece), goes_on = true;
+    for (int64_t i = 0; ok && goes_on && i < o->max_new_tokens; i++) {
+        hd_scope *scope = hd_scope_open();
+        hd_tensor *token = scope ? choose(next_logits(m, rest, s), all, o) : NULL; /* (b,) */
+        ok = token && pad_ended(token, w, o);
+        hd_tensor *column = ok ? hd_unsqueeze(token, 1) : NULL;
+        ok = ok && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
+             texts_add(all, w, o, i + 1 == o->max_new_tokens, &piece, &goes_on);
+        hd_scope_close(scope);
+    }
+    hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
+    hd_release(rest);
+    hd_release(all);
+    hd_free(piece.s);
+    return y;
+}
+
+/* ---------------------------------------------------------------- evaluation mode */
+
+/* The modules of a model and their modes. */
+typedef struct modes {
+    struct mode {
+        hd_module *m;
+        bool training;
+    } * v;
+    int64_t n, room;
+    bool any;
+} modes;
+
+static bool mode_add(hd_module *m, const char *name, void *user)
+{
+    modes *all = user;
+    (void)name;
+    if (!hd__grow(&all->v, &all->room, all->n + 1, sizeof *all->v)) {
+        return false;
+    }
+    bool training = hd_module_training(m);
+    all->v[all->n++] = (struct mode){m, training};
+    all->any = all->any || training;
+    return true;
+}
+
+/* Nothing is written to a model that is in evaluation mode, as other threads may run it. */
+static bool modes_begin(modes *all, hd_module *m)
+{
+    return hd_module_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
+}
+
+static bool modes_end(modes *all)
+{
+    bool ok = true;
+    for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
+        ok = hd_module_train(all->v[i].m, all->v[i].training) && ok;
+    }
+    hd_free(all->v);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static bool lengths_ok(const hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+{
+    int64_t t = hd_size(ids, 1);
+    if (o->max_new_tokens > m->positions - t) {
+        return hd_error_set(HD_VALUE,
+                            "%s: %" PRId64 " tokens and max_new_tokens %" PRId64
+                            ": expected at most %" PRId64 " in all, which is the context of %s",
+                            function, t, o->max_new_tokens, m->positions, m->base.type->name);
+    }
+    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0;
+    return (size >= 0 && size <= m->vocab) ||
+           hd_error_set(HD_VALUE,
+                        "%s: the tokenizer has %" PRId64 " tokens: expected at most %" PRId64
+                        ", the vocab_size of the model",
+                        function, size, m->vocab);
+}
+
+hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
+                                     const hd_generate_options *o, hd_tensor **tokens)
+{
+    static const char name[] = "hd_generate_probabilities";
+    hd_generate_options defaults = hd_generate_defaults();
+    o = o ? o : &defaults;
+    if (!hd__hf_given(name, "logits", logits) || !hd__hf_given(name, "ids", ids) ||
+        !hd__given_to(name, "tokens", tokens) ||
+        !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o)) {
+        return NULL;
+    }
+    if (hd_dtype_of(logits) != HD_FLOAT32 || hd_ndim(logits) != 2 || hd_dtype_of(ids) != HD_INT64 ||
+        hd_ndim(ids) != 2 || hd_size(ids, 0) != hd_size(logits, 0)) {
+        return hd_error_set(HD_SHAPE,
+                            "%s: logits %s, ids %s: expected float32 (batch, vocab) and int64 "
+                            "(batch, tokens)",
+                            name, hd_shape_repr(logits), hd_shape_repr(ids));
+    }
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    hd_tensor *of, *p = NULL;
+    if (scope && hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
+        p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
+    }
+    *tokens = p ? hd_scope_return(of) : NULL;
+    hd_scope_close(scope);
+    return p;
+}
+
+hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_options *o)
+{
+    hd_generate_options defaults = hd_generate_defaults();
+    o = o ? o : &defaults;
+    hd__model *m = hd__model_of(module, function);
+    if (!m || !hd__hf_given(function, "ids", ids) ||
+        !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") || !options_ok(function, o) ||
+        !hd__ids_ok(m, ids, NULL) || !lengths_ok(m, ids, o)) {
+        return NULL;
+    }
+    HD_NO_GRAD;
+    int64_t b = hd_size(ids, 0);
+    modes before = {0};
+    writing *w = hd__alloc_items(b, sizeof *w);
+    hd__seen *s = w ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
+    hd_tensor *all = NULL;
+    if (s && modes_begin(&before, module) && hd_forward_begin(module)) {
+        all = hd_forward_end(module, write_on(m, ids, o, s, w)); /* a failure has drawn nothing */
+    }
+    all = modes_end(&before) ? all : NULL;
+    seen_free(s);
+    hd_free(w);
+    return all;
+}

@@ -1,0 +1,94 @@
+/* hf_internal.h - what the files of heed-hf share. */
+#ifndef HEED_HF_INTERNAL_H
+#define HEED_HF_INTERNAL_H
+
+#include "base/error/args.h"
+#include "base/text/text.h"
+#include "heed/hf.h"
+#include "heed/heed.h"
+
+/* ---------------------------------------------------------------- language models */
+
+/* The keys and values of the tokens that a model has seen: a cache for each layer. */
+typedef struct hd__seen {
+    int64_t layers, len, most; /* tokens seen, and the most */
+    hd_tensor *cos, *sin;      /* rotary tables (most, head_dim); NULL: not made yet */
+    hd_kv_cache *cache[];
+} hd__seen;
+
+typedef struct hd__config {
+    bool is_gpt2;
+    union {
+        hd_gpt2_config gpt2;
+        hd_llama_config llama;
+    };
+} hd__config;
+
+/* The beginning of both models. hidden gives the last layer's output (b, t, width) for ids (b, t)
+ * that follow those in `seen`, or that stand alone where it is NULL. */
+typedef struct hd__model {
+    hd_module base;
+    hd_tensor *(*hidden)(hd_module *m, hd_tensor *ids, hd__seen *seen);
+    hd_module *head; /* hidden to logits */
+    hd__config config;
+    int64_t layers, kv_heads, head_dim, positions, vocab;
+} hd__model;
+
+/* The public constructors. Messages begin with `caller`. */
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c);
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *c);
+
+/* Is x neither NULL nor HD_NONE? */
+bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
+
+bool hd__ends_in(const char *text, const char *end);
+
+/* m as one of the models; NULL with HD_VALUE if it is none. */
+hd__model *hd__model_of(hd_module *m, const char *function);
+bool hd__is_gpt2(const hd_module *m);
+bool hd__is_llama(const hd_module *m);
+
+/* Attention of q (b, heads, t, d) over keys and values (b, kv heads, t, d), which follow those in
+ * the cache of `layer`; gives (b, t, heads d). */
+hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
+                         double dropout);
+/* x (b, t, heads d) as (b, heads, t, d) */
+hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
+
+/* Are the ids (b, t) int64, and do they fit in the positions of m behind `seen`? */
+bool hd__ids_ok(const hd__model *m, const hd_tensor *ids, const hd__seen *seen);
+
+/* Ends the constructor of a model that was made while constructors drew nothing, which `draw` ends:
+ * the mode before it. If that is on, draws the weights: normal(0, std), norms of ones and biases of
+ * zeros. Ties lm_head.weight to the parameter `tied` unless that is NULL. NULL on failure; then m
+ * is freed. */
+hd_module *hd__model_ready(hd__model *m, bool draw, double std, const char *tied);
+
+typedef struct hd__named_size {
+    const char *name;
+    int64_t size;
+} hd__named_size;
+
+/* Are all sizes, up to the one without a name, from 1 to 2^31? */
+bool hd__sizes_ok(const char *function, const hd__named_size *sizes);
+/* Is `size` a multiple of n? */
+bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+                    int64_t size);
+
+/* ---------------------------------------------------------------- folders */
+
+/* The values of a JSON file by their paths: numbers, and texts, which true and false are too. The
+ * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
+hd_dict *hd__json_values(const char *function, const char *path);
+
+/* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
+const char *hd__path_of(const char *folder, const char *name, hd__text *path);
+/* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
+int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
+
+/* The configuration that the file at path holds. */
+bool hd__config_read(const char *function, const char *path, hd__config *c);
+/* Adds the same as a JSON text. */
+void hd__config_write(const hd__config *c, const char *architecture, hd__text *t);
+
+#endif

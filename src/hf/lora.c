@@ -1,0 +1,499 @@
+/* lora.c - low-rank adapters in the place of Linear and Conv1D modules, and their files.
+ *
+ * What can fail comes before the first change of the model: the places are found, all modules are
+ * made beside the model and filled, and then modules are exchanged, which needs no memory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/whole.h"
+#include "hf/hf_internal.h"
+
+/* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
+typedef struct lora {
+    hd_module base;
+    hd_tensor *weight, *bias; /* (out, in), of a Conv1D (in, out); (out,) or HD_NONE */
+    hd_module *lora_dropout, *lora_A, *lora_B; /* NULL: no dropout; Linear(in, r), Linear(r, out) */
+    hd_module *plain; /* the module in whose place it stands; no child, so it adds no names */
+    hd_lora_options o;
+} lora;
+
+static bool is_conv1d(const hd_module *m)
+{
+    return strcmp(m->type->name, "Conv1D") == 0;
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* y = x W^T + b + (lora_alpha / r) B(A(dropout(x))); A's result is the smallest to multiply. */
+static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
+{
+    lora *m = (lora *)self;
+    hd_tensor *y = hd_linear(x, is_conv1d(m->plain) ? hd_t(m->weight) : m->weight, m->bias);
+    hd_tensor *low = hd_forward(m->lora_A, m->lora_dropout ? hd_forward(m->lora_dropout, x) : x);
+    low = hd_mul_scalar(low, m->o.lora_alpha / (double)m->o.r);
+    return hd_add(y, hd_forward(m->lora_B, low));
+}
+
+static void lora_free(hd_module *self)
+{
+    hd_module_free(((lora *)self)->plain);
+}
+
+static const hd_module_type lora_type =
+    HD_MODULE_TYPE(lora, "lora.Linear", lora_forward, lora_free);
+
+/* ---------------------------------------------------------------- finding */
+
+typedef struct lora_search {
+    const char *function;
+    const hd_lora_options *o; /* NULL: modules that have adapters are looked for */
+    hd_dict *names;
+} lora_search;
+
+static bool takes_lora(const hd_module *m)
+{
+    return is_conv1d(m) || strcmp(m->type->name, "Linear") == 0;
+}
+
+static bool is_target(const hd_lora_options *o, const hd_module *m, const char *name)
+{
+    bool found = false;
+    for (int64_t i = 0; i < o->num_target_modules && !found; i++) {
+        const char *end = o->target_modules[i];
+        size_t n = strlen(name), k = strlen(end);
+        found = strcmp(end, "all-linear") == 0 ? takes_lora(m) && strcmp(name, "lm_head") != 0
+                                               : n >= k && strcmp(name + n - k, end) == 0 &&
+                                                     (n == k || name[n - k - 1] == '.');
+    }
+    return found;
+}
+
+static bool lora_visit(hd_module *m, const char *name, void *user)
+{
+    const lora_search *s = user;
+    bool has = m->type == &lora_type;
+    if (has && s->o) {
+        return hd_error_set(HD_STATE, "%s: '%s' has an adapter already", s->function, name);
+    }
+    bool wanted = *name && (s->o ? is_target(s->o, m, name) : has);
+    return !wanted || hd_dict_set_int(s->names, name, 0);
+}
+
+/* The names of the modules below m that have adapters; with o, of those that are to get them. None
+ * is an error, and with o so is a module that has one. */
+static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_options *o)
+{
+    lora_search s = {function, o, hd__given_to(function, "m", m) ? hd_dict_new() : NULL};
+    bool ok = s.names && hd_module_visit(m, lora_visit, &s);
+    if (ok && hd_dict_len(s.names) == 0) {
+        const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
+        ok = o ? hd_error_set(HD_VALUE, "%s: %s has no module that target_modules names: found %s",
+                              function, m->type->name, first)
+               : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
+                              function, m->type->name);
+    }
+    if (!ok) {
+        hd_dict_free(s.names);
+    }
+    return ok ? s.names : NULL;
+}
+
+/* ---------------------------------------------------------------- making */
+
+static bool lora_options_ok(const char *function, const hd_lora_options *o)
+{
+    bool ok = HD__SIZE_OK_TO(function, o, "hd_lora_defaults") &&
+              hd__given_to(function, "o->target_modules", o->target_modules);
+    for (int64_t i = 0; ok && i < o->num_target_modules; i++) {
+        ok = hd__given_to(function, "an entry of o->target_modules", o->target_modules[i]);
+    }
+    return ok && ((o->r > 0 && isfinite(o->lora_alpha)) ||
+                  hd_error_set(HD_VALUE,
+                               "%s: r %" PRId64 " and lora_alpha %g: expected at least 1, and a "
+                               "finite number",
+                               function, o->r, o->lora_alpha));
+}
+
+/* The module that is to stand in the place of `plain`, which has this name; A and B are zero. */
+static hd_module *lora_new(const char *function, const hd_lora_options *o, const hd_module *plain,
+                           const char *name)
+{
+    hd_list *own = hd_module_parameters(plain);
+    int64_t n = hd_list_len(own);
+    if (own && (!takes_lora(plain) || n < 1 || n > 2 || hd_ndim(hd_list_get(own, 0)) != 2)) {
+        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected a Linear or a Conv1D", function,
+                            name, plain->type->name);
+    }
+    lora *m = own ? (lora *)hd_module_new(&lora_type) : NULL;
+    if (!m) {
+        return NULL;
+    }
+    m->o = *o;
+    m->o.target_modules = NULL; /* the caller's */
+    hd_tensor *weight = hd_list_get(own, 0);
+    int64_t out = is_conv1d(plain), in = !out; /* which dims of weight they are */
+    hd_register_parameter(&m->base, "weight", &m->weight, weight);
+    hd_register_parameter(&m->base, "bias", &m->bias, n == 2 ? hd_list_get(own, 1) : HD_NONE);
+    if (o->lora_dropout != 0) {
+        hd_register_module(&m->base, "lora_dropout", &m->lora_dropout,
+                           hd_dropout_new(o->lora_dropout, false));
+    }
+    hd_register_module(&m->base, "lora_A", &m->lora_A,
+                       hd_linear_new(hd_size(weight, (int)in), o->r, false));
+    hd_register_module(&m->base, "lora_B", &m->lora_B,
+                       hd_linear_new(o->r, hd_size(weight, (int)out), false));
+    hd_module *ready = hd_module_ready(&m->base);
+    bool ok = ready && hd_module_train(ready, hd_module_training(plain)) &&
+              (hd_dtype_of(weight) != HD_FLOAT64 || hd_module_to(ready, HD_FLOAT64));
+    if (!ok) {
+        hd_module_free(ready);
+    }
+    return ok ? ready : NULL;
+}
+
+/* A list with one of these for each name; NULL on failure */
+static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_module *m,
+                            const hd_dict *names)
+{
+    HD_NO_INIT;
+    hd_scope *scope = hd_scope_open();
+    hd_module *list = scope ? hd_module_list_n(0, NULL) : NULL;
+    bool ok = list;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
+    }
+    hd_scope_close(scope);
+    if (!ok) {
+        hd_module_free(list);
+    }
+    return ok ? list : NULL;
+}
+
+/* Freezes m, and puts the modules of the list in their places. If it fails, nothing changes. */
+static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
+{
+    bool ok = hd_module_freeze(m, "");
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRId64, i);
+        hd_module *made = hd_module_take(list, number);
+        ((lora *)made)->plain = hd_module_take(m, hd_dict_name(names, i));
+        ok = hd_module_set(m, hd_dict_name(names, i), made);
+    }
+    return ok;
+}
+
+/* The draws of peft: those of its two Linear modules, and then again those of A. */
+static bool lora_draw(const lora *m)
+{
+    hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
+    hd_tensor *B = hd_module_get_parameter(m->lora_B, "weight");
+    hd_tensor *const drawn[] = {A, B, A};
+    bool ok = true;
+    for (int i = 0; ok && i < 3; i++) {
+        ok = hd_init_kaiming_uniform_(drawn[i], sqrt(5), HD_FAN_IN, "leaky_relu");
+    }
+    return ok && hd_init_zeros_(B);
+}
+
+hd_lora_options hd_lora_defaults(void)
+{
+    static const char *const all[] = {"all-linear"};
+    return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
+}
+
+static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list);
+
+/* Gives m adapters; with a path, those of that file. */
+static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
+{
+    hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
+    hd_module *list = names ? lora_list(function, o, m, names) : NULL;
+    bool ok = list && (!path || fill_adapters(path, names, list)) && lora_attach(m, names, list);
+    for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
+        ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
+    }
+    hd_module_free(list);
+    hd_dict_free(names);
+    return ok;
+}
+
+bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
+{
+    hd_lora_options o = hd_lora_defaults();
+    return lora_put("hd_lora_apply", m, options ? options : &o, NULL);
+}
+
+/* ---------------------------------------------------------------- merging */
+
+/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. */
+static bool lora_add(lora *m)
+{
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    hd_module *plain = m->plain;
+    hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
+                                 hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
+    delta =
+        hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
+    delta = hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta)));
+    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(m->weight)) &&
+              hd_module_set_parameter(plain, "weight", m->weight) &&
+              (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
+              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(m->weight, delta);
+    hd_scope_close(scope);
+    return ok;
+}
+
+bool hd_lora_merge(hd_module *m)
+{
+    hd_dict *names = lora_names("hd_lora_merge", m, NULL);
+    bool ok = names;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        lora *each = (lora *)hd_module_get(m, name);
+        ok = lora_add(each) && hd_module_take(m, name);
+        if (ok) {
+            ok = hd_module_set(m, name, each->plain);
+            each->plain = NULL;
+            hd_module_free(&each->base);
+        }
+    }
+    hd_dict_free(names);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- writing files */
+
+static const char config_name[] = "adapter_config.json";
+static const char tensors_name[] = "adapter_model.safetensors";
+
+/* "folder/name", for hd_free; NULL if memory runs out */
+static char *path_in(const char *folder, const char *name)
+{
+    hd__text path = {0};
+    hd__text_format(&path, "%s/%s", folder, name);
+    return hd__text_take(&path);
+}
+
+/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
+static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
+{
+    hd_dict *d = hd_dict_new();
+    hd__text key = {0};
+    bool ok = d;
+    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i / 2);
+        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
+        hd__text_cut(&key, 0);
+        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
+        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
+        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
+    }
+    hd_free(key.s);
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+/* Writes the one configuration of all adapters of m, which must have the same numbers. */
+static bool write_config(hd__text *t, const hd_dict *names, hd_module *m)
+{
+    const lora *first = (lora *)hd_module_get(m, hd_dict_name(names, 0));
+    const hd_lora_options *o = &first->o;
+    hd__text list = {0};
+    bool conv1d = false, ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        const lora *each = (lora *)hd_module_get(m, name);
+        conv1d |= is_conv1d(each->plain);
+        hd__text_puts(&list, i ? ",\n    " : "\n    ");
+        hd__text_json(&list, name, strlen(name), true);
+        ok = (each->o.r == o->r && each->o.lora_alpha == o->lora_alpha &&
+              each->o.lora_dropout == o->lora_dropout) ||
+             hd_error_set(HD_VALUE,
+                          "hd_lora_save: '%s' and '%s': expected the same r, lora_alpha "
+                          "and lora_dropout in all",
+                          hd_dict_name(names, 0), name);
+    }
+    void *locale = hd__sys_locale_enter();
+    hd__text_format(t,
+                    "{\n  \"base_model_name_or_path\": null,\n  \"bias\": \"none\",\n"
+                    "  \"fan_in_fan_out\": %s,\n  \"inference_mode\": true,\n"
+                    "  \"lora_alpha\": %.15g,\n  \"lora_dropout\": %.15g,\n"
+                    "  \"peft_type\": \"LORA\",\n  \"r\": %" PRId64 ",\n"
+                    "  \"target_modules\": [%s\n  ],\n  \"task_type\": null,\n"
+                    "  \"use_rslora\": false\n}",
+                    conv1d ? "true" : "false", o->lora_alpha, o->lora_dropout, o->r,
+                    list.s ? list.s : "");
+    hd__sys_locale_leave(locale);
+    ok = ok && !list.failed && !t->failed &&
+         (locale || hd_error_set(HD_MEMORY, "hd_lora_save: out of memory"));
+    hd_free(list.s);
+    return ok;
+}
+
+/* Makes the folder with both files, or none of them. */
+static bool write_folder(const char *folder, const hd_dict *tensors, const hd__text *config)
+{
+    static const char function[] = "hd_lora_save";
+    char *paths[] = {path_in(folder, tensors_name), path_in(folder, config_name)};
+    bool named = paths[0] && paths[1], made = named && hd__sys_mkdir(folder) == 0;
+    bool ok = made && hd_save_safetensors(paths[0], tensors) &&
+              hd__whole_write(function, paths[1], config->s, config->len);
+    if (named && !made) {
+        hd__create_fail(function, folder, "a directory", errno);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (made && !ok) {
+            hd__sys_unlink(HD__SYS_HERE, paths[i]);
+        }
+        hd_free(paths[i]);
+    }
+    if (made && !ok) {
+        hd__sys_rmdir(folder);
+    }
+    return ok;
+}
+
+bool hd_lora_save(hd_module *m, const char *folder)
+{
+    static const char function[] = "hd_lora_save";
+    bool may = hd__given_to(function, "folder", folder) && hd__may_save(function);
+    hd__text config = {0};
+    hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
+    hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
+    bool ok = tensors && hd_dict_set_string(tensors, "format", "pt") &&
+              write_config(&config, names, m) && write_folder(folder, tensors, &config);
+    hd_dict_free(tensors);
+    hd_dict_free(names);
+    hd_free(config.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- reading files */
+
+/* Has the key no effect, or none with this value? Of keys that are not listed, false, null and what
+ * is empty have none. An entry also stands for what is inside of it. */
+static bool has_no_effect(const char *key, const char *value)
+{
+    static const char *const entries[] = {
+        "auto_mapping",
+        "base_model_name_or_path",
+        "bias=none",
+        "fan_in_fan_out",
+        "inference_mode",
+        "init_lora_weights=true",
+        "peft_type=LORA",
+        "peft_version",
+        "megatron_core",
+        "qalora_group_size",
+        "revision",
+        "task_type",
+        "init_lora_weights=gaussian",
+    };
+    bool found = strcmp(value, "false") == 0;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries && !found; i++) {
+        size_t n = strcspn(entries[i], "=");
+        found = strncmp(key, entries[i], n) == 0 && (key[n] == '\0' || key[n] == '.') &&
+                (!entries[i][n] || strcmp(value, entries[i] + n + 1) == 0);
+    }
+    return found;
+}
+
+/* Takes one value of the file at path; *names has room for it. */
+static bool take_key(const char *path, const hd_dict *d, const char *key, hd_lora_options *o,
+                     const char **names)
+{
+    static const char list[] = "target_modules";
+    enum { LIST = sizeof list - 1 };
+    bool text = hd_dict_kind_of(d, key) == HD_DICT_STRING, ok = !text;
+    const char *expected = "a number";
+    char number[40];
+    double v = 0;
+    if (!text && !hd_dict_get_double(d, key, &v)) {
+        return false;
+    }
+    snprintf(number, sizeof number, "%g", v);
+    const char *value = text ? hd_dict_get_string(d, key) : number;
+    if (strcmp(key, "r") == 0) {
+        ok = hd_dict_kind_of(d, key) == HD_DICT_INT && hd_dict_get_int(d, key, &o->r);
+        expected = "a whole number";
+    } else if (strcmp(key, "lora_alpha") == 0) {
+        o->lora_alpha = v;
+    } else if (strcmp(key, "lora_dropout") == 0) {
+        o->lora_dropout = v;
+    } else if (strncmp(key, list, LIST) == 0) {
+        ok = text && (key[LIST] || strcmp(value, "all-linear") == 0);
+        names[o->num_target_modules++] = value;
+        expected = "a list of names, or all-linear";
+    } else {
+        ok = has_no_effect(key, value);
+        expected = "plain LoRA, without this key or with its default";
+    }
+    return ok || hd_error_set(HD_VALUE, "hd_lora_load: '%.*s': %.*s: found %.*s: expected %s",
+                              HD__CUT(path), HD__CUT(key), HD__CUT(value), expected);
+}
+
+/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
+static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list)
+{
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    hd_safetensors *f = scope ? hd_safetensors_open(path, NULL) : NULL;
+    hd_dict *d = f ? adapter_tensors(names, list, NULL) : NULL;
+    bool ok = d;
+    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        hd_tensor *to = hd_dict_get(d, name);
+        int64_t at = hd_safetensors_find(f, name);
+        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
+        const char *found =
+            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+        ok = strcmp(found, wanted) == 0
+                 ? hd_copy_(to, hd_safetensors_read(f, at))
+                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
+                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
+                                "this model has it",
+                                HD__CUT(path), name, found, wanted);
+    }
+    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
+        ok = hd_error_set(HD_VALUE,
+                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
+                          ", as an adapter for this model has",
+                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
+    }
+    hd_dict_free(d);
+    hd_safetensors_close(f);
+    hd_scope_close(scope);
+    return ok;
+}
+
+bool hd_lora_load(hd_module *m, const char *folder)
+{
+    static const char function[] = "hd_lora_load";
+    if (!hd__given_to(function, "m", m) || !hd__given_to(function, "folder", folder)) {
+        return false;
+    }
+    hd_lora_options o = hd_lora_defaults();
+    char *config = path_in(folder, config_name), *tensors = path_in(folder, tensors_name);
+    hd_dict *d = config && tensors ? hd__json_values(function, config) : NULL;
+    const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
+    bool ok = names;
+    o.target_modules = names;
+    o.num_target_modules = 0;
+    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
+        ok = take_key(config, d, hd_dict_name(d, i), &o, names);
+    }
+    ok = ok && lora_put(function, m, &o, tensors);
+    hd_free(names);
+    hd_dict_free(d);
+    hd_free(config);
+    hd_free(tensors);
+    return ok;
+}

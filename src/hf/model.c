@@ -1,0 +1,135 @@
+/* model.c - what both models share: heads, attention with a cache, the check of ids, first
+ * weights. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "hf/hf_internal.h"
+
+bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
+{
+    return hd__given_to(function, arg, x) &&
+           (x != HD_NONE ||
+            hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg));
+}
+
+hd__model *hd__model_of(hd_module *m, const char *function)
+{
+    if (!hd__given_to(function, "m", m)) {
+        return NULL;
+    }
+    if (!hd__is_gpt2(m) && !hd__is_llama(m)) {
+        return hd_error_set(HD_VALUE, "%s: m is a %s: expected a model of heed/hf.h", function,
+                            m->type->name);
+    }
+    return (hd__model *)m;
+}
+
+bool hd__ids_ok(const hd__model *m, const hd_tensor *ids, const hd__seen *seen)
+{
+    const char *name = m->base.type->name;
+    if (!hd__hf_given(name, "ids", ids)) {
+        return false;
+    }
+    if (hd_dtype_of(ids) != HD_INT64 || hd_ndim(ids) != 2 || hd_size(ids, 1) == 0) {
+        return hd_error_set(HD_SHAPE, "%s: ids are %s %s: expected int64 (batch, tokens)", name,
+                            hd_dtype_name(hd_dtype_of(ids)), hd_shape_repr(ids));
+    }
+    int64_t before = seen ? seen->len : 0, t = hd_size(ids, 1);
+    if (t > m->positions - before) {
+        return hd_error_set(HD_VALUE,
+                            "%s: %" PRId64 " tokens after %" PRId64 ": expected at most %" PRId64
+                            " in all, which is its context",
+                            name, t, before, m->positions);
+    }
+    return true;
+}
+
+hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
+{
+    return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, -1), 1, 2);
+}
+
+/* Which of `all` keys each of the last t queries sees: (t, all) bool */
+static hd_tensor *visible(int64_t t, int64_t all)
+{
+    return hd_tril(hd_ones(HD_BOOL, t, all), all - t);
+}
+
+hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
+                         double dropout)
+{
+    if (seen && !hd_kv_cache_update(seen->cache[layer], &k, &v)) {
+        return NULL;
+    }
+    hd_attention_options o = hd_attention_defaults();
+    int64_t t = hd_size(q, 2), all = hd_size(k, 2);
+    o.dropout_p = dropout;
+    o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
+    o.is_causal = t == all;
+    if (t > 1 && t < all) {
+        o.attn_mask = visible(t, all);
+    }
+    hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
+    return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
+}
+
+bool hd__ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* As transformers, with the smaller weights that GPT-2 has where a layer's result is added. */
+static bool draw_weights(hd__model *m, double std)
+{
+    if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
+        return false;
+    }
+    hd_dict *weights = hd_module_named_parameters(&m->base);
+    hd_tensor *last = NULL;
+    bool ok = weights;
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        const char *name = hd_dict_name(weights, i);
+        hd_tensor *w = hd_dict_get(weights, name);
+        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2.0 * (double)m->layers) : 1;
+        last = hd__ends_in(name, ".bias") ? hd_init_zeros_(w)
+               : hd_ndim(w) == 1          ? hd_init_ones_(w)
+                                          : hd_init_normal_(w, 0, std / less);
+        ok = last;
+    }
+    hd_dict_free(weights);
+    return hd_forward_end(&m->base, last);
+}
+
+hd_module *hd__model_ready(hd__model *model, bool draw, double std, const char *tied)
+{
+    hd_set_init_mode(draw);
+    hd_module *m = hd_module_ready(&model->base);
+    bool ok = m && (!tied ||
+                    hd_module_set_parameter(m, "lm_head.weight", hd_module_get_parameter(m, tied)));
+    if (m && !(ok && (!draw || draw_weights(model, std)))) {
+        hd_module_free(m);
+        m = NULL;
+    }
+    return m;
+}
+
+bool hd__sizes_ok(const char *function, const hd__named_size *s)
+{
+    for (; s->name; s++) {
+        if (s->size < 1 || s->size > INT32_MAX) {
+            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
+                                s->name, s->size);
+        }
+    }
+    return true;
+}
+
+bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+                    int64_t size)
+{
+    return size % n == 0 ||
+           hd_error_set(HD_VALUE, "%s: %s %" PRId64 " and %s %" PRId64 ": expected a multiple",
+                        function, n_name, n, size_name, size);
+}

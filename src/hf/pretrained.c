@@ -1,0 +1,201 @@
+/* pretrained.c - a model from a folder: its configuration, then its weights one by one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text/whole.h"
+#include "hf/hf_internal.h"
+
+static const char loads[] = "hd_from_pretrained";
+static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
+
+hd_pretrained_options hd_pretrained_defaults(void)
+{
+    return (hd_pretrained_options){.size = sizeof(hd_pretrained_options), .dtype = HD_FLOAT32};
+}
+
+/* ---------------------------------------------------------------- weights */
+
+/* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
+static int64_t find(const hd_safetensors *f, const char *name)
+{
+    const size_t n = sizeof gpt2_prefix - 1;
+    int64_t i = hd_safetensors_find(f, name);
+    return i < 0 && strncmp(name, gpt2_prefix, n) == 0 ? hd_safetensors_find(f, name + n) : i;
+}
+
+/* The tensor of the file that a weight of this name and shape gets */
+static hd_tensor *read_weight(const char *path, const hd_safetensors *f, const char *name,
+                              const hd_tensor *w)
+{
+    int64_t i = find(f, name), sizes[HD_MAX_DIMS];
+    int ndim = hd_ndim(w);
+    for (int d = 0; d < ndim; d++) {
+        sizes[d] = hd_size(w, d);
+    }
+    if (i < 0) {
+        return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s", loads,
+                            HD__CUT(path), name, HD__SIZES(ndim, sizes));
+    }
+    const int64_t *found = hd_safetensors_sizes(f, i);
+    if (hd_safetensors_ndim(f, i) != ndim ||
+        memcmp(found, sizes, (size_t)ndim * sizeof *sizes) != 0) {
+        return hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s", loads, HD__CUT(path),
+                            name, HD__SIZES(hd_safetensors_ndim(f, i), found),
+                            HD__SIZES(ndim, sizes));
+    }
+    return hd_safetensors_read(f, i);
+}
+
+/* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
+static bool passed_over(const char *name)
+{
+    return hd__ends_in(name, ".attn.bias") || hd__ends_in(name, ".attn.masked_bias") ||
+           hd__ends_in(name, ".rotary_emb.inv_freq");
+}
+
+/* Has the file no tensor that the model has not? */
+static bool tensors_known(const char *path, const hd_safetensors *f, const hd_dict *weights)
+{
+    hd__text longer = {0};
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
+        const char *name = hd_safetensors_name(f, i);
+        hd__text_cut(&longer, 0);
+        hd__text_format(&longer, "%s%s", gpt2_prefix, name);
+        if (longer.failed) {
+            ok = false;
+        } else if (hd_dict_kind_of(weights, name) == HD_DICT_MISSING &&
+                   hd_dict_kind_of(weights, longer.s) == HD_DICT_MISSING &&
+                   strcmp(name, head_name) != 0 && !passed_over(name)) {
+            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
+                              HD__CUT(path), HD__CUT(name));
+        }
+    }
+    hd_free(longer.s);
+    return ok;
+}
+
+/* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
+static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
+{
+    hd_tensor *w = hd_module_get_parameter(m, head_name);
+    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), HD_FLOAT32); /* (vocab, e) */
+    if (!own || hd_equal(own, w)) {
+        return own;
+    }
+    hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
+            HD__CUT(path), head_name);
+    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), true));
+}
+
+static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
+{
+    HD_NO_GRAD;
+    hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
+    bool ok = weights && tensors_known(path, f, weights);
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        hd_scope *scope = hd_scope_open();
+        const char *name = hd_dict_name(weights, i);
+        hd_tensor *w = hd_dict_get(weights, name);
+        hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
+        ok = from && hd_copy_(w, from);
+        hd_scope_close(scope);
+    }
+    bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
+                    hd_safetensors_find(f, head_name) >= 0;
+    hd_dict_free(weights);
+    hd_scope *scope = own_head ? hd_scope_open() : NULL;
+    ok = own_head ? scope && load_tied_head(m, path, f) : ok;
+    hd_scope_close(scope);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the folder */
+
+const char *hd__path_of(const char *folder, const char *name, hd__text *path)
+{
+    hd__text_cut(path, 0);
+    hd__text_format(path, "%s/%s", folder, name);
+    return path->failed ? NULL : path->s;
+}
+
+int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path)
+{
+    hd__sys_info info;
+    if (!hd__path_of(folder, name, path)) {
+        return -1;
+    }
+    if (hd__sys_stat(HD__SYS_HERE, path->s, true, &info) == 0) {
+        return 1;
+    }
+    int cause = errno;
+    return cause == ENOENT || cause == ENOTDIR
+               ? 0
+               : (hd__io_fail(function, path->s, "look for it", cause), -1);
+}
+
+/* The folder's weights; `path` becomes that of their file. */
+static hd_safetensors *weights_open(const char *folder, hd__text *path)
+{
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = true;
+    int found = hd__look_for(loads, folder, "model.safetensors", path);
+    found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
+    if (found == 0) {
+        hd_error_set(HD_IO,
+                     "%s: '%.*s' has no weights: expected model.safetensors or "
+                     "model.safetensors.index.json",
+                     loads, HD__CUT(folder));
+    }
+    return found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
+}
+
+/* The model of the configuration that stands in the file at path. */
+static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f)
+{
+    HD_NO_INIT;
+    int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
+    if (layers > hd_safetensors_len(f)) {
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s': found %" PRId64 " layers: expected fewer, as the weights "
+                            "are %" PRId64 " tensors",
+                            loads, HD__CUT(path), layers, hd_safetensors_len(f));
+    }
+    hd__text caller = {0};
+    hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
+    hd_module *m = caller.failed ? NULL
+                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2)
+                                 : hd__llama_make(caller.s, &c->llama);
+    hd_free(caller.s);
+    return m;
+}
+
+hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o)
+{
+    hd_pretrained_options defaults = hd_pretrained_defaults();
+    o = o ? o : &defaults;
+    if (!hd__given_to(loads, "folder", folder) ||
+        !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()")) {
+        return NULL;
+    }
+    if (o->dtype != HD_FLOAT32) {
+        return hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32", loads,
+                            hd_dtype_name(o->dtype));
+    }
+    hd__text config_path = {0}, path = {0};
+    hd__config config;
+    hd_module *m = NULL;
+    bool ok = hd__path_of(folder, "config.json", &config_path) &&
+              hd__config_read(loads, config_path.s, &config);
+    hd_safetensors *f = ok ? weights_open(folder, &path) : NULL;
+    m = f ? model_of(config_path.s, &config, f) : NULL;
+    if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
+        hd_module_free(m);
+        m = NULL;
+    }
+    hd_safetensors_close(f);
+    hd_free(config_path.s);
+    hd_free(path.s);
+    return m;
+}

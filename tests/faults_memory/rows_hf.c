@@ -1,0 +1,84 @@
+/* rows_hf.c - the rows of hf.h. */
+#include "heed/hf.h"
+
+#include "faults_memory/faults.h"
+#include "hf/tiny.h"
+
+#define FOLDERS GOLDEN_DIR "/models"
+
+/* What every world has. */
+static hd_gpt2_config gpt2;
+static hd_llama_config llama;
+static hd_module *gpt2_model, *llama_model;
+static hd_tensor *prompt, *logits; /* (2, 2), (2, 300) */
+static hd_generate_options options, drawn;
+static hd_save_pretrained_options saved_beside;
+
+/* without adapters, and with one in one place */
+static hd_module *plain, *adapted;
+
+static bool on_token(int64_t row, int64_t id, const char *text, void *user)
+{
+    (void)row, (void)id, (void)text, (void)user;
+    return true;
+}
+
+static void begin(world *w)
+{
+    gpt2 = hd_gpt2_config_defaults();
+    gpt2.vocab_size = 9;
+    gpt2.n_positions = 32;
+    gpt2.n_embd = 8;
+    gpt2.n_layer = 2;
+    gpt2.n_head = 2;
+    llama = hd_llama_config_defaults();
+    llama.vocab_size = 300;
+    llama.hidden_size = 8;
+    llama.intermediate_size = 12;
+    llama.num_hidden_layers = 1;
+    llama.num_attention_heads = 2;
+    llama.num_key_value_heads = 1;
+    gpt2_model = hd_gpt2_new(&gpt2);
+    llama_model = hd_llama_new(&llama);
+    prompt = hd_ones(HD_INT64, 2, 2);
+    logits = hd_full(HD_FLOAT32, 0.5, 2, 300);
+    drawn = hd_generate_defaults();
+    drawn.max_new_tokens = 3;
+    drawn.do_sample = true;
+    drawn.top_p = 0.9;
+    drawn.repetition_penalty = 1.1;
+    drawn.tokenizer = w->bytes;
+    drawn.on_token = on_token;
+    saved_beside = hd_save_pretrained_defaults();
+    saved_beside.source = FOLDERS "/gpt2";
+    world_add(w, "GPT-2", thing_of_module(gpt2_model));
+    world_add(w, "Llama", thing_of_module(llama_model));
+    world_add(w, "prompt", thing_of_tensor(prompt));
+    static const char *const names[] = {"c_attn"};
+    hd_lora_options o = hd_lora_defaults();
+    o.r = 2;
+    o.target_modules = names;
+    plain = tiny_new();
+    adapted = tiny_new();
+    hd_lora_apply(adapted, &o);
+    hd_lora_save(adapted, in_folder(w, "adapter"));
+    world_add(w, "the plain model", thing_of_module(plain));
+    world_add(w, "the adapted model", thing_of_module(adapted));
+}
+
+static hd_lora_options dropped(void)
+{
+    static const char *const names[] = {"proj", "head"};
+    hd_lora_options o = hd_lora_defaults();
+    o.lora_dropout = 0.5;
+    o.target_modules = names;
+    o.num_target_modules = 2;
+    return o;
+}
+
+#define ROWS "faults_memory/rows_hf.h"
+#define TABLE table_hf
+#define NAME "hf"
+#define PARTS (DATA | FILES)
+#define BEGIN begin
+#include "faults_memory/table.h"

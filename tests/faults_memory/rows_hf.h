@@ -1,0 +1,35 @@
+/* rows_hf.h - the functions of hf.h, in the form that table.h explains. */
+NEVER_ROW(hd_gpt2_config_defaults, hd_gpt2_config_defaults().n_layer)
+NEVER_ROW(hd_llama_config_defaults, hd_llama_config_defaults().hidden_size)
+NEVER_ROW(hd_pretrained_defaults, hd_pretrained_defaults().dtype == HD_FLOAT32)
+NEVER_ROW(hd_save_pretrained_defaults, !hd_save_pretrained_defaults().source)
+NEVER_ROW(hd_generate_defaults, hd_generate_defaults().top_k)
+ROW(hd_gpt2_new, "", hd_gpt2_new(&gpt2))
+ROW(hd_llama_new, "", hd_llama_new(&llama))
+ROW(hd_from_pretrained, "GPT-2", hd_from_pretrained(FOLDERS "/gpt2", NULL))
+ROW(hd_from_pretrained, "three shards of Qwen 2", hd_from_pretrained(FOLDERS "/qwen2_f16", NULL))
+ROW(hd_save_pretrained, "", hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_beside))
+DO(CALL, hd_generate_options_load, "", {
+    bool ok = hd_generate_options_load(FOLDERS "/llama", &options);
+    keep(o, thing_of_bool(ok));
+    if (ok) {
+        KEEP_OUT(o, "the end token", options.eos_token_id[0]);
+    }
+})
+DO(CALL, hd_generate_probabilities, "", {
+    hd_tensor *tokens = NULL;
+    hd_tensor *p = hd_generate_probabilities(logits, prompt, &drawn, &tokens);
+    keep(o, thing_of_tensor(p));
+    if (p) {
+        KEEP_OUT(o, "*tokens", tokens);
+    }
+})
+ROW(hd_generate, "GPT-2", hd_generate(gpt2_model, prompt, NULL))
+ROW(hd_generate, "Llama, drawn, with text", hd_generate(llama_model, prompt, &drawn))
+NEVER_ROW(hd_lora_defaults, (hd_lora_defaults(), true))
+ROW(hd_lora_apply, "", hd_lora_apply(plain, NULL))
+DO(CALL, hd_lora_apply, "dropout, and a list of names", hd_lora_options options = dropped();
+   keep(o, THING(hd_lora_apply(plain, &options)));)
+ROW(hd_lora_save, "", hd_lora_save(adapted, in_folder(w, "new")))
+ROW(hd_lora_load, "", hd_lora_load(plain, in_folder(w, "adapter")))
+ROW(hd_lora_merge, "of one module", hd_lora_merge(adapted))

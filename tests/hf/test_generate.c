@@ -1,0 +1,276 @@
+/* test_generate.c - texts that a model writes: probabilities, draws, ends, batches, text as it
+ * grows. */
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suites.h"
+
+/* A small GPT-2 with so many tokens. */
+static hd_module *small(int64_t vocab)
+{
+    hd_gpt2_config c = hd_gpt2_config_defaults();
+    c.vocab_size = vocab;
+    c.n_positions = 32;
+    c.n_embd = 8;
+    c.n_layer = 2;
+    c.n_head = 2;
+    c.initializer_range = 1;
+    hd_module *m = hd_gpt2_new(&c);
+    ck_assert_msg(m, "%s", hd_error_message());
+    return m;
+}
+
+/* ---------------------------------------------------------------- draws */
+
+START_TEST(probabilities_of_transformers)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_load_safetensors(MODELS "/sampling.safetensors", NULL);
+    hd_tensor *logits = hd_dict_get(d, "logits"), *cases = hd_dict_get(d, "cases");
+    hd_tensor *before = hd_clone(logits);
+    for (int64_t i = 0; i < hd_size(cases, 0); i++) {
+        char name[16];
+        hd_generate_options o = hd_generate_defaults();
+        o.temperature = hd_get(cases, i, 0);
+        o.top_k = (int64_t)hd_get(cases, i, 1);
+        o.top_p = hd_get(cases, i, 2);
+        o.repetition_penalty = hd_get(cases, i, 3);
+        snprintf(name, sizeof name, "p.%d", (int)i);
+        hd_tensor *tokens;
+        hd_tensor *p = hd_generate_probabilities(logits, hd_dict_get(d, "ids"), &o, &tokens);
+        hd_tensor *wanted = hd_gather(hd_dict_get(d, name), 1, tokens);
+        hd_tensor *kept = hd_eq(hd_gt_scalar(p, 0), hd_gt_scalar(wanted, 0));
+        ck_assert_msg(hd_allclose(p, wanted, 0, 1e-6, false) && hd_item(hd_all(kept)) == 1,
+                      "%s: %s", name, hd_error_message());
+        /* and none that transformers keeps is missing */
+        ck_assert(fabs(hd_item(hd_sum(wanted)) - 2) < 1e-5);
+    }
+    ck_assert(hd_equal(logits, before));
+    hd_dict_free(d);
+}
+END_TEST
+
+START_TEST(draws_are_seeded)
+{
+    HD_SCOPE;
+    hd_module *m = small(40);
+    hd_generate_options o = hd_generate_defaults();
+    o.do_sample = true;
+    hd_tensor *ids = hd_ones(HD_INT64, 3, 4), *all[3];
+    for (int i = 0; i < 3; i++) {
+        hd_manual_seed(i / 2);
+        all[i] = hd_generate(m, ids, &o); /* (3, 24) */
+        ck_assert_int_eq(hd_size(all[i], 1), 24);
+    }
+    ck_assert(hd_equal(all[0], all[1]) && !hd_equal(all[0], all[2]));
+    hd_module_free(m);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- ends */
+
+/* What on_token was called with. */
+typedef struct heard {
+    int64_t n, row[64], id[64], most; /* most: false after so many calls */
+    char text[256];                   /* of row 0 */
+} heard;
+
+static bool hear(int64_t row, int64_t id, const char *text, void *user)
+{
+    heard *h = user;
+    h->row[h->n] = row;
+    h->id[h->n++] = id;
+    ck_assert_int_eq((int64_t)strlen(h->text) + (int64_t)strlen(text) < 256, 1);
+    if (row == 0) {
+        strcat(h->text, text);
+    }
+    return h->n != h->most;
+}
+
+START_TEST(a_text_ends_and_another_goes_on)
+{
+    HD_SCOPE;
+    hd_module *m = small(40);
+    heard h = {.most = -1};
+    hd_generate_options o = hd_generate_defaults();
+    o.max_new_tokens = 6;
+    hd_tensor *ids = hd_view(hd_arange(0, 6, 1), 2, 3);
+    hd_tensor *plain = hd_generate(m, ids, &o); /* (2, 9) */
+    o.eos_token_id[0] = 39;
+    o.eos_token_id[1] = hd_get_int(plain, 0, 4); /* the second new token of the first text */
+    o.num_eos = 2;
+    o.pad_token_id = 7;
+    o.on_token = hear;
+    o.user = &h;
+    hd_tensor *all = hd_generate(m, ids, &o);
+    int64_t at = 0;
+    for (int64_t t = 3; t < hd_size(all, 1); t++) {
+        ck_assert_int_eq(hd_get_int(all, 0, t), t < 5 ? hd_get_int(plain, 0, t) : 7);
+        for (int64_t row = t < 5 ? 0 : 1; row < 2; row++, at++) {
+            ck_assert(h.row[at] == row && h.id[at] == hd_get_int(all, row, t));
+        }
+    }
+    ck_assert_int_eq(h.n, at);
+    ck_assert_str_eq(h.text, "");
+    o.pad_token_id = -1;
+    o.on_token = NULL;
+    all = hd_generate(m, ids, &o);
+    ck_assert(hd_size(all, 1) == 5 || hd_get_int(all, 0, 5) == 39);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(the_user_stops)
+{
+    HD_SCOPE;
+    hd_module *m = small(40);
+    heard h = {.most = 3};
+    hd_generate_options o = hd_generate_defaults();
+    o.on_token = hear;
+    o.user = &h;
+    ck_assert_int_eq(hd_size(hd_generate(m, hd_ones(HD_INT64, 1, 2), &o), 1), 5);
+    o.max_new_tokens = 0;
+    ck_assert_int_eq(hd_size(hd_generate(m, hd_ones(HD_INT64, 1, 2), &o), 1), 2);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(modules_keep_their_modes)
+{
+    HD_SCOPE;
+    hd_module *m = small(40), *norm = hd_module_get(m, "transformer.h.1.ln_1");
+    ck_assert(hd_module_eval(norm));
+    hd_tensor *all = hd_generate(m, hd_ones(HD_INT64, 1, 2), NULL);
+    ck_assert(hd_module_training(m) && !hd_module_training(norm));
+    ck_assert(hd_module_training(hd_module_get(m, "transformer.h.1.ln_2")));
+    ck_assert(hd_module_eval(m) && hd_equal(all, hd_generate(m, hd_ones(HD_INT64, 1, 2), NULL)));
+    hd_module_free(m);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- text as it grows */
+
+/* A head that wants these tokens, whatever it gets. */
+typedef struct teller {
+    hd_module base;
+    const int64_t *ids;
+    int64_t at, vocab;
+} teller;
+
+static hd_tensor *teller_forward(hd_module *self, hd_tensor *x)
+{
+    teller *m = (teller *)self;
+    return hd_to(hd_one_hot(hd_full(HD_INT64, m->ids[m->at++], hd_size(x, 0)), m->vocab),
+                 HD_FLOAT32);
+}
+
+/* Writes the ids after "a" and compares each piece of text. */
+static void ck_pieces(const char *file, int64_t n, const int64_t *ids, const char *whole)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(teller, "Teller", teller_forward);
+    HD_SCOPE;
+    char path[512];
+    snprintf(path, sizeof path, GOLDEN_DIR "/tokenizers/%s", file);
+    hd_tokenizer *t = hd_tokenizer_json(path);
+    hd_module *m = small(hd_tokenizer_size(t));
+    teller *head = (teller *)hd_module_new(&type);
+    head->ids = ids;
+    head->vocab = hd_tokenizer_size(t);
+    ck_assert(hd_module_set(m, "lm_head", &head->base));
+    heard h = {.most = -1};
+    hd_generate_options o = hd_generate_defaults();
+    o.max_new_tokens = n;
+    o.tokenizer = t;
+    o.on_token = hear;
+    o.user = &h;
+    hd_tensor *prompt = hd_tokenizer_encode_with(t, "a", -1, NULL);
+    ck_assert_msg(hd_generate(m, hd_unsqueeze(prompt, 0), &o), "%s", hd_error_message());
+    ck_assert_str_eq(h.text, whole);
+    ck_assert_int_eq(h.n, n);
+    hd_module_free(m);
+    hd_tokenizer_free(t);
+}
+
+/* The ids of a text without special tokens */
+static int64_t ids_of(const char *file, const char *text, int64_t *ids)
+{
+    HD_SCOPE;
+    char path[512];
+    snprintf(path, sizeof path, GOLDEN_DIR "/tokenizers/%s", file);
+    hd_tokenizer *t = hd_tokenizer_json(path);
+    hd_tensor *x = hd_tokenizer_encode(t, text, -1, HD_SPECIAL_ALLOW);
+    int64_t n = hd_numel(x);
+    for (int64_t i = 0; i < n; i++) {
+        ids[i] = hd_get_int(x, i);
+    }
+    hd_tokenizer_free(t);
+    return n;
+}
+
+START_TEST(text_grows_by_whole_characters)
+{
+    static const char *const files[] = {"gpt2.json", "smollm.json", "llama2.json", "llama3.json",
+                                        "qwen2.json"};
+    int64_t ids[32];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        int64_t n = ids_of(files[i], " n\xC3\xA9\xE2\x82\xAC \xF0\x9F\x98\x80", ids);
+        bool llama2 = strcmp(files[i], "llama2.json") == 0; /* which puts a space before a text */
+        ck_pieces(files[i], n, ids,
+                  llama2 ? "  n\xC3\xA9\xE2\x82\xAC \xF0\x9F\x98\x80"
+                         : " n\xC3\xA9\xE2\x82\xAC \xF0\x9F\x98\x80");
+        /* the last character is not whole when the text ends */
+        ck_pieces(files[i], n - 1, ids,
+                  llama2 ? "  n\xC3\xA9\xE2\x82\xAC \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+                         : " n\xC3\xA9\xE2\x82\xAC \xEF\xBF\xBD");
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- options */
+
+START_TEST(options_of_a_folder)
+{
+    hd_generate_options o;
+    ck_assert(hd_generate_options_load(MODELS "/llama", &o));
+    ck_assert(o.num_eos == 1 && o.eos_token_id[0] == 2 && o.pad_token_id == 0);
+    ck_assert(!o.do_sample && o.top_k == 50 && o.temperature == 1);
+    const char *folder = temporary("options");
+    char path[512];
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    write_file(path, "{\"eos_token_id\": 5, \"top_k\": 3}", 31);
+    ck_no_warning(ck_assert(hd_generate_options_load(folder, &o)));
+    ck_assert(o.num_eos == 1 && o.eos_token_id[0] == 5 && o.top_k == 50);
+    static const char text[] =
+        "{\"eos_token_id\": [3, 4], \"do_sample\": true, \"temperature\": 0.6, \"top_p\": 0.9, "
+        "\"top_k\": 7, \"repetition_penalty\": 1.1, \"max_new_tokens\": 9, \"min_p\": 0.1}";
+    snprintf(path, sizeof path, "%s/generation_config.json", folder);
+    write_file(path, text, strlen(text));
+    char warning[600];
+    snprintf(warning, sizeof warning,
+             "hd_generate_options_load: '%s': min_p has no effect: heed does not know this key",
+             path);
+    ck_warning(ck_assert(hd_generate_options_load(folder, &o)), warning);
+    ck_assert(o.num_eos == 2 && o.eos_token_id[1] == 4 && o.do_sample && o.temperature == 0.6);
+    ck_assert(o.top_p == 0.9 && o.top_k == 7 && o.repetition_penalty == 1.1);
+    ck_assert_int_eq(o.max_new_tokens, 9);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+Suite *suite_generate(void)
+{
+    const TTest *const tests[] = {probabilities_of_transformers,
+                                  draws_are_seeded,
+                                  a_text_ends_and_another_goes_on,
+                                  the_user_stops,
+                                  modules_keep_their_modes,
+                                  text_grows_by_whole_characters,
+                                  options_of_a_folder};
+    return SUITE("generate", tests);
+}

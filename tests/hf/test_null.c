@@ -1,0 +1,16 @@
+/* test_null.c - hf's functions, given NULL for each of their pointers. */
+#include "support/null_rows.h"
+#include "suites.h"
+
+static void run_table(const char *error)
+{
+    HD_SCOPE;
+    hd_module *model = golden_model("gpt2");
+    hd_generate_options options;
+    hd_tensor *ids = hd_ones(HD_INT64, 1, 2), *logits = hd_ones(HD_FLOAT32, 1, 8), *tokens, *bad;
+#include "null_table.h"
+    ck_assert_msg(wrong == 0, "%d of the above", wrong);
+    hd_module_free(model);
+}
+
+NULL_SUITE

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Compares heed's adapters with those of peft (0.21.2), both ways through files.
+
+usage: python tools/oracle/lora.py --library build/src/libheed.so --hf build/src/libheed-hf.so [--rounds N] [--seed N]
+
+Each of N rounds (200) makes one model of Linear modules on both sides, of random sizes. heed and peft draw adapters of
+random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
+the folder: outputs, gradients of A and B and merged outputs must be within 1e-5 of the largest. Prints what was compared
+and the largest differences; the status is 1 if one is above.
+"""
+import argparse
+import ctypes
+import os
+import random
+import sys
+import tempfile
+import warnings
+
+import peft
+import torch
+from torch import nn
+
+MOST = 1e-5
+p, i64, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("r", i64), ("lora_alpha", ctypes.c_double),
+                ("lora_dropout", ctypes.c_double), ("target_modules", ctypes.POINTER(text)), ("num", i64)]
+
+
+class Heed:
+    def __init__(self, library, hf):
+        self.lib = ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+        self.hf = ctypes.CDLL(hf)
+        for lib, name, result, *args in (
+                (self.lib, "hd_linear_new", p, i64, i64, ctypes.c_bool), (self.lib, "hd_relu_new", p, ctypes.c_bool),
+                (self.lib, "hd_sequential_n", p, i64, ctypes.POINTER(p)), (self.lib, "hd_module_free", None, p),
+                (self.lib, "hd_module_get_parameter", p, p, text), (self.lib, "hd_forward", p, p, p),
+                (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_sum", p, p),
+                (self.lib, "hd_backward", ctypes.c_bool, p),
+                (self.lib, "hd_grad", p, p), (self.lib, "hd_set_grad_mode", ctypes.c_bool, ctypes.c_bool),
+                (self.lib, "hd_copy_from", ctypes.c_bool, p, p, ctypes.c_size_t),
+                (self.lib, "hd_empty_n", p, ctypes.c_int, ctypes.c_int, ctypes.POINTER(i64)),
+                (self.lib, "hd_manual_seed", ctypes.c_bool, i64), (self.lib, "hd_error_message", text),
+                (self.lib, "hd_scope_open", p), (self.lib, "hd_scope_close", None, p),
+                (self.hf, "hd_lora_apply", ctypes.c_bool, p, ctypes.POINTER(Options)),
+                (self.hf, "hd_lora_save", ctypes.c_bool, p, text), (self.hf, "hd_lora_load", ctypes.c_bool, p, text),
+                (self.hf, "hd_lora_merge", ctypes.c_bool, p)):
+            if hasattr(lib, name):
+                f = getattr(lib, name)
+                f.restype, f.argtypes = result, args
+                setattr(self, name[3:], f)
+
+    def must(self, result):
+        if not result:
+            sys.exit(self.error_message().decode())
+        return result
+
+    def tensor(self, t):
+        x = self.must(self.empty_n(0, t.dim(), (i64 * t.dim())(*t.shape)))
+        self.fill(x, t)
+        return x
+
+    def fill(self, x, t):
+        t = t.detach().contiguous()
+        before = self.set_grad_mode(False)
+        self.must(self.copy_from(x, t.data_ptr(), t.numel() * 4))
+        self.set_grad_mode(before)
+
+    def numbers(self, x, like):
+        n = self.numel(self.must(x))
+        return torch.frombuffer((ctypes.c_float * n).from_address(self.data(x)), dtype=torch.float32).clone().view(
+            like.shape)
+
+    def model(self, sizes, bias):
+        parts = []
+        for a, b in zip(sizes, sizes[1:]):
+            parts += [self.linear_new(a, b, bias), self.relu_new(False)]
+        return self.must(self.sequential_n(len(parts), (p * len(parts))(*parts)))
+
+    def parameter(self, m, name):
+        return self.must(self.module_get_parameter(m, name.encode()))
+
+
+def torch_model(sizes, bias):
+    parts = []
+    for a, b in zip(sizes, sizes[1:]):
+        parts += [nn.Linear(a, b, bias), nn.ReLU()]
+    return nn.Sequential(*parts)
+
+
+def adapters(model):
+    return {n.removeprefix("base_model.model.").replace(".default.", "."): q
+            for n, q in model.named_parameters() if "lora_" in n}
+
+
+class Largest:
+    def __init__(self):
+        self.of = {}
+
+    def __call__(self, what, a, b):
+        off = ((a - b).abs().max() / b.abs().max().clamp(min=1e-6)).item()
+        self.of[what] = max(off, self.of.get(what, 0.0))
+
+
+def one_round(heed, rng, folder, largest):
+    sizes = [rng.randint(1, 70) for _ in range(rng.randint(2, 4))]
+    bias, r = rng.random() < 0.5, rng.randint(1, 9)
+    alpha, names = rng.choice([1, 3, 8, 16, 0.5]), ["0"] if rng.random() < 0.3 else None
+    model = torch_model(sizes, bias)
+    base = {n: t.clone() for n, t in model.state_dict().items()}
+
+    def ours():
+        m = heed.model(sizes, bias)
+        for name, t in base.items():
+            heed.fill(heed.parameter(m, name), t)
+        return m
+
+    def theirs():
+        model = torch_model(sizes, bias)
+        model.load_state_dict(base)
+        return model
+
+    config = peft.LoraConfig(r=r, lora_alpha=alpha, target_modules=names or "all-linear")
+    entries = (text * 1)((names or ["all-linear"])[0].encode())
+    options = Options(ctypes.sizeof(Options), r, alpha, 0, entries, 1)
+    seed = rng.randrange(1 << 31)
+    a, b = ours(), theirs()
+    torch.manual_seed(seed)
+    b = peft.get_peft_model(b, config)
+    heed.manual_seed(seed)
+    heed.must(heed.lora_apply(a, ctypes.byref(options)))
+    for name, q in adapters(b).items():
+        largest("draws", heed.numbers(heed.parameter(a, name), q), q.detach())
+        q.data.normal_(std=0.3)
+        heed.fill(heed.parameter(a, name), q)
+    heed.must(heed.lora_save(a, os.path.join(folder, "heed").encode()))
+    b.save_pretrained(os.path.join(folder, "peft"))
+    heed.module_free(a)
+    a = ours()
+    heed.must(heed.lora_load(a, os.path.join(folder, "peft").encode()))
+    b = peft.PeftModel.from_pretrained(theirs(), os.path.join(folder, "heed"), is_trainable=True)
+    x = torch.randn(5, sizes[0])
+    y = b(x)
+    out = heed.forward(a, heed.tensor(x))
+    largest("outputs", heed.numbers(out, y), y.detach())
+    if y.detach().abs().max() > 0:
+        y.sum().backward()
+        heed.must(heed.backward(heed.sum(out)))
+        for name, q in adapters(b).items():
+            largest("gradients", heed.numbers(heed.grad(heed.parameter(a, name)), q), q.grad)
+    heed.must(heed.lora_merge(a))
+    merged = b.merge_and_unload()
+    largest("merged outputs", heed.numbers(heed.forward(a, heed.tensor(x)), y), merged(x).detach())
+    for name, t in merged.state_dict().items():
+        largest("merged weights", heed.numbers(heed.parameter(a, name), t), t)
+    heed.module_free(a)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--hf", required=True)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    heed, rng, largest = Heed(args.library, args.hf), random.Random(args.seed), Largest()
+    torch.manual_seed(args.seed)
+    for _ in range(args.rounds):
+        scope = heed.scope_open()
+        with tempfile.TemporaryDirectory() as folder:
+            one_round(heed, rng, folder, largest)
+        heed.scope_close(scope)
+    for what, off in largest.of.items():
+        print(f"{what}: {off:.1e} of the largest")
+    return any(off > (0 if what == "draws" else MOST) for what, off in largest.of.items())
+
+
+sys.exit(main())
