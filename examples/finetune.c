@@ -89,8 +89,7 @@ static hd_loader *batches(run *r, part *p, int64_t first, int64_t n, bool shuffl
     *p = (part){r, first};
     hd_dataset *d = hd_dataset_new(n, r->a.classify ? message_item : instruction_item, p, NULL);
     hd_loader_options o = hd_loader_defaults();
-    o.batch_size = BATCH;
-    o.shuffle = shuffle;
+    o.batch_size = BATCH, o.shuffle = shuffle;
     if (!r->a.classify) {
         o.collate = hd_collate_pad;
         o.collate_user = &r->pad;
@@ -468,11 +467,12 @@ int main(int argc, char **argv)
     hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed((int64_t)r.a.seed);
     bool ok = finetune(&r) && hd_error_code() == HD_OK;
-    if (!ok) {
+    ok = stdout_written(argv[0]) && ok; /* before the message */
+    if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }
     hd_loader_free(r.learnt), hd_loader_free(r.unseen);
     hd_module_free(r.model);
     hd_tokenizer_free(r.tokenizer);
-    return ok && stdout_written(argv[0]) ? 0 : 1;
+    return ok ? 0 : 1;
 }

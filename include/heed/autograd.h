@@ -217,9 +217,11 @@ HD_API hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index);
 
 /* ---------------------------------------------------------------- copies */
 
-HD_API hd_tensor *hd_contiguous(hd_tensor *x);             /* x itself if it is contiguous */
-HD_API hd_tensor *hd_clone(hd_tensor *x);                  /* keeps x's strides if x is dense */
-HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d);         /* x itself if it has dtype d */
+HD_API hd_tensor *hd_contiguous(hd_tensor *x); /* x itself if it is contiguous */
+HD_API hd_tensor *hd_clone(hd_tensor *x);      /* keeps x's strides if x is dense */
+/* x itself if it has dtype d. To bfloat16 it rounds, and an x whose gradient would be recorded is
+ * HD_GRAD, because bfloat16 has no gradient. */
+HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, also for NaN */
 HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, also for NaN */
 
@@ -443,7 +445,8 @@ HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
  * So the bits of a row may depend on the number of rows and on the layout, but never on the number
  * of threads. The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
-/* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out) */
+/* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out). A weight of
+ * bfloat16, with x and bias of float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */
@@ -452,7 +455,7 @@ HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* i
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
 /* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx: a row that gets no
- * gradient; -1: there is no such row. */
+ * gradient; -1: there is no such row. A weight of bfloat16 gives float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
 /* The k largest (or smallest) along dim, sorted; of equal ones the first comes first. *indices gets
  * their indices (NULL: not wanted). */

@@ -8,15 +8,17 @@
 
 #include "heed/base.h"
 
-/* Which C types a dtype takes, one bit for each value of hd_c_type: the type whose value is one
- * more than the dtype's, and for HD_BOOL any type of one byte. A type that heed does not know
- * (HD_C_OTHER, bit 0) is taken for every dtype, and a number that is no dtype is found later. */
+/* Which C types a dtype takes, one bit for each value of hd_c_type: its own type, for HD_BOOL any
+ * type of one byte, and for HD_BFLOAT16 uint16_t, which holds the bits. A type that heed does not
+ * know (HD_C_OTHER, bit 0) is taken for every dtype, and a number that is no dtype is found
+ * later. */
 #define HD__C_TAKEN(d)                                                                             \
-    ((d) == HD_FLOAT32   ? 0x3                                                                     \
-     : (d) == HD_FLOAT64 ? 0x5                                                                     \
-     : (d) == HD_INT64   ? 0x9                                                                     \
-     : (d) == HD_BOOL    ? 0xf1                                                                    \
-                         : 0x1ffff)
+    ((d) == HD_FLOAT32    ? 0x3                                                                    \
+     : (d) == HD_FLOAT64  ? 0x5                                                                    \
+     : (d) == HD_INT64    ? 0x9                                                                    \
+     : (d) == HD_BOOL     ? 0xf1                                                                   \
+     : (d) == HD_BFLOAT16 ? 0x201                                                                  \
+                          : 0x1ffff)
 
 #ifndef __cplusplus
 /* In a program that is wrong, the type of a _Generic expression is one of these structs. So it does

@@ -11,9 +11,10 @@
  * in place. While an error stands, saving changes nothing and returns false. The same dictionary
  * always gives the same bytes.
  *
- * The types of a file become heed's four dtypes:
+ * The types of a file become heed's dtypes:
  *   F32, F64, I64, BOOL     float32, float64, int64, bool
- *   F16, BF16               float32, exactly
+ *   F16, BF16               float32, exactly; BF16 stays bfloat16 in a checkpoint, and where
+ *                           hd_safetensors_options asks for it
  *   U8 I8 U16 I16 U32 I32   int64
  *   U64                     int64; a value that does not fit is HD_VALUE
  * Other types (F8_*, F4, C64, ...) are HD_DTYPE.
@@ -33,7 +34,8 @@ extern "C" {
 
 typedef struct hd_safetensors_options {
     size_t size;
-    bool map; /* false; true: hd_load_safetensors says what it does */
+    bool map;           /* false; true: hd_load_safetensors says what it does */
+    bool keep_bfloat16; /* false: BF16 becomes float32; true: it stays HD_BFLOAT16 */
 } hd_safetensors_options;
 
 HD_API hd_safetensors_options hd_safetensors_defaults(void);

@@ -69,8 +69,8 @@ HD_API hd_module *hd_module_new(const hd_module_type *type);
 /* These register t under a name without dots and set *field, which must be a field of m's struct.
  * t is retained. If t is HD_NONE, the field holds HD_NONE and no name is added (a Linear without
  * bias); if t is NULL, the call fails. A parameter is a leaf of a float dtype, usually from
- * hd_parameter. A persistent buffer is part of the state_dict. After a failure the field holds
- * HD_NONE, and hd_module_ready will fail. */
+ * hd_parameter; one of bfloat16 does not require grad. A persistent buffer is part of the
+ * state_dict. After a failure the field holds HD_NONE, and hd_module_ready will fail. */
 HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
 HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
                                bool persistent);
@@ -134,9 +134,12 @@ HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
 HD_API hd_module *hd_module_get(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
-/* m.NAME = t, where t has the shape and dtype of the parameter that it replaces. If t is another
- * parameter of m, the two are tied: the state_dict has both names, lists of parameters have only
- * the first, and the gradient is the sum of both. */
+/* m.NAME = t, where t has the shape and dtype of the parameter that it replaces; but bfloat16 may
+ * replace float32, and the other way round, as for the weight of a Linear or an Embedding that is
+ * frozen:
+ *   hd_module_set_parameter(m, name, hd_parameter(hd_to(hd_detach(w), HD_BFLOAT16), false))
+ * If t is another parameter of m, the two are tied: the state_dict has both names, lists of
+ * parameters have only the first, and the gradient is the sum of both. */
 HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
 /* Puts child in the place of the module of m with this dotted name, a child or a member of a list
  * ("blocks.0"), and frees the old one. m takes child over; on failure too: then child is freed. */
@@ -183,7 +186,7 @@ HD_API bool hd_module_freeze(hd_module *m, const char *prefix);
 /* How many elements the parameters have, each tensor once; with trainable_only, those that require
  * grad. -1 on error */
 HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only);
-HD_API bool hd_module_to(hd_module *m, hd_dtype d); /* float parameters and buffers */
+HD_API bool hd_module_to(hd_module *m, hd_dtype d); /* float parameters and buffers; d: a float */
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */

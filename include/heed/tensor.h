@@ -20,8 +20,21 @@ extern "C" {
 
 enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
 
-/* The values are permanent; float16 and bfloat16 will come after them. */
-typedef enum hd_dtype { HD_FLOAT32 = 0, HD_FLOAT64 = 1, HD_INT64 = 2, HD_BOOL = 3 } hd_dtype;
+/* The values are permanent; float16 will come after them.
+ *
+ * HD_BFLOAT16 is for storing only: it is the upper half of a float32, and it takes half the
+ * memory. hd_to converts to it, which rounds to the nearest value, ties to even (NaN stays NaN),
+ * and from it, which is exact. A bfloat16 tensor can be made, read, written, copied, filled,
+ * viewed, printed and saved, it can be a parameter that does not require grad, and it can be the
+ * weight of hd_linear and hd_embedding. Every other function refuses it with HD_DTYPE;
+ * hd_to(x, HD_FLOAT32) widens it for them. */
+typedef enum hd_dtype {
+    HD_FLOAT32 = 0,
+    HD_FLOAT64 = 1,
+    HD_INT64 = 2,
+    HD_BOOL = 3,
+    HD_BFLOAT16 = 4
+} hd_dtype;
 
 typedef struct hd_tensor hd_tensor; /* a typed, strided view of a storage */
 typedef struct hd_scope hd_scope;   /* owns the tensors that are made in it */
@@ -204,14 +217,14 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
 /* hd_from_data(d, data, sizes...) copies prod(sizes) elements of dtype d from data, row-major.
  * The C type of the elements must be the dtype's: float for HD_FLOAT32, double for HD_FLOAT64,
- * int64_t (also as long or long long) for HD_INT64, bool or any type of one byte for HD_BOOL. If it
- * is another type, a C program does not compile where d is a constant; where d is a variable, and
- * in C++, the call fails (HD_DTYPE). data is a pointer or an array of up to 3 dims, and may be
- * const. void * is taken as it is, and so are pointers to structs. Where the compiler knows how
- * long the array is, and the sizes ask for more, the call fails (HD_VALUE). It knows an array by
- * its declaration, and more of them when it optimises (in C++ by its type). An array that is
- * written in the call stands in parentheses, because of its commas. hd_from_data_n and hd_wrap_n
- * are functions and check neither the type nor the length. */
+ * int64_t (also as long or long long) for HD_INT64, bool or any type of one byte for HD_BOOL,
+ * uint16_t for HD_BFLOAT16. If it is another type, a C program does not compile where d is a
+ * constant; where d is a variable, and in C++, the call fails (HD_DTYPE). data is a pointer or an
+ * array of up to 3 dims, and may be const. void * is taken as it is, and so are pointers to
+ * structs. Where the compiler knows how long the array is, and the sizes ask for more, the call
+ * fails (HD_VALUE). It knows an array by its declaration, and more of them when it optimises (in
+ * C++ by its type). An array that is written in the call stands in parentheses, because of its
+ * commas. hd_from_data_n and hd_wrap_n are functions and check neither the type nor the length. */
 HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
 /* hd_wrap(d, data, release, user, sizes...) uses the caller's memory, row-major, without copying
@@ -220,7 +233,7 @@ HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const i
 HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user),
                             void *user, int ndim, const int64_t *sizes);
 
-/* The type of the elements of a C array. The first values are those of hd_dtype, plus 1. */
+/* The type of the elements of a C array. */
 typedef enum hd_c_type {
     HD_C_OTHER = 0,    /* void, a struct, or not known */
     HD_C_FLOAT = 1,    /* float */

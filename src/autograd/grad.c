@@ -44,7 +44,7 @@ static bool leaf_now(const hd_tensor *x)
 hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 {
     HD__CALL("hd_requires_grad_");
-    if (!hd__arg("x", x) || (on && !hd__float_arg(x))) {
+    if (!hd__any_arg("x", x, false) || (on && !hd__float_arg(x))) {
         return NULL;
     }
     if (!leaf_now(x)) {
@@ -71,13 +71,14 @@ bool hd_requires_grad(const hd_tensor *x)
 bool hd_is_leaf(const hd_tensor *x)
 {
     HD__CALL("hd_is_leaf");
-    return hd__arg("x", x) && hd__refresh_view(x) && (!hd__attached_grad(x) || hd__leaf_node(x));
+    return hd__any_arg("x", x, false) && hd__refresh_view(x) &&
+           (!hd__attached_grad(x) || hd__leaf_node(x));
 }
 
 hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
 {
     HD__CALL("hd_parameter");
-    if (!hd__arg("x", x) || (requires_grad && !hd__float_arg(x))) {
+    if (!hd__any_arg("x", x, false) || (requires_grad && !hd__float_arg(x))) {
         return NULL;
     }
     hd_tensor *p = hd__alias_of(x);
@@ -155,22 +156,22 @@ static bool keeps_none(const hd_tensor *x)
 hd_tensor *hd_grad(const hd_tensor *x)
 {
     HD__CALL("hd_grad");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if ((!slot || !*slot) && hd__warns() && keeps_none(x)) {
         hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
-                 "hd_retain_grad for it before hd_backward",
-                 HD__SHAPE(x), hd_grad_fn(x));
+                "hd_retain_grad for it before hd_backward",
+                HD__SHAPE(x), hd_grad_fn(x));
     }
     return slot && *slot ? hd__alias_of(*slot) : HD_NONE;
 }
 
 bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
-    if (!hd__arg("x", x) || !hd__arg_or_none("g", g)) {
+    if (!hd__any_arg("x", x, false) || !hd__arg_or_none("g", g)) {
         return false;
     }
     if (hd__is_none(g)) {

@@ -44,7 +44,7 @@ static const char *name_of(const hd__node *n)
 const char *hd_grad_fn(const hd_tensor *x)
 {
     HD__CALL("hd_grad_fn");
-    if (!hd__arg("x", x) || !hd__refresh_view(x)) {
+    if (!hd__any_arg("x", x, false) || !hd__refresh_view(x)) {
         return NULL;
     }
     return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of(x->attachment) : "";

@@ -76,7 +76,7 @@ const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = u
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
     HD__CALL("hd_save");
-    if (!hd__given("ctx", ctx) || !hd__arg_or_none("t", t)) {
+    if (!hd__given("ctx", ctx) || !hd__any_arg("t", t, true)) {
         return false;
     }
     hd_tensor *held = hd__is_none(t) ? HD_NONE : hd__alias_held(t);

@@ -36,8 +36,8 @@ void hd__watch_result(unsigned int before, const hd_tensor *y)
     unsigned int first = hd__warns() && !in_backward ? news(before, y) : 0;
     if (first) {
         hd_warn("the result %s has %s, and %s%s%s", HD__SHAPE(y), hd__not_finite_text(y, place),
-                 first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
-                 hd__module ? "; in " : "", hd__module ? hd__module : "");
+                first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
+                hd__module ? "; in " : "", hd__module ? hd__module : "");
     }
 }
 
@@ -88,11 +88,11 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
         unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
         if (first && saved_finite(n)) {
             hd_warn("the gradient %s that %s gave for input %d has %s, and the gradient that "
-                     "it got %s%s%s",
-                     HD__SHAPE(dx[i]), hd__node_name(n, name), i, hd__not_finite_text(dx[i], place),
-                     first == HD__HAS_NAN ? "has no nan" : "is finite",
-                     n->made_by ? "; recorded by " : "",
-                     n->made_by ? call_text(n->made_by, n->made_in, call) : "");
+                    "it got %s%s%s",
+                    HD__SHAPE(dx[i]), hd__node_name(n, name), i, hd__not_finite_text(dx[i], place),
+                    first == HD__HAS_NAN ? "has no nan" : "is finite",
+                    n->made_by ? "; recorded by " : "",
+                    n->made_by ? call_text(n->made_by, n->made_in, call) : "");
         }
     }
 }

@@ -67,11 +67,11 @@ static int64_t from_u64(const unsigned char *from, void *to, int64_t n)
 const hd__element hd__elements[] = {
     {"F32", "f4", 4, HD_FLOAT32, NULL},     {"F64", "f8", 8, HD_FLOAT64, NULL},
     {"I64", "i8", 8, HD_INT64, NULL},       {"BOOL", "b1", 1, HD_BOOL, from_bool},
-    {"F16", "f2", 2, HD_FLOAT32, from_f16}, {"BF16", "", 2, HD_FLOAT32, from_bf16},
-    {"U8", "u1", 1, HD_INT64, from_u8},     {"I8", "i1", 1, HD_INT64, from_i8},
-    {"U16", "u2", 2, HD_INT64, from_u16},   {"I16", "i2", 2, HD_INT64, from_i16},
-    {"U32", "u4", 4, HD_INT64, from_u32},   {"I32", "i4", 4, HD_INT64, from_i32},
-    {"U64", "u8", 8, HD_INT64, from_u64},
+    {"BF16", "", 2, HD_BFLOAT16, NULL},     {"BF16", "", 2, HD_FLOAT32, from_bf16},
+    {"F16", "f2", 2, HD_FLOAT32, from_f16}, {"U8", "u1", 1, HD_INT64, from_u8},
+    {"I8", "i1", 1, HD_INT64, from_i8},     {"U16", "u2", 2, HD_INT64, from_u16},
+    {"I16", "i2", 2, HD_INT64, from_i16},   {"U32", "u4", 4, HD_INT64, from_u32},
+    {"I32", "i4", 4, HD_INT64, from_i32},   {"U64", "u8", 8, HD_INT64, from_u64},
 };
 const int hd__elements_len = sizeof hd__elements / sizeof *hd__elements;
 

@@ -107,8 +107,8 @@ int hd__hidden_clear(hd__hidden *h)
 void hd__hidden_left(const char *what, const char *dir, const char *path, int cause)
 {
     hd_warn("the %s checkpoint of '%.*s' is left as '%.*s', because it cannot be removed: %s; "
-             "remove it, or the next call tries again",
-             what, HD__CUT(dir), HD__CUT(path), HD__WHY(cause));
+            "remove it, or the next call tries again",
+            what, HD__CUT(dir), HD__CUT(path), HD__WHY(cause));
 }
 
 void hd__hidden_drop(const char *dir, hd__hidden *h)

@@ -37,7 +37,7 @@ typedef struct hd__element {
     int64_t (*convert)(const unsigned char *from, void *to, int64_t n);
 } hd__element;
 
-/* The first four are those that hd_dtype has, in its order. */
+/* The first five are those that hd_dtype has, in its order; another BF16 becomes float32. */
 extern const hd__element hd__elements[];
 extern const int hd__elements_len;
 
@@ -76,18 +76,20 @@ struct hd_safetensors {
     hd_dict *metadata; /* holds strings */
     hd__entry *entries;
     int64_t n, room;
-    int64_t data;            /* where the data begins */
+    int64_t data; /* where the data begins */
+    hd_safetensors_options o;
     hd__mapping *mapping;    /* NULL: the caller did not ask for one */
     hd_safetensors **shards; /* of an index */
     int64_t n_shards, shards_room;
 };
 
-/* Opens the file at path, or takes fd, which is open already, and which is closed with it. */
-hd_safetensors *hd__safetensors_open(const char *path, int fd, bool map);
+/* Opens the file at path, or takes fd, which is open already, and which is closed with it. o NULL:
+ * defaults. */
+hd_safetensors *hd__safetensors_open(const char *path, int fd, const hd_safetensors_options *o);
 /* Reads and checks the header: fills names, metadata, entries and data. */
 bool hd__safetensors_header(hd_safetensors *f);
 /* Reads the index at f->path and opens its shards: fills shards, names, metadata and entries. */
-bool hd__safetensors_index(hd_safetensors *f, bool map);
+bool hd__safetensors_index(hd_safetensors *f);
 
 /* shown: as in hd__whole_begin. */
 bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d);

@@ -69,13 +69,15 @@ hd_safetensors_options hd_safetensors_defaults(void)
     return (hd_safetensors_options){.size = sizeof(hd_safetensors_options)};
 }
 
-static hd_safetensors *file_new(const char *path)
+/* o NULL: defaults */
+static hd_safetensors *file_new(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors *f = hd__alloc_zeroed(sizeof *f);
     if (!f) {
         return NULL;
     }
     f->in.fd = -1;
+    f->o = o ? *o : hd_safetensors_defaults();
     f->names = hd_dict_new();
     f->path = hd_alloc(strlen(path) + 1);
     if (!f->names || !f->path) {
@@ -86,25 +88,25 @@ static hd_safetensors *file_new(const char *path)
     return f;
 }
 
-hd_safetensors *hd__safetensors_open(const char *path, int fd, bool map)
+hd_safetensors *hd__safetensors_open(const char *path, int fd, const hd_safetensors_options *o)
 {
-    hd_safetensors *f = file_new(path);
+    hd_safetensors *f = file_new(path, o);
     if (!f) {
         hd__sys_drop(fd);
         return NULL;
     }
     if (hd__in_open(&f->in, f->path, fd) && hd__safetensors_header(f) &&
-        (!map || hd__big_endian || map_file(f))) {
+        (!f->o.map || hd__big_endian || map_file(f))) {
         return f;
     }
     hd_safetensors_close(f);
     return NULL;
 }
 
-static hd_safetensors *index_open(const char *path, bool map)
+static hd_safetensors *index_open(const char *path, const hd_safetensors_options *o)
 {
-    hd_safetensors *f = file_new(path);
-    if (f && hd__safetensors_index(f, map)) {
+    hd_safetensors *f = file_new(path, o);
+    if (f && hd__safetensors_index(f)) {
         return f;
     }
     hd_safetensors_close(f);
@@ -124,8 +126,7 @@ static hd_safetensors *open_with(const char *path, const hd_safetensors_options 
         (o && !HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"))) {
         return NULL;
     }
-    const bool map = o && o->map;
-    return is_index(path) ? index_open(path, map) : hd__safetensors_open(path, -1, map);
+    return is_index(path) ? index_open(path, o) : hd__safetensors_open(path, -1, o);
 }
 
 hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_options *o)
@@ -310,5 +311,7 @@ hd_dict *hd_load_safetensors(const char *path, const hd_safetensors_options *o)
 
 hd_dict *hd__safetensors_load_fd(const char *path, int fd)
 {
-    return load_and_close(hd__safetensors_open(path, fd, false));
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.keep_bfloat16 = true;
+    return load_and_close(hd__safetensors_open(path, fd, &o));
 }

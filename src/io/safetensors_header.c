@@ -95,7 +95,8 @@ static bool parse_dtype(hd__parser *p, hd__entry *e)
         return false;
     }
     for (int i = 0; i < hd__elements_len; i++) {
-        if (strcmp(hd__elements[i].safetensors, p->text.s) == 0) {
+        if ((i != HD_BFLOAT16 || p->f->o.keep_bfloat16) &&
+            strcmp(hd__elements[i].safetensors, p->text.s) == 0) {
             e->type = &hd__elements[i];
             return true;
         }

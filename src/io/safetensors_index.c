@@ -37,7 +37,7 @@ static bool open_shard(hd__parser *p)
         return hd__fail(HD_IO, "'%.*s': tensor '%.*s': cannot open its file '%.*s': %s",
                         HD__CUT(f->path), HD__CUT(p->name.s), HD__CUT(path), HD__WHY(errno));
     }
-    hd_safetensors *shard = hd__safetensors_open(path, fd, p->map);
+    hd_safetensors *shard = hd__safetensors_open(path, fd, &p->f->o);
     if (!shard) {
         return false;
     }
@@ -136,11 +136,10 @@ static bool parse_index(hd__parser *p)
                              "is missing: expected an object with the file of each tensor"));
 }
 
-bool hd__safetensors_index(hd_safetensors *f, bool map)
+bool hd__safetensors_index(hd_safetensors *f)
 {
     size_t n;
     f->metadata = hd_dict_new();
     char *text = f->metadata ? hd__whole_read(hd__call, f->path, HD__LONGEST_HEADER, &n) : NULL;
-    return text &&
-           hd__parser_run(&(hd__parser){.f = f, .part = "index", .map = map}, text, n, parse_index);
+    return text && hd__parser_run(&(hd__parser){.f = f, .part = "index"}, text, n, parse_index);
 }

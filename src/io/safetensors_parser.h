@@ -13,7 +13,6 @@ typedef struct hd__parser {
     const char *part; /* of the file, in messages: "header" */
     hd__json json;
     hd__text name, text; /* the last name and the last other text */
-    bool map;            /* index: the shards are mapped */
     hd_dict *shards;     /* index: maps the name of each open shard to its place in f->shards */
 } hd__parser;
 

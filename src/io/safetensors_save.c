@@ -1,8 +1,8 @@
 /* safetensors_save.c - writes a dictionary as a safetensors file.
  *
- * Tensors have the order that Python's safetensors gives them: by dtype (I64 F64 F32 BOOL), then by
- * name, compared byte by byte. Spaces fill the header up until the data begins at a multiple of 8.
- * So every tensor is aligned, and equal dictionaries give equal files. */
+ * Tensors have the order that Python's safetensors gives them: by dtype (I64 F64 F32 BF16 BOOL),
+ * then by name, compared byte by byte. Spaces fill the header up until the data begins at a
+ * multiple of 8. So every tensor is aligned, and equal dictionaries give equal files. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -40,7 +40,8 @@ static bool check_entry(const hd_dict *d, const char *name)
 
 static int dtype_rank(const hd_tensor *x)
 {
-    static const int ranks[] = {[HD_INT64] = 0, [HD_FLOAT64] = 1, [HD_FLOAT32] = 2, [HD_BOOL] = 3};
+    static const int ranks[] = {
+        [HD_INT64] = 0, [HD_FLOAT64] = 1, [HD_FLOAT32] = 2, [HD_BFLOAT16] = 3, [HD_BOOL] = 4};
     return ranks[x->dtype];
 }
 

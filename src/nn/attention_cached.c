@@ -20,6 +20,9 @@ hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads, i
         !hd__size_arg("length", length, 0) || !hd__size_arg("head_dim", head_dim, 0)) {
         return NULL;
     }
+    if (dtype == HD_BFLOAT16) {
+        return hd__fail(HD_DTYPE, "bfloat16: expected float32 or float64");
+    }
     HD__SCOPE_OR(NULL);
     hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
     if (!c) {
@@ -42,9 +45,10 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
     }
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
     hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
-    hd_kv_cache *c = w ? hd_kv_cache_new_for(hd_dtype_of(w), batch, m->num_heads,
-                                             hd_size(m->base.mask, 0), m->head_dim)
-                       : NULL;
+    const hd_dtype d = w && hd_dtype_of(w) == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
+    hd_kv_cache *c =
+        w ? hd_kv_cache_new_for(d, batch, m->num_heads, hd_size(m->base.mask, 0), m->head_dim)
+          : NULL;
     if (c) {
         c->attention = attention;
     }

@@ -136,9 +136,9 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
         hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
-                 "values may not have the distribution that is asked for: expected a mean near "
-                 "[a, b]",
-                 mean, 2 * std, a, b);
+                "values may not have the distribution that is asked for: expected a mean near "
+                "[a, b]",
+                mean, 2 * std, a, b);
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     const truncation t = {mean, std, a, b, .normal = inside > 0.3};
@@ -258,7 +258,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
     }
     if (hd_numel(x) == 0) {
         hd_warn("%s has no elements, so nothing is initialized: expected sizes above 0",
-                 HD__DIMS(x));
+                HD__DIMS(x));
         return x;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {

@@ -175,14 +175,14 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
     return true;
 }
 
-/* Can t be a parameter? It must be a leaf of a float dtype, and hd_parameter or requires_grad must
- * have marked it as one. */
+/* Can t be a parameter? It must be a leaf of a float dtype (also bfloat16), and hd_parameter or
+ * requires_grad must have marked it as one. */
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
-    if (!hd__is_float(d)) {
-        return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32 or float64", m->type->name,
-                        name, hd_dtype_name(d));
+    if (!hd__holds_floats(d)) {
+        return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
+                        m->type->name, name, hd_dtype_name(d));
     }
     if (!hd_is_leaf(t)) {
         return hd__fail(HD_GRAD,
@@ -239,10 +239,13 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
         return false;
     }
     const hd_tensor *old = *e->tensor;
-    if (hd_dtype_of(t) != hd_dtype_of(old) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
+    const hd_dtype d = hd_dtype_of(t), was = hd_dtype_of(old);
+    const bool stores =
+        (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
+    if ((d != was && !stores) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
         return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                        m->type->name, name, hd_dtype_name(hd_dtype_of(t)), HD__DIMS(t),
-                        hd_dtype_name(hd_dtype_of(old)), HD__DIMS(old));
+                        m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
+                        HD__DIMS(old));
     }
     return hd_assign(e->tensor, t);
 }

@@ -92,8 +92,8 @@ static void warn_two_kinds(const call_args *a)
     hd_tensor *padding = a->key_padding_mask, *attn = a->attn_mask;
     if (padding != HD_NONE && attn != HD_NONE && hd_dtype_of(padding) != hd_dtype_of(attn)) {
         hd_warn("key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
-                 "asks",
-                 hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
+                "asks",
+                hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
     }
 }
 

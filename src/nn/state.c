@@ -298,7 +298,7 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
 {
     hd_tensor *t = item->t;
     hd_dtype from = hd_dtype_of(t);
-    if (from == d || !hd__is_float(from)) {
+    if (from == d || !hd__holds_floats(from)) {
         return t;
     }
     hd_tensor *y = hd_to(hd_detach(t), d);

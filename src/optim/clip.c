@@ -160,7 +160,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
     }
     if (hd_list_len(parameters) == 0) {
         hd_warn("the list of parameters is empty, so no gradient is clipped: expected the "
-                 "parameters that the optimizer has");
+                "parameters that the optimizer has");
     }
     HD__SCOPE_OR(NAN);
     HD_NO_GRAD;

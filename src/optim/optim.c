@@ -22,7 +22,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (!hd__is_float(d)) {
+    if (!hd__holds_floats(d)) { /* bfloat16 has no gradient, so that no step writes it */
         return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                         hd_dtype_name(d));
     }

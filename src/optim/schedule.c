@@ -79,8 +79,8 @@ bool hd_schedule_step(hd_schedule *s)
     }
     if (s->t == 0 && !s->o->stepped && hd__warns()) {
         hd_warn("the optimizer has not stepped since its schedule was made, so that its first "
-                 "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
-                 HD__FLOAT(hd_optim_lr(s->o)));
+                "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
+                HD__FLOAT(hd_optim_lr(s->o)));
     }
     return schedule_apply(s, s->base_lr, s->t + 1);
 }

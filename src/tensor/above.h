@@ -23,6 +23,12 @@ static inline bool hd__is_float(int dtype)
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
 
+/* Are elements of dtype d floating-point numbers, be it only for storing? */
+static inline bool hd__holds_floats(int d)
+{
+    return hd__is_float(d) || d == HD_BFLOAT16;
+}
+
 /* ---------------------------------------------------------------- writing (access.c, copy.c) */
 
 /* Does hd_data_mut give x's elements? Fails where it does, and changes nothing: whoever writes to

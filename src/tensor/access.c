@@ -14,7 +14,7 @@ int hd_ndim(const hd_tensor *x)
 /* dim, counted from the front, or -1; a 0-d x has none. */
 static int own_dim(const hd_tensor *x, int dim)
 {
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return -1;
     }
     if (x->ndim == 0) {
@@ -71,7 +71,7 @@ bool hd_is_contiguous(const hd_tensor *x)
 bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b)
 {
     HD__CALL("hd_shares_storage");
-    return hd__two_args(a, b) && a->storage == b->storage;
+    return hd__any_arg("a", a, false) && hd__any_arg("b", b, false) && a->storage == b->storage;
 }
 
 int64_t hd_version_of(const hd_tensor *x)
@@ -86,7 +86,7 @@ const void *hd_data(const hd_tensor *x)
 
 bool hd__may_write(hd_tensor *x)
 {
-    return hd__arg("x", x) && hd__write_ok(x);
+    return hd__any_arg("x", x, false) && hd__write_ok(x);
 }
 
 void *hd_data_mut(hd_tensor *x)
@@ -104,8 +104,8 @@ void *hd_data_mut(hd_tensor *x)
 
 static hd_scalar load(const hd_tensor *x, int64_t at)
 {
-    return hd__is_float(x->dtype) ? hd_scalar_double(hd__float_at(x, at))
-                                  : hd_scalar_int(hd__int_at(x, at));
+    return hd__holds_floats(x->dtype) ? hd_scalar_double(hd__float_at(x, at))
+                                      : hd_scalar_int(hd__int_at(x, at));
 }
 
 /* The element `at` of x's storage, or what the functions give that fail, for -1. */
@@ -122,7 +122,7 @@ static int64_t integer_at(const hd_tensor *x, int64_t at)
 /* The place of x's only element in the storage, counted in elements; -1 with the error set. */
 static int64_t locate_one(const hd_tensor *x)
 {
-    bool one = hd__arg("x", x) &&
+    bool one = hd__any_arg("x", x, false) &&
                (x->numel == 1 || hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
                                           HD__SHAPE(x), x->numel));
     return one ? x->offset : -1;
@@ -143,7 +143,7 @@ int64_t hd_item_int(const hd_tensor *x)
 /* The same for the element at index. */
 static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return -1;
     }
     if (n > 0 && !index) {

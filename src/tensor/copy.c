@@ -13,9 +13,32 @@ enum {
     TOGETHER = 8  /* rows, whose lines of the output stay in the first cache */
 };
 
+/* Two loops, of which the second takes what the first gives, by way of float32: so bfloat16 is
+ * converted from and to other dtypes. */
+typedef struct two_steps {
+    hdk_loop to_float, from_float;
+} two_steps;
+
+static void by_way_of_float(char *const *data, const int64_t *strides, int64_t n,
+                            const void *params)
+{
+    enum { SOME = 256 };
+    const two_steps *s = params;
+    float some[SOME];
+    const int64_t item = sizeof *some;
+    for (int64_t i = 0, m; i < n; i += m) {
+        m = n - i < SOME ? n - i : SOME;
+        s->to_float((char *[]){(char *)some, data[1] + i * strides[1]},
+                    (int64_t[]){item, strides[1]}, m, NULL);
+        s->from_float((char *[]){data[0] + i * strides[0], (char *)some},
+                      (int64_t[]){strides[0], item}, m, NULL);
+    }
+}
+
 typedef struct repetition {
     hdk_loop convert, fill;
-    int64_t item[2]; /* bytes of an element of the output and of the input */
+    const void *params; /* of convert */
+    int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
 /* A run of the output gets one value. */
@@ -23,14 +46,14 @@ static void repeat_value(char *const *data, const int64_t *strides, int64_t n, c
 {
     const repetition *r = params;
     int64_t value;
-    r->convert((char *[]){(char *)&value, data[1]}, r->item, 1, NULL);
+    r->convert((char *[]){(char *)&value, data[1]}, r->item, 1, r->params);
     r->fill(data, strides, n, &value);
 }
 
-static void copy_repeated(const hd__dims *w, int to, int from, char *const *data)
+static void copy_repeated(const hd__dims *w, int to, int from, char *const *data, hdk_loop convert,
+                          const void *params)
 {
-    repetition r = {
-        hdk_convert(to, from), hdk_copy()->fill[to], {hd__bytes_of(to), hd__bytes_of(from)}};
+    repetition r = {convert, hdk_copy()->fill[to], params, {hd__bytes_of(to), hd__bytes_of(from)}};
     hd__loop(repeat_value, &r, w, data, NULL);
 }
 
@@ -48,14 +71,19 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     }
     hd_tensor *operands[] = {dst, (hd_tensor *)src};
     hd__dims_of(&w, 2, operands);
+    const two_steps two = {hdk_convert(HD_FLOAT32, src->dtype),
+                           hdk_convert(dst->dtype, HD_FLOAT32)};
+    hdk_loop convert = hdk_convert(dst->dtype, src->dtype);
+    const void *params = convert ? NULL : &two;
+    convert = convert ? convert : by_way_of_float;
     bool rows = dst->dtype == src->dtype && w.dim[0].stride[0] == hd__bytes_of(dst->dtype);
     int across = rows ? hd__tiled_dim(&w, operands) : 0;
     if (across > 0) {
         hd__loop_over_tiles(NULL, NULL, &w, across, data, operands);
     } else if (w.dim[0].stride[1] == 0) {
-        copy_repeated(&w, dst->dtype, src->dtype, data);
+        copy_repeated(&w, dst->dtype, src->dtype, data, convert, params);
     } else {
-        hd__map_to_new(hdk_convert(dst->dtype, src->dtype), NULL, 2, operands);
+        hd__map_to_new(convert, params, 2, operands);
     }
 }
 
@@ -152,15 +180,17 @@ void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
     double g = hd__scalar_double(value);
     int64_t i = hd__scalar_int(value);
     uint8_t b = value.is_int ? value.v.i != 0 : value.v.d != 0;
-    const void *from[] = {&f, &g, &i, &b};
+    uint16_t h = hdk_to_bf16(f);
+    const void *from[] = {&f, &g, &i, &b, &h};
     memcpy(bytes, from[d], (size_t)hd__bytes_of(d));
 }
 
 bool hd__scalar_fits(hd_dtype d, hd_scalar value)
 {
     double v = value.v.d;
+    const double most = d == HD_BFLOAT16 ? 0x1.fep127 : FLT_MAX;
     bool fits = value.is_int || d == HD_FLOAT64 || d == HD_BOOL ||
-                (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > FLT_MAX) || isinf(v));
+                (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > most) || isinf(v));
     return fits ||
            hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
 }
@@ -216,7 +246,7 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
 static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
 {
     size_t need;
-    return hd__arg("x", x) && hd__given("array", array) && hd__tensor_bytes(x, &need) &&
+    return hd__any_arg("x", x, false) && hd__given("array", array) && hd__tensor_bytes(x, &need) &&
            (bytes == need || hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
                                       bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }

@@ -56,7 +56,7 @@ hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
 hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_empty_like");
-    return hd__arg("x", x) ? hd__empty(d, x->ndim, x->sizes) : NULL;
+    return hd__any_arg("x", x, false) ? hd__empty(d, x->ndim, x->sizes) : NULL;
 }
 
 hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d)
@@ -74,7 +74,7 @@ hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d)
 hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 {
     HD__CALL("hd_full_like");
-    return hd__arg("x", x) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
+    return hd__any_arg("x", x, false) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
 }
 
 /* ---------------------------------------------------------------- counted */
@@ -242,7 +242,7 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, draw 
 /* The result is laid out as x, because draws go in memory order. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, draw *fill)
 {
-    bool ok = hd__arg("x", x) && hd__float_dtype(d);
+    bool ok = hd__any_arg("x", x, false) && hd__float_dtype(d);
     return ok ? drawn(hd__laid_out_as(hd__empty_as(d, x), x), fill) : NULL;
 }
 
@@ -295,8 +295,8 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     const int64_t most = INT64_C(1) << digits;
     if (hd__warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
         hd_warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
-                 " to %" PRId64 " only: some numbers of the range are never drawn",
-                 from, to, hd_dtype_name(d), -most, most);
+                " to %" PRId64 " only: some numbers of the range are never drawn",
+                from, to, hd_dtype_name(d), -most, most);
     }
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
     *lo = first < from ? first + gap_below(from + 1, digits) : from;

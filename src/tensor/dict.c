@@ -191,7 +191,7 @@ static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value 
 bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_dict_set");
-    if (!check_name(d, name) || !hd__arg("t", t)) {
+    if (!check_name(d, name) || !hd__any_arg("t", t, false)) {
         return false;
     }
     hd__hold(t); /* first, as perhaps only the dictionary holds it */

@@ -31,6 +31,12 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
     if (!x) {
         return hd__null_arg(arg);
     }
+    if (hd__tensor_exists(x)) {
+        return hd__fail(HD_DTYPE,
+                        "%s is %s, which is for storing only: expected another dtype; "
+                        "hd_to(x, HD_FLOAT32) widens it",
+                        arg, hd_dtype_name(x->dtype));
+    }
     if (!hd__is_none(x)) {
         return freed_fail(arg, x);
     }
@@ -50,17 +56,18 @@ bool hd__tensor_exists(const hd_tensor *x)
 
 bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return none_ok ? hd__arg_or_none(arg, x) : hd__arg(arg, x);
+    return hd__any_arg(arg, x, none_ok);
 }
 
-bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool none_ok)
+bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
-        if (!xs[i] || hd__refs_of(xs[i]) <= HD__REFS_NONE) {
+        if (!xs[i] || hd__refs_of(xs[i]) <= HD__REFS_NONE ||
+            (!any && xs[i]->dtype >= HD_BFLOAT16)) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
-            ok = hd__arg_fail(item, xs[i], none_ok);
+            ok = hd__arg_fail(item, xs[i], any);
         }
     }
     return ok;

@@ -19,10 +19,18 @@ static bool is_c_type(hd_c_type type)
 /* Is the type one that d takes? A d that is no dtype is left to whoever makes the tensor. */
 static bool type_fits(hd_dtype d, hd_c_type type)
 {
-    static const char *const dtype_names[] = {"HD_FLOAT32", "HD_FLOAT64", "HD_INT64", "HD_BOOL"};
-    return is_c_type(type) && (HD__C_TAKEN((int)d) >> type & 1 ||
-                               hd__fail(HD_DTYPE, "%s and an array of %s: expected %s",
-                                        dtype_names[d], type_names[type], type_names[d + 1]));
+    static const struct {
+        const char *name;
+        hd_c_type own;
+    } dtypes[] = {{"HD_FLOAT32", HD_C_FLOAT},
+                  {"HD_FLOAT64", HD_C_DOUBLE},
+                  {"HD_INT64", HD_C_INT64},
+                  {"HD_BOOL", HD_C_BOOL},
+                  {"HD_BFLOAT16", HD_C_USHORT}};
+    return is_c_type(type) &&
+           (HD__C_TAKEN((int)d) >> type & 1 ||
+            hd__fail(HD_DTYPE, "%s and an array of %s: expected %s", dtypes[d].name,
+                     type_names[type], type_names[dtypes[d].own]));
 }
 
 /* Do the elements of these sizes lie in `room` bytes? */

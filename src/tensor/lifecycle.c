@@ -125,7 +125,7 @@ void hd__leave_base(hd_tensor *t)
 hd_tensor *hd_retain(hd_tensor *t)
 {
     HD__CALL("hd_retain");
-    if (!t || !hd__arg_or_none("t", t)) {
+    if (!t || !hd__any_arg("t", t, true)) {
         return NULL;
     }
     if (!hd__is_none(t)) {
@@ -152,7 +152,7 @@ static void give_up_hold(hd_tensor *t)
 void hd_release(hd_tensor *t)
 {
     HD__CALL("hd_release");
-    if (t && hd__arg_or_none("t", t) && !hd__is_none(t)) {
+    if (t && hd__any_arg("t", t, true) && !hd__is_none(t)) {
         give_up_hold(t);
     }
 }
@@ -164,7 +164,7 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
         return hd__null_arg("slot");
     }
     hd_tensor *before = *slot;
-    if (!hd__arg_or_none("t", t) || (before && !hd__arg_or_none("*slot", before))) {
+    if (!hd__any_arg("t", t, true) || (before && !hd__any_arg("*slot", before, true))) {
         return false;
     }
     *slot = hd_retain(t);

@@ -76,7 +76,7 @@ hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
 bool hd_list_append(hd_list *l, hd_tensor *t)
 {
     HD__CALL("hd_list_append");
-    if (!hd__list_arg("l", l) || !hd__arg_or_none("t", t) ||
+    if (!hd__list_arg("l", l) || !hd__any_arg("t", t, true) ||
         !hd__grow(&l->items, &l->room, l->len + 1, sizeof *l->items)) {
         return false;
     }

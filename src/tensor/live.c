@@ -174,8 +174,8 @@ static void warn_of_makers(const maker *rows, int64_t n)
             snprintf(memory, sizeof memory, "without memory of %s own", one ? "its" : "their");
         }
         hd_warn("%" PRId64 " tensor%s %s that %s made%s%s %s live", rows[i].count, one ? "" : "s",
-                 memory, rows[i].made_by, rows[i].made_in ? " in " : "",
-                 rows[i].made_in ? rows[i].made_in : "", one ? "is" : "are");
+                memory, rows[i].made_by, rows[i].made_in ? " in " : "",
+                rows[i].made_in ? rows[i].made_in : "", one ? "is" : "are");
     }
 }
 
@@ -192,7 +192,7 @@ int64_t hd_tensor_report(void)
     int64_t all = hd_tensor_count();
     if (all > n) {
         hd_warn("%" PRId64 " tensor%s made while debug mode was off %s live", all - n,
-                 all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
+                all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
     }
     return all;
 }
@@ -320,7 +320,7 @@ void hd__scope_warn(hd_scope *s)
     char name[400];
     maker most = most_made(s);
     hd_warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
-             ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
-             "made (hd_scope_report lists them all)",
-             name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
+            ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
+            "made (hd_scope_report lists them all)",
+            name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
 }

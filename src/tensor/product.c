@@ -6,6 +6,7 @@
  * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
 #include "tensor/product.h"
 
+#include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/gemm.h"
 
@@ -15,7 +16,13 @@ enum {
     /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
     EVEN_ENOUGH = 4,
     LONG_DOT = 1 << 17, /* elements of a dot that is dealt to the threads */
-    PARTS = 8
+    PARTS = 8,
+    /* elements of b that are widened together: in scratch for few rows, for many, and on the stack;
+     * and into how many lines they go at least */
+    WIDE_FEW = 1 << 14,
+    WIDE_MANY = 1 << 18,
+    WIDE_LEAST = 1 << 12,
+    WIDE_LINES = 32
 };
 
 enum { A, B, C }; /* the operands of a walk over batches */
@@ -23,7 +30,10 @@ enum { A, B, C }; /* the operands of a walk over batches */
 typedef struct product_task {
     hdk_product one; /* the first product of the batch, whole */
     int dtype;
-    int64_t bytes;          /* of an element */
+    int64_t bytes, b_bytes; /* of an element, and of one of b */
+    bool widens;            /* b is bfloat16 */
+    int64_t wide;           /* elements of scratch for what is widened of it, */
+    int64_t steps, span;    /* and how much that is: so many steps of so many columns */
     hd__dims batch, summed; /* batch dims that c has, and those that are summed over */
     int64_t rows, cols;     /* of a cell; cells at the end may be smaller */
     int64_t down, across;   /* cells of one matrix */
@@ -111,6 +121,111 @@ static const void *moved(const void *p, int64_t bytes)
     return p ? (const char *)p + bytes : NULL;
 }
 
+static int64_t ceil_div(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* How much of a bfloat16 b is widened at once, into room for so many elements: its dense lines
+ * whole, or parts of them if few lines would have room. Only a chain goes on from part to part. */
+static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
+{
+    const int64_t part = room / WIDE_LINES;
+    *steps = p->k < part ? p->k : part;
+    *cols = room / (*steps ? *steps : 1) / WIDE_LINES * WIDE_LINES;
+    if (p->b_col == 1) {
+        *cols = p->n < part ? p->n : part;
+        *steps = p->k < room / *cols ? p->k : room / *cols;
+    }
+    *cols = *cols < p->n ? *cols : p->n;
+    *steps += *steps == 0; /* a sum of nothing */
+}
+
+/* The steps [q, q + part->k) of the columns [j, j + part->n) of b become b of the part, in `to`. */
+static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64_t j, float *to)
+{
+    const bool by_rows = p->b_col == 1;
+    const int64_t lines = by_rows ? part->k : part->n, len = by_rows ? part->n : part->k;
+    const int64_t line = by_rows ? p->b_row : p->b_col, next = by_rows ? 1 : p->b_row;
+    const uint16_t *from = (const uint16_t *)p->b + q * p->b_row + j * p->b_col;
+    const int64_t strides[] = {sizeof *to, next * (int64_t)sizeof *from};
+    for (int64_t l = 0; l < lines; l++) {
+        hdk_convert(HD_FLOAT32, HD_BFLOAT16)(
+            (char *[]){(char *)(to + l * len), (char *)(uintptr_t)(from + l * line)}, strides, len,
+            NULL);
+    }
+    part->b = to;
+    part->b_row = by_rows ? len : 1;
+    part->b_col = by_rows ? 1 : len;
+}
+
+/* A product in which b is bfloat16, with the bits of that in which it is float32. */
+static void run_widened(const product_task *t, const hdk_product *p, char *scratch)
+{
+    float few[WIDE_LEAST];
+    float *to = scratch ? (float *)scratch : few;
+    int64_t steps = t->steps, cols = t->span, q;
+    if (p->order == HDK_SPLIT) {
+        hdk_gemm()->split_bf16(p);
+        return;
+    }
+    if (scratch) {
+        scratch += t->wide * (int64_t)sizeof *to;
+    } else {
+        widened_at_once(p, WIDE_LEAST, &steps, &cols);
+    }
+    for (int64_t j = 0; j < p->n; j += cols) {
+        hdk_product part = *p;
+        part.n = p->n - j < cols ? p->n - j : cols;
+        part.c = (float *)p->c + j;
+        q = 0;
+        do {
+            part.k = p->k - q < steps ? p->k - q : steps;
+            widen_part(p, &part, q, j, to);
+            part.a = moved(p->a, q * p->a_col * t->bytes);
+            part.bias = q + part.k == p->k ? moved(p->bias, j * p->bias_step * t->bytes) : NULL;
+            hdk_gemm()->product[HD_FLOAT32](&part, scratch);
+            part.add = true;
+            q += part.k;
+        } while (q < p->k);
+    }
+}
+
+static void run_product(const product_task *t, const hdk_product *p, void *scratch)
+{
+    if (t->widens) {
+        run_widened(t, p, scratch);
+    } else {
+        hdk_gemm_for(t->dtype)->product[t->dtype](p, scratch);
+    }
+}
+
+/* Bytes of scratch for the largest cell; 0: it is of no use. */
+static int64_t room_for(product_task *t)
+{
+    hdk_product largest = t->one;
+    largest.m = t->rows;
+    largest.n = t->cols;
+    int64_t (*const room)(const hdk_product *) = hdk_gemm_for(t->dtype)->room[t->dtype];
+    if (!t->widens) {
+        return room(&largest);
+    }
+    if (largest.order == HDK_SPLIT) {
+        return 0;
+    }
+    int64_t all = ceil_div(largest.n * largest.k, 64) * 64;
+    t->wide = largest.m <= HDK_SPLIT_ROWS ? WIDE_FEW : WIDE_MANY;
+    t->wide = all < WIDE_LEAST ? WIDE_LEAST : all < t->wide ? all : t->wide;
+    widened_at_once(&largest, t->wide, &t->steps, &t->span);
+    int64_t rest = largest.k % t->steps, most;
+    largest.n = t->span;
+    largest.k = t->steps;
+    most = room(&largest);
+    largest.k = rest; /* fewer steps may take more room */
+    rest = room(&largest);
+    return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
+}
+
 /* One cell of c, over all matrices that are summed into it. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
@@ -120,7 +235,7 @@ static void run_summed(const product_task *t, const hdk_product *cell, void *scr
     do {
         p.a = moved(cell->a, at.offset[A]);
         p.b = moved(cell->b, at.offset[B]);
-        hdk_gemm_for(t->dtype)->product[t->dtype](&p, scratch);
+        run_product(t, &p, scratch);
         p.add = true;
     } while (hd__dims_next(&t->summed, 0, &at));
 }
@@ -133,7 +248,7 @@ static void run_cell(const product_task *t, int64_t cell, void *scratch)
     int64_t j = (cell - rest * t->across) * t->cols, i = (rest - matrix * t->down) * t->rows;
     hd__dims_seek(&t->batch, matrix, &at);
     p.a = moved(p.a, at.offset[A] + i * p.a_row * t->bytes);
-    p.b = moved(p.b, at.offset[B] + j * p.b_col * t->bytes);
+    p.b = moved(p.b, at.offset[B] + j * p.b_col * t->b_bytes);
     p.c = (char *)p.c + at.offset[C] + (i * p.c_row + j) * t->bytes;
     p.bias = moved(p.bias, j * p.bias_step * t->bytes);
     p.m = p.m - i < t->rows ? p.m - i : t->rows;
@@ -148,11 +263,6 @@ static void run_piece(int piece, void *arg)
     for (int64_t cell = begin; cell < end; cell++) {
         run_cell(t, cell, t->scratch ? t->scratch + piece * t->room : NULL);
     }
-}
-
-static int64_t ceil_div(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
 }
 
 /* Cuts each matrix into at most `cells` cells, so that the largest one costs as little as possible.
@@ -283,6 +393,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     }
     t.dtype = c.t->dtype;
     t.bytes = hd__bytes_of(t.dtype);
+    t.b_bytes = hd__bytes_of(b.t->dtype);
+    t.widens = b.t->dtype == HD_BFLOAT16;
     t.batch.n = t.summed.n = 3;
     t.batch.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
@@ -293,14 +405,11 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
         return;
     }
     if (t.batch.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
-        hdk_gemm_for(t.dtype)->product[t.dtype](&t.one, NULL);
+        run_product(&t, &t.one, NULL);
         return;
     }
     deal(&t);
-    hdk_product largest = t.one;
-    largest.m = t.rows;
-    largest.n = t.cols;
-    t.room = ceil_div(hdk_gemm_for(t.dtype)->room[t.dtype](&largest), 64) * 64;
+    t.room = ceil_div(room_for(&t), 64) * 64;
     t.scratch = t.room > 0 ? hd__alloc(t.room * t.pieces) : NULL;
     hd__parallel(t.pieces, run_piece, &t);
     hd_free(t.scratch);

@@ -38,9 +38,10 @@ static inline hd__matrix hd__matrix_right(const hd_tensor *x)
 /* The result y = a b, which lacks rows if a is of rank 1, and columns if b is. */
 hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* Computes c = a b, all of one dtype that is not bool. Batches broadcast; a batch dim that a or b
- * has and c lacks is summed over, in order. c is contiguous. bias: (c.cols,), added to each row, or
- * NULL. */
+/* Computes c = a b, all of one dtype that is not bool; but b of two dims may be bfloat16 where the
+ * others are float32, which gives the bits of b converted to float32. Batches broadcast; a batch
+ * dim that a or b has and c lacks is summed over, in order. c is contiguous. bias: (c.cols,), added
+ * to each row, or NULL. */
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
 
 /* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE. */

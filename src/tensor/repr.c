@@ -174,7 +174,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
-    if (!hd__is_float(p->x->dtype) || counts(hd__float_at(p->x, at))) {
+    if (!hd__holds_floats(p->x->dtype) || counts(hd__float_at(p->x, at))) {
         int n = cell_text(p, at, text);
         p->width = p->width > n ? p->width : n;
     }
@@ -185,7 +185,7 @@ static void choose_style(printer *p)
     p->integral = true;
     p->lo = INFINITY;
     p->width = 1;
-    if (hd__is_float(p->x->dtype)) {
+    if (hd__holds_floats(p->x->dtype)) {
         visit_shown(p, 0, p->x->offset, classify);
     }
     if (p->hi > 0) {
@@ -341,7 +341,7 @@ static const char *give_printable(hd__text *t)
 /* Is x a tensor or HD_NONE, which prints as None? */
 static bool printable(const hd_tensor *x)
 {
-    return hd__is_none(x) || hd__arg("x", x);
+    return hd__any_arg("x", x, true);
 }
 
 const char *hd_repr(const hd_tensor *x)
@@ -378,7 +378,7 @@ const char *hd_list_repr(const hd_list *l)
 const char *hd_shape_repr(const hd_tensor *x)
 {
     HD__CALL("hd_shape_repr");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return failed;
     }
     hd__text t = {0};

@@ -158,7 +158,7 @@ void hd_scope_close(hd_scope *s)
 hd_tensor *hd_scope_return(hd_tensor *t)
 {
     HD__CALL("hd_scope_return");
-    if (!t || !hd__arg_or_none("t", t)) {
+    if (!t || !hd__any_arg("t", t, true)) {
         return NULL;
     }
     if (hd__top && t->scope == hd__top && hd__top->outer) {

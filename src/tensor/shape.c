@@ -23,18 +23,19 @@ const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE
 
 const char *hd_dtype_name(hd_dtype d)
 {
-    static const char *const names[] = {"float32", "float64", "int64", "bool"};
-    return (unsigned)d < 4 ? names[d] : "?";
+    static const char *const names[] = {"float32", "float64", "int64", "bool", "bfloat16"};
+    return (unsigned)d <= HD_BFLOAT16 ? names[d] : "?";
 }
 
 int64_t hd_dtype_size(hd_dtype d)
 {
-    return (unsigned)d < 4 ? hd__bytes_of(d) : -1;
+    return (unsigned)d <= HD_BFLOAT16 ? hd__bytes_of(d) : -1;
 }
 
 bool hd__dtype_fail(int d)
 {
-    return hd__fail(HD_DTYPE, "dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL", d);
+    return hd__fail(
+        HD_DTYPE, "dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16", d);
 }
 
 bool hd__float_dtype(int d)
@@ -59,7 +60,8 @@ bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b)
 bool hd__number_dtype(int d)
 {
     return hd__dtype_arg(d) &&
-           (d != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected float32, float64 or int64"));
+           (d < HD_BOOL || hd__fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+                                    hd_dtype_name((hd_dtype)d)));
 }
 
 /* A function of its own, so that hd__dim needs no stack for the text. */
@@ -102,9 +104,11 @@ uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim)
 
 uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims)
 {
-    if (!hd__arg("x", x)) {
-        return 0;
-    }
+    return hd__arg("x", x) ? hd__dims_listed(x, n, dims) : 0;
+}
+
+uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims)
+{
     if (n < 0 || (n > 0 && !dims)) {
         hd__null_arg("dims");
         return 0;

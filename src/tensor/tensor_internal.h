@@ -113,15 +113,31 @@ static inline int hd__refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
-/* Fails for x, which is NULL, HD_NONE or freed; none_ok: not for HD_NONE. */
+static inline bool hd__is_none(const hd_tensor *x)
+{
+    return x == &hd_none;
+}
+
+/* Fails for x, which is NULL, HD_NONE or freed, or of a dtype for storing; none_ok: not for
+ * HD_NONE. */
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
-/* Is x a tensor? HD_NONE sets HD_NULL_ARG, and so does NULL, but there an error that stands already
- * stays (hd__null_arg). A freed tensor sets HD_STATE, with how it was freed and what made it, as
- * long as it is found to be freed (base's quarantine.c). */
+/* Is x a tensor, of a dtype that heed computes with? HD_NONE sets HD_NULL_ARG, and so does NULL,
+ * but there an error that stands already stays (hd__null_arg). A freed tensor sets HD_STATE, with
+ * how it was freed and what made it, as long as it is found to be freed (base's quarantine.c).
+ * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__arg(const char *arg, const hd_tensor *x)
 {
-    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__arg_fail(arg, x, false);
+    return (x && hd__refs_of(x) > HD__REFS_NONE && x->dtype < HD_BFLOAT16) ||
+           hd__arg_fail(arg, x, false);
+}
+
+/* The same for a function that takes every dtype, as it does not compute. none_ok: it takes
+ * HD_NONE, too. */
+static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok)
+{
+    return (x && (hd__refs_of(x) > HD__REFS_NONE || (none_ok && hd__is_none(x)))) ||
+           hd__arg_fail(arg, x, none_ok);
 }
 
 /* The same in a public function that only reads a field of x: it needs its name if x is wrong. */
@@ -131,26 +147,22 @@ static inline bool hd__read_arg(const char *call, const hd_tensor *x)
     return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
 }
 
-static inline bool hd__is_none(const hd_tensor *x)
-{
-    return x == &hd_none;
-}
-
-/* The same where HD_NONE is taken, too. */
+/* hd__arg where HD_NONE is taken, too. */
 static inline bool hd__arg_or_none(const char *arg, const hd_tensor *x)
 {
-    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x))) || hd__arg_fail(arg, x, true);
+    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x)) && x->dtype < HD_BFLOAT16) ||
+           hd__arg_fail(arg, x, true);
 }
 
-/* Are all of them tensors? none_ok: HD_NONE is taken, too. The message calls them name[0],
+/* Are all of them tensors? any: HD_NONE and every dtype are taken. The message calls them name[0],
  * name[1] ... */
-bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool none_ok);
+bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any);
 
 /* Is d a dtype? Otherwise sets HD_DTYPE with the function and the value. */
 bool hd__dtype_fail(int d);
 static inline bool hd__dtype_arg(int d)
 {
-    return (unsigned)d <= HD_BOOL || hd__dtype_fail(d);
+    return (unsigned)d <= HD_BFLOAT16 || hd__dtype_fail(d);
 }
 /* Is d a float dtype, or one of numbers? Otherwise sets HD_DTYPE: "hd_log_: int64: expected float32
  * or float64". */
@@ -204,6 +216,8 @@ uint32_t hd__dim_mask(const hd_tensor *x, int64_t dim);
 /* A list of dims as a bit mask; n == 0 means all. Returns 0 if x is no tensor, and with HD_INDEX if
  * a dim is out of range or repeated. */
 uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
+/* The same of an x that is checked. */
+uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims);
 
 /* NumPy's rule: sizes, of *ndim dims, become the shape that they and n others broadcast to; there
  * is room for n. Returns 0. If they do not broadcast, the result is the first dim at fault, counted
@@ -327,7 +341,7 @@ static inline uint32_t hd__storage_version(const hd_tensor *x)
 /* Bytes of an element. */
 static inline int64_t hd__bytes_of(hd_dtype d)
 {
-    static const uint8_t bytes[] = {4, 8, 8, 1};
+    static const uint8_t bytes[] = {4, 8, 8, 1, 2};
     return bytes[d];
 }
 
@@ -340,11 +354,13 @@ static inline void *hd__ptr(const hd_tensor *x)
     return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
 }
 
-/* The element of x, of a float dtype, that is number `at` of its storage. */
+/* The element of x, whose dtype holds floats, that is number `at` of its storage. */
 static inline double hd__float_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
-    return x->dtype == HD_FLOAT32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+    return x->dtype == HD_FLOAT32   ? (double)((const float *)data)[at]
+           : x->dtype == HD_FLOAT64 ? ((const double *)data)[at]
+                                    : (double)hdk_from_bf16(((const uint16_t *)data)[at]);
 }
 
 /* The same where x is of int64 or bool. */

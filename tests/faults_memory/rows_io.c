@@ -1,7 +1,7 @@
 /* rows_io.c - the rows of io.h. */
 #include "faults_memory/faults.h"
 
-static const hd_safetensors_options mapped = {sizeof(hd_safetensors_options), true};
+static const hd_safetensors_options mapped = {.size = sizeof(hd_safetensors_options), .map = true};
 
 static void load_checkpoint(world *w, outcome *o)
 {

@@ -61,6 +61,9 @@ NEVER_ROW(hd_module_get_parameter, hd_module_get_parameter(w->block, "att.W_quer
 NEVER_ROW(hd_module_get_buffer, hd_module_get_buffer(w->block, "att.mask"))
 ROW(hd_module_set_parameter, "",
     hd_module_set_parameter(w->linear, "weight", hd_parameter(w->plain, true)))
+ROW(hd_module_set_parameter, "of bfloat16",
+    hd_module_set_parameter(w->linear, "weight",
+                            hd_parameter(hd_to(hd_detach(w->plain), HD_BFLOAT16), false)))
 NEVER_ROW(hd_module_set_parameter, hd_module_set_parameter(w->linear, "weight", w->q))
 ROW(hd_module_visit, "", visited(w))
 ROW(hd_module_state_dict, "", hd_module_state_dict(w->block))

@@ -195,6 +195,7 @@ ROW(hd_matmul, "batches that broadcast",
 ROW(hd_matmul, "larger than a tile", hd_matmul(w->wide, hd_t(w->wide)))
 ROW(hd_matmul, "float64", hd_matmul(w->d, w->d))
 ROW(hd_linear, "", hd_linear(w->x, w->y, w->v))
+ROW(hd_linear, "by bfloat16", hd_linear(w->x, hd_to(hd_detach(w->y), HD_BFLOAT16), w->v))
 ROW(hd_linear, "without bias", hd_linear(w->x, w->y, HD_NONE))
 ROW(hd_linear, "transposed", hd_linear(hd_t(w->x), hd_t(w->y), w->v))
 ROW(hd_linear, "larger than a tile", hd_linear(w->wide, w->wide, HD_NONE))
@@ -205,6 +206,8 @@ ROW(hd_index_select, "", hd_index_select(w->x, 0, w->index))
 ROW(hd_index_select, "dim 1", hd_index_select(w->x, 1, w->index))
 ROW(hd_gather, "", hd_gather(w->x, 1, w->indices))
 ROW(hd_embedding, "", hd_embedding(w->indices, w->x, -1))
+ROW(hd_embedding, "of bfloat16",
+    hd_embedding(w->indices, hd_to(hd_detach(hd_t(w->x)), HD_BFLOAT16), -1))
 ROW(hd_embedding, "with padding", hd_embedding(w->target, w->x, 1))
 DO(CALL, hd_topk, "", {
     hd_tensor *at = NULL;

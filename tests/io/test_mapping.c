@@ -190,12 +190,56 @@ START_TEST(four_gb_are_mapped_whole_or_refused)
 }
 END_TEST
 
+/* bfloat16 stays what it is where the caller asks for it: mapped, read, through an index's file and
+ * through a checkpoint. */
+START_TEST(bfloat16_is_kept)
+{
+    HD_SCOPE;
+    hd_dict *d = hd_dict_new(), *model, *state;
+    hd_tensor *six = hd__cast(hd_arange(0, 6, 1), HD_BFLOAT16);
+    hd_tensor *h = hd__alias(six, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0); /* transposed */
+    ck_assert(hd_dict_set(d, "flag", vec(HD_BOOL, 1, 0)) && hd_dict_set(d, "h", h) &&
+              hd_dict_set(d, "f", vec(HD_FLOAT32, 1.5)));
+    ck_assert(hd_save_safetensors("x", d));
+    hd_safetensors_options o = mapped();
+    for (int map = 0; map < 2; map++) {
+        for (int keep = 0; keep < 2; keep++) {
+            o.map = map;
+            o.keep_bfloat16 = keep;
+            hd_safetensors *f = hd_safetensors_open("x", &o);
+            ck_assert_str_eq(hd_safetensors_name(f, 0), "f"); /* as Python's safetensors has them */
+            ck_assert_str_eq(hd_safetensors_name(f, 2), "flag");
+            ck_assert_str_eq(hd_safetensors_type(f, 1), "BF16");
+            hd_tensor *x = hd_safetensors_read(f, 1);
+            ck_assert_int_eq(hd_dtype_of(x), keep ? HD_BFLOAT16 : HD_FLOAT32);
+            ck_assert(!(map && keep) || is_shared(x));
+            hd_safetensors_close(f);
+            ck_elements(x, 0, 3, 1, 4, 2, 5);
+        }
+    }
+    ck_assert(hd_checkpoint_save("kept", d, d) && hd_checkpoint_load("kept", &model, &state));
+    ck_assert_int_eq(hd_dtype_of(hd_dict_get(model, "h")), HD_BFLOAT16);
+    ck_elements(hd_dict_get(state, "h"), 0, 3, 1, 4, 2, 5);
+    ck_no_error();
+    ck_assert(!hd_save_npy("x.npy", h));
+    ck_error(HD_DTYPE, "hd_save_npy: x is bfloat16, which is for storing only: expected another "
+                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+    hd_dict_free(state);
+    hd_dict_free(model);
+    hd_dict_free(d);
+}
+END_TEST
+
 Suite *suite_mapping(void)
 {
     const TTest *const tests[] = {
-        writing_stays_private,        a_tensor_outlives_file_and_dictionary,
-        copies_what_cannot_be_shared, a_file_that_shrinks_behind_its_header,
-        a_tensor_after_4_gb_is_read,  four_gb_are_mapped_whole_or_refused,
+        writing_stays_private,
+        a_tensor_outlives_file_and_dictionary,
+        copies_what_cannot_be_shared,
+        a_file_that_shrinks_behind_its_header,
+        a_tensor_after_4_gb_is_read,
+        four_gb_are_mapped_whole_or_refused,
+        bfloat16_is_kept,
     };
     return SUITE("mapping", tests);
 }

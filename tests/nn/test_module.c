@@ -127,7 +127,7 @@ START_TEST(refuses_bad_tensors)
     fails(hd_register_buffer(&m->base, "p", &m->a, NULL, true), HD_NULL_ARG,
           "hd_register_buffer: t is NULL");
     fails(hd_register_parameter(&m->base, "p", &m->a, hd_zeros(HD_INT64, 2)), HD_DTYPE,
-          "hd_register_parameter: Probe: \"p\" is int64: expected float32 or float64");
+          "hd_register_parameter: Probe: \"p\" is int64: expected float32, float64 or bfloat16");
     fails(hd_register_parameter(&m->base, "p", &m->a, hd_mul_scalar(ramp_parameter(2), 2)), HD_GRAD,
           "hd_register_parameter: Probe: \"p\" (2,) is the result of an operation: expected a leaf "
           "(hd_parameter makes one)");

@@ -512,6 +512,42 @@ START_TEST(to_another_dtype)
 }
 END_TEST
 
+/* A frozen Linear with its weight in bfloat16: the results are those of the rounded weight. */
+START_TEST(frozen_in_bfloat16)
+{
+    HD_SCOPE;
+    hd_module *m = hd_linear_new(70, 30, true), *other = hd_linear_new(70, 30, true);
+    hd_tensor *w = hd_detach(hd_module_get_parameter(m, "weight")),
+              *x = hd_randn(HD_FLOAT32, 4, 70);
+    hd_tensor *h = hd_parameter(hd_to(w, HD_BFLOAT16), false);
+    ck_assert(hd_module_set_parameter(m, "weight", h) && hd_module_freeze(m, "bias"));
+    hd_dict *d = hd_module_state_dict(m);
+    ck_assert_int_eq(hd_dtype_of(hd_dict_get(d, "weight")), HD_BFLOAT16);
+    ck_assert(hd_module_load_state_dict(other, d, true, NULL)); /* widened */
+    ck_assert(hd_equal(hd_forward(m, x), hd_forward(other, x)));
+    ck_assert(hd_module_load_state_dict(m, d, true, NULL));
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
+    ck_assert(hd_module_zero_grad(m) && hd_module_requires_grad_(m, false));
+    ck_no_error();
+    ck_assert(!hd_module_requires_grad_(m, true));
+    ck_error(HD_DTYPE, "hd_module_requires_grad_: bfloat16: expected float32 or float64");
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
+    ck_assert(!hd_module_to(m, HD_BFLOAT16));
+    ck_error(HD_DTYPE, "hd_module_to: Linear: bfloat16: expected float32 or float64");
+    ck_assert(hd_module_to(m, HD_FLOAT32));
+    ck_assert_int_eq(hd_dtype_of(hd_module_get_parameter(m, "weight")), HD_FLOAT32);
+    ck_assert(hd_equal(hd_forward(m, x), hd_forward(other, x)));
+    ck_assert(hd_module_set_parameter(m, "weight", h));
+    ck_assert(hd_module_set_parameter(m, "weight", hd_parameter(w, true)));
+    ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_to(w, HD_FLOAT64), true)));
+    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float64 (30, 70) for float32 "
+                       "(30, 70): expected the same dtype and shape");
+    hd_dict_free(d);
+    hd_module_free(other);
+    hd_module_free(m);
+}
+END_TEST
+
 Suite *suite_state(void)
 {
     const TTest *const tests[] = {
@@ -529,6 +565,7 @@ Suite *suite_state(void)
         loading_counts_as_a_change,
         gradients_of_all,
         frozen_and_counted,
+        frozen_in_bfloat16,
         gradients_written_and_read,
         gradients_of_tied_parameters,
         gradients_that_do_not_fit,

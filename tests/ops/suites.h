@@ -32,6 +32,7 @@
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \
+    X(stored)                                                                                      \
     X(large)                                                                                       \
     X(loss)                                                                                        \
     X(atomic)

@@ -42,7 +42,8 @@ START_TEST(what_needs_no_copy_is_returned)
     ck_assert_ptr_ne(hd_clone(x), x);
     ck_assert(!hd_shares_storage(hd_clone(x), x));
     ck_assert_ptr_null(hd_to(x, (hd_dtype)9));
-    ck_error(HD_DTYPE, "hd_to: dtype 9: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL");
+    ck_error(HD_DTYPE,
+             "hd_to: dtype 9: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16");
 }
 END_TEST
 

@@ -102,6 +102,11 @@ START_TEST(parameters)
                       "a leaf");
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(hd_ones(HD_INT64, 2)), NULL));
     ck_error(HD_DTYPE, "hd_sgd_new: parameter 0 is int64: expected float32 or float64");
+    hd_tensor *frozen = hd_parameter(hd_ones(HD_BFLOAT16, 2), false); /* no step writes it */
+    hd_optim *o = hd_adamw_new(hd_list_of(frozen, p), NULL);
+    ck_assert(hd_backward(hd_sum(p)) && hd_optim_step(o) && hd_optim_zero_grad(o));
+    ck_elements(frozen, 1, 1);
+    hd_optim_free(o);
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(p, hd_ones(HD_FLOAT32, 1), p), NULL));
     ck_error(HD_VALUE, "hd_sgd_new: parameters 0 and 2 are the same tensor");
     hd_tensor *wide = hd_parameter(hd_expand(hd_ones(HD_FLOAT32, 1), 3), true);

@@ -1,5 +1,6 @@
 /* test_copy.c - conversions, copies and elementwise walks over any strides, against naive loops. */
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "strided.h"
@@ -78,7 +79,7 @@ START_TEST(conversions_do_not_depend_on_the_place)
                                   0x1p63, -0x1p63, 1e-40, 256.0,  -1e10};
     enum { N = sizeof some / sizeof some[0], ALL = 40 * N };
     HD_SCOPE;
-    for (int from = 0; from < 4; from++) {
+    for (int from = 0; from <= HD_BFLOAT16; from++) {
         for (int step = 1; step <= 3; step++) {
             hd_tensor *x = hd_empty(HD_FLOAT64, ALL);
             for (int64_t i = 0; i < ALL; i++) {
@@ -86,7 +87,7 @@ START_TEST(conversions_do_not_depend_on_the_place)
             }
             x = hd__cast(x, (hd_dtype)from);
             hd_tensor *part = hd__alias(x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
-            for (int to = 0; to < 4; to++) {
+            for (int to = 0; to <= HD_BFLOAT16; to++) {
                 size_t item = hd_dtype_size((hd_dtype)to);
                 hd_tensor *y = hd__contiguous(hd__cast(part, (hd_dtype)to));
                 for (int64_t i = 0; i < ALL / step; i++) {
@@ -98,6 +99,83 @@ START_TEST(conversions_do_not_depend_on_the_place)
             }
         }
     }
+}
+END_TEST
+
+/* The bfloat16 that is nearest to a finite x, of two the even one, found by comparing distances. */
+static uint16_t nearest_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    const uint16_t below = (uint16_t)(bits >> 16);
+    const uint32_t ends[] = {(uint32_t)below << 16, ((uint32_t)below + 1) << 16};
+    float near[2];
+    memcpy(near, ends, sizeof near);
+    const double lo = fabs((double)x - near[0]);
+    const double hi = fabs((isinf(near[1]) ? copysign(0x1p128, x) : (double)near[1]) - (double)x);
+    return (uint16_t)(below + (hi < lo || (hi == lo && (below & 1))));
+}
+
+/* All 65,536 patterns, and float32 numbers on and beside the halves between them. */
+START_TEST(every_bfloat16)
+{
+    enum { N = 1 << 16 };
+    static const uint32_t beside[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    HD_SCOPE;
+    hd_tensor *h = hd_empty(HD_BFLOAT16, N), *x = hd_empty(HD_FLOAT32, N);
+    uint16_t *pattern = hd_data_mut(h);
+    for (int i = 0; i < N; i++) {
+        pattern[i] = (uint16_t)i;
+    }
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int best = hd__level;
+    for (hd__level = 0; hd__level <= best; hd__level++) {
+        const uint32_t *wide = hd_data(hd__cast(h, HD_FLOAT32));
+        for (int i = 0; i < N; i++) {
+            ck_each(wide[i] == (uint32_t)i << 16, "%04x becomes %08x", i, wide[i]);
+        }
+        for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
+            uint32_t *bits = hd_data_mut(x);
+            for (int i = 0; i < N; i++) {
+                bits[i] = (uint32_t)i << 16 | beside[k];
+            }
+            const uint16_t *got = hd_data(hd__cast(x, HD_BFLOAT16));
+            const float *from = hd_data(x);
+            for (int i = 0; i < N; i++) {
+                const bool ok = isnan(from[i])   ? (got[i] & 0x7fff) > 0x7f80
+                                : isinf(from[i]) ? got[i] == bits[i] >> 16
+                                                 : got[i] == nearest_bf16(from[i]);
+                ck_each(ok, "%08x becomes %04x at level %d", bits[i], got[i], hd__level);
+            }
+        }
+    }
+    hd__level = best;
+    ck_no_error();
+}
+END_TEST
+
+/* What PyTorch 2.13 gives: through float32. */
+START_TEST(bfloat16_and_other_dtypes)
+{
+    HD_SCOPE;
+    hd_tensor *i = vec(HD_INT64, 16777217, 16842753, 0x1p62, -3);
+    ck_elements(hd__cast(i, HD_BFLOAT16), 0x1p24, 0x1p24, 0x1p62, -3);
+    hd_tensor *h = hd__cast(vec(HD_FLOAT64, NAN, 1e30, -1e30, -2.5, 0), HD_BFLOAT16);
+    ck_elements(hd__cast(h, HD_INT64), INT64_MIN, INT64_MIN, INT64_MIN, -2, 0);
+    ck_elements(hd__cast(h, HD_BOOL), 1, 1, 1, 1, 0);
+    ck_elements(hd__cast(vec(HD_BOOL, 1, 0), HD_BFLOAT16), 1, 0);
+    ck_elements(hd_full(HD_BFLOAT16, 3.14159, 2), 3.140625, 3.140625);
+    ck_no_error();
+    ck_assert_ptr_null(hd_full(HD_BFLOAT16, 3.4e38, 2));
+    ck_error(HD_VALUE, "hd_full: value 3.4e+38: expected one that bfloat16 can hold");
+    ck_assert_ptr_null(hd_rand(HD_BFLOAT16, 2));
+    ck_error(HD_DTYPE, "hd_rand: bfloat16: expected float32 or float64");
+    ck_assert_ptr_null(hd_arange_as(HD_BFLOAT16, 0, 3, 1));
+    ck_error(HD_DTYPE, "hd_arange_as: bfloat16: expected float32, float64 or int64");
+    ck_assert_ptr_null(hd_linspace(HD_BFLOAT16, 0, 3, 4));
+    ck_error(HD_DTYPE, "hd_linspace: bfloat16: expected float32, float64 or int64");
+    ck_assert_ptr_null(hd_randint(HD_BFLOAT16, 0, 3, 4));
+    ck_error(HD_DTYPE, "hd_randint: bfloat16: expected float32, float64 or int64");
 }
 END_TEST
 
@@ -127,7 +205,9 @@ static void check_copy(hd_tensor *dst, const hd_tensor *src, int round)
     hd_tensor *wide = hd__expand((hd_tensor *)src, dst->ndim, dst->sizes);
     for (int64_t i = 0; i < dst->numel; i++) {
         double v = element_at(wide, i);
-        want[place_of(dst, i)] = to == HD_BOOL ? v != 0 : v;
+        want[place_of(dst, i)] = to == HD_BOOL       ? v != 0
+                                 : to == HD_BFLOAT16 ? (double)hdk_from_bf16(hdk_to_bf16((float)v))
+                                                     : v;
     }
     hd__copy(dst, src);
     for (int64_t i = 0; i < n; i++) {
@@ -145,7 +225,7 @@ START_TEST(strided_copies_touch_their_elements_only)
         HD_SCOPE;
         int64_t sizes[HD_MAX_DIMS], from_sizes[HD_MAX_DIMS];
         int ndim = (int)roll(&r, HD_MAX_DIMS + 1), lead = (int)roll(&r, (uint32_t)ndim + 1);
-        hd_dtype to = (hd_dtype)roll(&r, 4), from = (hd_dtype)roll(&r, 4);
+        hd_dtype to = (hd_dtype)roll(&r, 5), from = (hd_dtype)roll(&r, 5);
         random_sizes(&r, ndim, sizes);
         for (int d = lead; d < ndim; d++) { /* src has fewer dims, and some of size 1 */
             from_sizes[d - lead] = roll(&r, 4) == 0 ? 1 : sizes[d];
@@ -164,7 +244,7 @@ START_TEST(transposed_copies_touch_their_elements_only)
     for (int round = 0; round < 200; round++) {
         HD_SCOPE;
         int ndim = 2 + (int)roll(&r, 3);
-        hd_dtype d = (hd_dtype)(round % 4);
+        hd_dtype d = (hd_dtype)(round % 5);
         int64_t sizes[4], numel = 1;
         for (int i = 0; i < ndim; i++) {
             sizes[i] = numel > 200 ? 2 : some[roll(&r, sizeof some / sizeof some[0])];
@@ -381,6 +461,8 @@ Suite *suite_copy(void)
     const TTest *const tests[] = {
         float64_to_every_dtype,
         int64_and_bool_to_every_dtype,
+        every_bfloat16,
+        bfloat16_and_other_dtypes,
         conversions_do_not_depend_on_the_place,
         strided_copies_touch_their_elements_only,
         transposed_copies_touch_their_elements_only,

@@ -271,8 +271,9 @@ START_TEST(dtypes_that_do_not_exist)
     hd_tensor *x = hd_zeros(HD_FLOAT32, 1);
 #define NO_DTYPE(f, call)                                                                          \
     ck_assert_ptr_null(call);                                                                      \
-    ck_error(HD_DTYPE, f ": dtype 4: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL")
-    hd_dtype no = (hd_dtype)4;
+    ck_error(HD_DTYPE, f ": dtype 5: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or "       \
+                         "HD_BFLOAT16")
+    hd_dtype no = (hd_dtype)5;
     NO_DTYPE("hd_empty", hd_empty(no, 1));
     NO_DTYPE("hd_zeros", hd_zeros(no, 1));
     NO_DTYPE("hd_ones", hd_ones(no, 1));

@@ -241,8 +241,27 @@ START_TEST(types_that_are_none)
     ck_error(HD_VALUE, "hd_tensor_of: hd_c_type 17: expected 0 to 16");
     ck_assert_ptr_null(hd_from_data_checked(HD_FLOAT32, f, (hd_c_type)17, 8, 1, &n));
     ck_error(HD_VALUE, "hd_from_data: hd_c_type 17: expected 0 to 16");
-    ck_assert_ptr_null(hd_wrap_checked((hd_dtype)4, f, HD_C_FLOAT, 8, NULL, NULL, 1, &n));
-    ck_error(HD_DTYPE, "hd_wrap: dtype 4: expected HD_FLOAT32, HD_FLOAT64, HD_INT64 or HD_BOOL");
+    ck_assert_ptr_null(hd_wrap_checked((hd_dtype)5, f, HD_C_FLOAT, 8, NULL, NULL, 1, &n));
+    ck_error(HD_DTYPE,
+             "hd_wrap: dtype 5: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16");
+}
+END_TEST
+
+/* Its bits are those of a uint16_t. */
+START_TEST(bfloat16_from_its_bits)
+{
+    HD_SCOPE;
+    uint16_t bits[] = {0x3f80, 0xc000, 0x7f80};
+    int64_t n = 3;
+    ck_elements(hd_from_data(HD_BFLOAT16, bits, 3), 1, -2, INFINITY);
+    hd_tensor *x = hd_wrap(HD_BFLOAT16, bits, NULL, NULL, 3);
+    ck_assert(hd_set(x, 3.1416, 0));
+    ck_assert_int_eq(bits[0], 0x4049);
+    ck_no_error();
+    ck_assert_ptr_null(hd_from_data_checked(HD_BFLOAT16, bits, HD_C_SHORT, 6, 1, &n));
+    ck_error(HD_DTYPE, "hd_from_data: HD_BFLOAT16 and an array of short: expected unsigned short");
+    ck_assert_ptr_null(hd_from_data_checked(HD_FLOAT32, bits, HD_C_USHORT, 6, 1, &n));
+    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of unsigned short: expected float");
 }
 END_TEST
 
@@ -264,11 +283,11 @@ END_TEST
 Suite *suite_from_c(void)
 {
     const TTest *const tests[] = {
-        another_type_is_refused,  dims_and_const_do_not_hide_a_type,
-        a_fitting_type_is_taken,  flexible_array_members,
-        unknown_types_are_taken,  an_array_that_is_too_short,
-        tensor_of_an_array,       types_that_are_none,
-        items_are_evaluated_once,
+        another_type_is_refused, dims_and_const_do_not_hide_a_type,
+        a_fitting_type_is_taken, flexible_array_members,
+        unknown_types_are_taken, an_array_that_is_too_short,
+        tensor_of_an_array,      types_that_are_none,
+        bfloat16_from_its_bits,  items_are_evaluated_once,
     };
     return SUITE_OF("from_c", tests);
 }

@@ -52,10 +52,11 @@ static hd_tensor *from_ramp(const golden_case *c)
         ((double *)hd__ptr(x))[i] = ramp->d[0] + ramp->d[1] * (double)i;
     }
     const char *dtype = golden_text(c, "dtype", "f32");
-    return hd__cast(x, strcmp(dtype, "f32") == 0   ? HD_FLOAT32
-                       : strcmp(dtype, "f64") == 0 ? HD_FLOAT64
-                       : strcmp(dtype, "i64") == 0 ? HD_INT64
-                                                   : HD_BOOL);
+    return hd__cast(x, strcmp(dtype, "f32") == 0    ? HD_FLOAT32
+                       : strcmp(dtype, "f64") == 0  ? HD_FLOAT64
+                       : strcmp(dtype, "i64") == 0  ? HD_INT64
+                       : strcmp(dtype, "bf16") == 0 ? HD_BFLOAT16
+                                                    : HD_BOOL);
 }
 
 static hd_tensor *step_view(const hd_tensor *x, const char *step)

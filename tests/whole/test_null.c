@@ -5,6 +5,7 @@
 
 #include "support/freed_rows.h"
 #include "support/null_rows.h"
+#include "support/stored_rows.h"
 #include "suites.h"
 
 /* ---------------------------------------------------------------- things to pass */
@@ -136,6 +137,9 @@ static void run_table(const char *error)
 #include "null_made.h"
     if (!error && quarantine_on()) {
 #include "freed_made.h"
+    }
+    if (!error) {
+#include "stored_made.h"
     }
     ck_assert_msg(wrong == 0, "%d of the above", wrong);
     hd_on_error(NULL, NULL);

@@ -13,7 +13,8 @@ import struct
 import gdb
 
 # dtype: its name, bytes, struct's letter. The values of hd_dtype are permanent.
-DTYPES = {0: ("float32", 4, "f"), 1: ("float64", 8, "d"), 2: ("int64", 8, "q"), 3: ("bool", 1, "?")}
+DTYPES = {0: ("float32", 4, "f"), 1: ("float64", 8, "d"), 2: ("int64", 8, "q"), 3: ("bool", 1, "?"),
+          4: ("bfloat16", 2, "H")}
 MAX_DIMS = 8
 EDGE = 3  # values shown at each end of a dimension, once a tensor has more than LIMIT
 LIMIT = 200
@@ -153,6 +154,8 @@ class Tensor:
 
     def value(self, index):
         v = read(self.data + index * self.bytes, self.letter)[0]
+        if self.dtype == "bfloat16":  # the upper half of a float32
+            v = struct.unpack("=f", struct.pack("=I", v << 16))[0]
         return f"{v:.6g}" if isinstance(v, float) else str(v)
 
     def values(self, dim, index, newline):

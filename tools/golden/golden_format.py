@@ -7,7 +7,8 @@ import sys
 
 import torch
 
-TYPES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.bool: "bool"}
+TYPES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.bool: "bool",
+         torch.bfloat16: "bf16"}
 DTYPES = {name: dtype for dtype, name in TYPES.items()}
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "golden")
 

@@ -18,13 +18,13 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
 hd_tensor *hd_clone(hd_tensor *x)
 {
     HD__CALL("hd_clone");
-    return hd__arg("x", x) ? record_copy(&clone_op, hd__copied(x, x->dtype), x) : NULL;
+    return hd__any_arg("x", x, false) ? record_copy(&clone_op, hd__copied(x, x->dtype), x) : NULL;
 }
 
 hd_tensor *hd_contiguous(hd_tensor *x)
 {
     HD__CALL("hd_contiguous");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
@@ -33,8 +33,14 @@ hd_tensor *hd_contiguous(hd_tensor *x)
 hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_to");
-    if (!hd__arg("x", x) || !hd__dtype_arg(d)) {
+    if (!hd__any_arg("x", x, false) || !hd__dtype_arg(d)) {
         return NULL;
+    }
+    if (d == HD_BFLOAT16 && hd__wants_grad(x)) {
+        return hd__fail(HD_GRAD,
+                        "%s requires grad, which bfloat16 cannot pass on: expected "
+                        "hd_detach(x), or HD_NO_GRAD",
+                        HD__SHAPE(x));
     }
     return x->dtype == d ? x : record_copy(&to_op, hd__copied(x, d), x);
 }
@@ -42,7 +48,7 @@ hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
 hd_tensor *hd_detach(hd_tensor *x)
 {
     HD__CALL("hd_detach");
-    return hd__arg("x", x) ? hd__alias_of(x) : NULL;
+    return hd__any_arg("x", x, false) ? hd__alias_of(x) : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */

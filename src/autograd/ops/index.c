@@ -8,6 +8,7 @@
  * many again for a single one. */
 #include "autograd/ops/index.h"
 #include "tensor/elementwise.h"
+#include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
 
@@ -88,17 +89,23 @@ static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *
     return l;
 }
 
-/* Picks lines [begin, end) of the outer * n lines, from contiguous memory. */
+/* Picks lines [begin, end) of the outer * n lines, from contiguous memory. bfloat16 is widened. */
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const lines *l = arg;
     size_t bytes = (size_t)(l->inner * hd__bytes_of(l->dtype));
+    const hdk_loop widen = l->dtype == HD_BFLOAT16 ? hdk_convert(HD_FLOAT32, l->dtype) : NULL;
     int64_t outer = begin / l->n, i = begin % l->n;
     for (int64_t r = begin; r < end; r++, i++) {
         outer += i == l->n;
         i = i == l->n ? 0 : i;
-        memcpy((char *)l->to + (size_t)r * bytes,
-               (const char *)l->from + (size_t)(outer * l->len + l->index[i]) * bytes, bytes);
+        const char *from = (const char *)l->from + (size_t)(outer * l->len + l->index[i]) * bytes;
+        if (widen) {
+            widen((char *[]){(char *)((float *)l->to + r * l->inner), (char *)(uintptr_t)from},
+                  (int64_t[]){sizeof(float), sizeof(uint16_t)}, l->inner, NULL);
+        } else {
+            memcpy((char *)l->to + (size_t)r * bytes, from, bytes);
+        }
     }
 }
 
@@ -212,7 +219,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx)
 {
     HD__CALL("hd_embedding");
-    if (!index_arg(index) || !hd__arg("weight", weight)) {
+    if (!index_arg(index) || !hd__any_arg("weight", weight, false)) {
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
@@ -228,7 +235,11 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     int n = index->ndim;
     int64_t rows[] = {index->numel, weight->sizes[1]};
     index = checked(index, weight->sizes[0]);
-    hd_tensor *y = index ? hd__empty_with(weight->dtype, index, n + 1, n, rows[1]) : NULL;
+    const bool widens = weight->dtype == HD_BFLOAT16;
+    weight = widens ? hd__contiguous(weight) : weight;
+    hd_tensor *y = index && weight ? hd__empty_with(widens ? HD_FLOAT32 : weight->dtype, index,
+                                                    n + 1, n, rows[1])
+                                   : NULL;
     if (!y) {
         return NULL;
     }

@@ -187,7 +187,7 @@ bool hd__overwrites(const hd__op *op, hd_tensor *x)
 
 static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
 {
-    if (!hd__arg("x", x) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
+    if (!hd__any_arg("x", x, false) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
         return NULL;
     }
     hd__fill(x, s);
@@ -208,7 +208,7 @@ hd_tensor *hd_zero_(hd_tensor *x)
 
 static hd_tensor *copy_into(const hd__op *record, hd_tensor *x, hd_tensor *src)
 {
-    if (!hd__arg("x", x) || !hd__arg("src", src)) {
+    if (!hd__any_arg("x", x, false) || !hd__any_arg("src", src, false)) {
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;

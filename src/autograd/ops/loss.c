@@ -137,8 +137,8 @@ static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int
                                 const int64_t *sizes)
 {
     hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
-             "which is probably wrong: give both the same size, for example with hd_view",
-             HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+            "which is probably wrong: give both the same size, for example with hd_view",
+            HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }
 
 hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)

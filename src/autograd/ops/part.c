@@ -95,7 +95,7 @@ static bool has_dims(const hd_tensor *x)
 /* dim, checked and counted from the front, or -1; x must have dimensions. */
 static int dim_of(const hd_tensor *x, int dim)
 {
-    return hd__arg("x", x) && has_dims(x) ? hd__dim(x, dim) : -1;
+    return hd__any_arg("x", x, false) && has_dims(x) ? hd__dim(x, dim) : -1;
 }
 
 static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
@@ -161,7 +161,7 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
 hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 {
     HD__CALL("hd_getitem");
-    if (!hd__arg("x", x) || (n != 0 && !has_dims(x))) {
+    if (!hd__any_arg("x", x, false) || (n != 0 && !has_dims(x))) {
         return NULL;
     }
     if (n < 0 || n > x->ndim) {
@@ -312,7 +312,7 @@ static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
     HD__CALL("hd_roll");
-    const turn t = {shift, dim_of(x, dim)};
+    const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
     if (t.dim < 0) {
         return NULL;
     }

@@ -159,9 +159,9 @@ static const hd__op var_op = HD__OP("VarBackward0", var_backward);
 static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
 {
     hd_warn("x %s: %" PRId64 " %s for each result is too few for correction %d, and the result "
-             "is nan: expected %d or more%s",
-             HD__SHAPE(x), n, n == 1 ? "element" : "elements", correction, correction + 1,
-             n == 1 ? ", or correction 0" : "");
+            "is nan: expected %d or more%s",
+            HD__SHAPE(x), n, n == 1 ? "element" : "elements", correction, correction + 1,
+            n == 1 ? ", or correction 0" : "");
 }
 
 static hd_tensor *recorded_var(hd_tensor *x, hd__span s)

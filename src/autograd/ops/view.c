@@ -59,7 +59,7 @@ typedef struct view_shape {
 
 static bool view_shape_of(hd_tensor *x, int ndim, const int64_t *sizes, view_shape *v)
 {
-    if (!hd__arg("x", x) || !hd__infer_sizes(x, ndim, sizes, v->sizes)) {
+    if (!hd__any_arg("x", x, false) || !hd__infer_sizes(x, ndim, sizes, v->sizes)) {
         return false;
     }
     v->allowed = hd__view_strides(x, ndim, v->sizes, v->strides);
@@ -106,7 +106,7 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
 hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
 {
     HD__CALL("hd_flatten");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     int start = hd__dim(x, start_dim), end = hd__dim(x, end_dim);
@@ -137,7 +137,7 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
 hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_expand");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     if (ndim < x->ndim || ndim > HD_MAX_DIMS) {
@@ -179,20 +179,20 @@ static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
 {
     HD__CALL("hd_squeeze");
-    int d = hd__dim_of(x, dim);
+    int d = hd__any_arg("x", x, false) ? hd__dim(x, dim) : -1;
     return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
 }
 
 hd_tensor *hd_squeeze_all(hd_tensor *x)
 {
     HD__CALL("hd_squeeze_all");
-    return hd__arg("x", x) ? squeezed(x, &squeeze_op, ~0u) : NULL;
+    return hd__any_arg("x", x, false) ? squeezed(x, &squeeze_op, ~0u) : NULL;
 }
 
 hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
 {
     HD__CALL("hd_unsqueeze");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     int n = x->ndim + 1, at = dim < 0 ? dim + n : dim;
@@ -227,7 +227,7 @@ static hd_tensor *permuted(hd_tensor *x, const int64_t *dims)
 hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
 {
     HD__CALL("hd_transpose");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     int dims[] = {hd__dim(x, dim0), hd__dim(x, dim1)};
@@ -243,7 +243,7 @@ hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
 hd_tensor *hd_t(hd_tensor *x)
 {
     HD__CALL("hd_t");
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     if (x->ndim > 2) {
@@ -259,13 +259,13 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
 {
     HD__CALL("hd_permute");
     int64_t order[HD_MAX_DIMS];
-    if (!hd__arg("x", x)) {
+    if (!hd__any_arg("x", x, false)) {
         return NULL;
     }
     if (n != x->ndim) {
         return hd__fail(HD_SHAPE, "%d dims for %s: expected %d", n, HD__SHAPE(x), x->ndim);
     }
-    if (!hd__dims_mask(x, n, dims)) {
+    if (!hd__dims_listed(x, n, dims)) {
         return NULL;
     }
     for (int d = 0; d < n; d++) {

@@ -36,6 +36,9 @@ CONVERT(f64_i64, double, int64_t, a)
 CONVERT(f64_b8, double, uint8_t, a)
 CONVERT(i64_i64, int64_t, int64_t, a)
 CONVERT(b8_b8, uint8_t, uint8_t, a)
+CONVERT(f32_bf16, float, uint16_t, hdk_from_bf16(a))
+CONVERT(bf16_f32, uint16_t, float, hdk_to_bf16(a))
+CONVERT(bf16_bf16, uint16_t, uint16_t, a)
 #endif
 
 #define FILL(name, T)                                                                              \
@@ -58,6 +61,7 @@ CONVERT(b8_b8, uint8_t, uint8_t, a)
 FILL(fill_4, uint32_t)
 FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
+FILL(fill_2, uint16_t)
 
 /* Vectors of LANES elements, of which only whole pairs are taken, count on from their first
  * element, which is rounded to T. The elements of the rest are counted from the start. The numbers
@@ -173,6 +177,7 @@ enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is as
         }                                                                                          \
     }
 TURN(turn_rest_1, uint8_t)
+TURN(turn_2, uint16_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
@@ -246,18 +251,20 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
 TRANSPOSE(transpose_4, uint32_t, turn_4)
 TRANSPOSE(transpose_8, uint64_t, turn_8)
 TRANSPOSE(transpose_1, uint8_t, turn_1)
+TRANSPOSE(transpose_2, uint16_t, turn_2)
 #endif
 
 const struct hdk_copy HDK_TABLE(hdk_copy) = {
-    .convert = {{f32_f32, f32_f64, HDK_WIDE(f32_i64), HDK_WIDE(f32_b8)},
+    .convert = {{f32_f32, f32_f64, HDK_WIDE(f32_i64), HDK_WIDE(f32_b8), HDK_WIDE(f32_bf16)},
                 {f64_f32, f64_f64, HDK_WIDE(f64_i64), HDK_WIDE(f64_b8)},
                 {i64_f32, i64_f64, HDK_WIDE(i64_i64), i64_b8},
-                {b8_f32, b8_f64, b8_i64, HDK_WIDE(b8_b8)}},
-    .fill = {fill_4, fill_8, fill_8, fill_1},
+                {b8_f32, b8_f64, b8_i64, HDK_WIDE(b8_b8)},
+                {HDK_WIDE(bf16_f32), [HDK_BF16] = HDK_WIDE(bf16_bf16)}},
+    .fill = {fill_4, fill_8, fill_8, fill_1, fill_2},
     .arange = {arange_f32, arange_f64},
     .linspace = {linspace_f32, linspace_f64},
     .transpose = {HDK_WIDE(transpose_4), HDK_WIDE(transpose_8), HDK_WIDE(transpose_8),
-                  HDK_WIDE(transpose_1)},
+                  HDK_WIDE(transpose_1), HDK_WIDE(transpose_2)},
     .past_cache = past_cache,
     .past_cache_end = past_cache_end,
 };

@@ -8,8 +8,10 @@
 enum { HDK_STRIP = 16 };
 
 struct hdk_copy {
-    hdk_loop convert[4][4]; /* [to][from]: data[0] = data[1] */
-    hdk_loop fill[4];       /* data[0] = *(dtype *)params */
+    /* [to][from]: data[0] = data[1]. A bfloat16 is converted from and to float32 only, by way of
+     * which the others go. */
+    hdk_loop convert[5][5];
+    hdk_loop fill[5]; /* data[0] = *(dtype *)params */
     /* y[begin] to y[end - 1] of n numbers start + step i, for float32 and float64, with the bits of
      * PyTorch's torch.arange; begin is a multiple of 8 */
     void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);
@@ -18,7 +20,7 @@ struct hdk_copy {
     void (*linspace[2])(void *y, double a, double b, int64_t n, int64_t begin, int64_t end);
     /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y; AVX2's serves AVX-512, too.
      * Neighbours are the elements of a row, in y as in x; y_row and x_row are in bytes. */
-    void (*transpose[4])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
+    void (*transpose[5])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
     hdk_loop past_cache;          /* runs another loop, whose output is written past the cache */
     void (*past_cache_end)(void); /* comes before another thread reads that output */

@@ -131,6 +131,11 @@ static void hdk_fetch(hdk_ahead *s)
 
 #define BLOCK fn(block)
 
+#define B T
+#define B_VECTOR(b) fn(vload)(b)
+#define B_ELEMENT(v) (v)
+#define split(name) fn(name)
+
 #define TYPE f32
 #include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/gemm_split.h"
@@ -142,6 +147,27 @@ static void hdk_fetch(hdk_ahead *s)
 #include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
+
+#undef B
+#undef B_VECTOR
+#undef B_ELEMENT
+#undef split
+#define B uint16_t
+#define B_VECTOR(b) vload_bf16(b)
+#define B_ELEMENT(v) hdk_from_bf16(v)
+#define split(name) name##_bf16
+
+#define TYPE f32
+#include "tensor/kernels/gemm_split.h"
+#undef TYPE
+
+static void product_bf16(const hdk_product *p)
+{
+    split_bf16(p);
+    if (p->bias) {
+        add_bias_f32(p->c, p->c_row, p->m, p->n, p->bias, p->bias_step);
+    }
+}
 
 #ifdef HDK_WIDE_TYPES
 /* Integers wrap, so that every order of sums has the same bits: dense rows of b are added up, other
@@ -180,6 +206,7 @@ static int64_t room_u64(const hdk_product *p)
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
     .product = {product_f32, product_f64, HDK_WIDE(product_u64)},
     .room = {room_f32, room_f64, HDK_WIDE(room_u64)},
+    .split_bf16 = product_bf16,
     .tile_rows = HDK_TILE_ROWS,
     .tile_cols = 2 * HDK_REGISTER / 4,
 };

@@ -37,7 +37,10 @@ struct hdk_gemm {
      * which makes large products slower and changes no bit. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* 0: scratch is of no use */
-    int64_t tile_rows, tile_cols;             /* of float32: c is best cut at their multiples */
+    /* A float32 product of the order HDK_SPLIT, in which b is bfloat16: the bits of the product in
+     * which it is converted to float32 before. */
+    void (*split_bf16)(const hdk_product *p);
+    int64_t tile_rows, tile_cols; /* of float32: c is best cut at their multiples */
 };
 HDK_FAMILY(hdk_gemm, HDK_F64)
 

@@ -1,5 +1,9 @@
 /* gemm_split.h - at most HDK_SPLIT_ROWS rows times a matrix whose columns are dense: a template
- * (template.h) for gemm.c, which turns one column into one row.
+ * (template.h) for gemm.c, which turns one column into one row. gemm.c tells by four words what the
+ * matrix is of: it may be bfloat16, which is widened as it is read.
+ *     B, B_VECTOR(b)    its element, and the vector of T that lies at b
+ *     B_ELEMENT(v)      an element as a T
+ *     split(name)       the name of a function
  *
  * A Linear of one token reads each weight once, so that memory is the limit. Every element of c is
  * the dot of a row of a with a column of b, both dense, in VECTOR chains, which are added up at the
@@ -10,8 +14,8 @@
 
 /* c (m, cols) = the sums of the chains of each element, in rows of `some`, and of the steps from q
  * on. sums has room for a multiple of four. */
-static HDK_NOINLINE void fn(add_up)(const hdk_product *p, const V *sums, int64_t some, int64_t cols,
-                                    int64_t q, const T *b, T *c)
+static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
+                                       int64_t cols, int64_t q, const B *b, T *c)
 {
     const T *x = p->a;
     T total[HDK_SPLIT_ROWS * HDK_SPLIT_ROWS];
@@ -22,7 +26,7 @@ static HDK_NOINLINE void fn(add_up)(const hdk_product *p, const V *sums, int64_t
         for (int64_t j = 0; j < cols; j++) {
             T sum = total[i * some + j], rest = 0;
             for (int64_t r = q; r < p->k; r++) {
-                rest = FMA(x[r], b[j * p->b_col + r], rest);
+                rest = FMA(x[r], B_ELEMENT(b[j * p->b_col + r]), rest);
             }
             sum += rest;
             c[j] = p->add ? c[j] + sum : sum;
@@ -32,10 +36,12 @@ static HDK_NOINLINE void fn(add_up)(const hdk_product *p, const V *sums, int64_t
 
 /* c (p->m, cols) for the columns at b, with numbers of rows and columns that the compiler knows.
  * The rows and columns that are missing are read as the last one and not written. */
-HDK_INLINE void fn(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
-                             const T *b, T *c)
+HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
+                                const B *b, T *c)
 {
-    const T *x[HDK_SPLIT_ROWS], *y[HDK_SPLIT_ROWS];
+    enum { LINE = 64 / sizeof(B) };
+    const T *x[HDK_SPLIT_ROWS];
+    const B *y[HDK_SPLIT_ROWS];
     V acc[HDK_SPLIT_ROWS][HDK_SPLIT_ROWS];
     int64_t whole = p->k - p->k % VECTOR, ahead = some * p->b_col;
     HDK_UNROLL
@@ -54,18 +60,27 @@ HDK_INLINE void fn(split_of)(const int m, const int some, const hdk_product *p, 
         __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
     }
     for (int64_t q = -whole; q != 0; q += VECTOR) {
-        V u[HDK_SPLIT_ROWS];
-        HDK_UNROLL
-        for (int j = 0; j < some; j++) {
-            __builtin_prefetch(y[j] + ahead + q, 0, 2); /* of the next columns */
-            u[j] = fn(vload)(y[j] + q);
+        V v[HDK_SPLIT_ROWS];
+        /* Memory is asked for the next columns. A line has several vectors of bfloat16: it is asked
+         * for once, in the order of memory, which is faster than the order of use. */
+        if (sizeof(B) == sizeof(T) || (q & (LINE - 1)) < VECTOR) {
+            HDK_UNROLL
+            for (int j = 0; j < some; j++) {
+                const bool own = sizeof(B) == sizeof(T);
+                const B *next = own ? y[j] + q : b + (q + whole) * some + j * LINE;
+                __builtin_prefetch(next + ahead, 0, 2);
+            }
         }
         HDK_UNROLL
         for (int i = 0; i < m; i++) {
-            V v = fn(vload)(x[i] + q);
+            v[i] = fn(vload)(x[i] + q);
+        }
+        HDK_UNROLL
+        for (int j = 0; j < some; j++) {
+            const V u = B_VECTOR(y[j] + q);
             HDK_UNROLL
-            for (int j = 0; j < some; j++) {
-                acc[i][j] = fn(vmuladd)(v, u[j], acc[i][j]);
+            for (int i = 0; i < m; i++) {
+                acc[i][j] = fn(vmuladd)(v[i], u, acc[i][j]);
             }
         }
     }
@@ -78,38 +93,39 @@ HDK_INLINE void fn(split_of)(const int m, const int some, const hdk_product *p, 
             sums[i * some + j] = acc[i][j];
         }
     }
-    fn(add_up)(p, sums, some, cols < some ? cols : some, whole, b, c);
+    split(add_up)(p, sums, some, cols < some ? cols : some, whole, b, c);
 }
 
-static HDK_NOINLINE void fn(split_1)(const hdk_product *p, int64_t cols, const T *b, T *c)
+static HDK_NOINLINE void split(split_1)(const hdk_product *p, int64_t cols, const B *b, T *c)
 {
-    fn(split_of)(1, BESIDE_1, p, cols, b, c);
+    split(split_of)(1, BESIDE_1, p, cols, b, c);
 }
 
-static HDK_NOINLINE void fn(split_2)(const hdk_product *p, int64_t cols, const T *b, T *c)
+static HDK_NOINLINE void split(split_2)(const hdk_product *p, int64_t cols, const B *b, T *c)
 {
-    fn(split_of)(2, BESIDE_2, p, cols, b, c);
+    split(split_of)(2, BESIDE_2, p, cols, b, c);
 }
 
-static HDK_NOINLINE void fn(split_4)(const hdk_product *p, int64_t cols, const T *b, T *c)
+static HDK_NOINLINE void split(split_4)(const hdk_product *p, int64_t cols, const B *b, T *c)
 {
-    fn(split_of)(4, BESIDE_4, p, cols, b, c);
+    split(split_of)(4, BESIDE_4, p, cols, b, c);
 }
 
 /* More than four rows go in turn, while the first cache holds the columns. */
-static void fn(split)(const hdk_product *p)
+static void split(split)(const hdk_product *p)
 {
-    void (*const some_columns)(const hdk_product *, int64_t, const T *, T *) =
-        p->m == 1   ? fn(split_1)
-        : p->m == 2 ? fn(split_2)
-                    : fn(split_4);
-    int64_t some = p->m == 1 ? BESIDE_1 : p->m == 2 ? BESIDE_2 : BESIDE_4;
+    const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 go as four */
+    void (*const some_columns)(const hdk_product *, int64_t, const B *, T *) =
+        p->m == 1 ? split(split_1)
+        : two     ? split(split_2)
+                  : split(split_4);
+    int64_t some = p->m == 1 ? BESIDE_1 : two ? BESIDE_2 : BESIDE_4;
     hdk_product rows = *p;
     for (int64_t j = 0; j < p->n; j += some) {
         for (int64_t i = 0; i < p->m; i += 4) {
             rows.m = p->m - i < 4 ? p->m - i : 4;
             rows.a = (const T *)p->a + i * p->a_row;
-            some_columns(&rows, p->n - j, (const T *)p->b + j * p->b_col,
+            some_columns(&rows, p->n - j, (const B *)p->b + j * p->b_col,
                          (T *)p->c + i * p->c_row + j);
         }
     }

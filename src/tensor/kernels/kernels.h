@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/base_internal.h"
 
@@ -50,7 +51,7 @@
  * AVX-512, which AVX2's serve, too: HDK_WIDE_TYPES is defined at the other levels. A family names
  * the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
  * HDK_WIDE(kernel) is NULL at AVX-512; hdk_softmax_common() has the kernel. */
-enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
+enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #ifdef HDK_WIDE_TYPES
 #define HDK_WIDE(kernel) kernel
 #define HDK_IF_WIDE(...) __VA_ARGS__
@@ -81,6 +82,24 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8 };
     {                                                                                              \
         return dtype <= (most) ? family() : family##_common();                                     \
     }
+
+/* A bfloat16 is the upper half of a float32. */
+static inline float hdk_from_bf16(uint16_t v)
+{
+    const uint32_t bits = (uint32_t)v << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* x rounded to the nearest bfloat16, ties to even. Every NaN becomes the one that PyTorch's vectors
+ * give. */
+static inline uint16_t hdk_to_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)(x != x ? 0xffff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
 
 /* An elementwise loop over n elements: data[i] advances by strides[i] bytes, data[0] is the output,
  * and what params points to depends on the op. */

@@ -43,6 +43,7 @@ static HDK_NOINLINE void runs_copy(char *to, int64_t to_step, const char *from, 
 {
     switch (size) {
     case 1: copy_sized(to, to_step, from, from_step, n, 1); break;
+    case 2: copy_steps(to, to_step, from, from_step, n, 2); break;
     case 4: copy_sized(to, to_step, from, from_step, n, 4); break;
     default: copy_sized(to, to_step, from, from_step, n, 8);
     }

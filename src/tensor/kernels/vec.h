@@ -69,6 +69,22 @@ enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* floats of a vector */
 typedef int32_t vec_i32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 
+typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(2), may_alias));
+
+/* bfloat16 from any address, as float32. GCC makes halves of a conversion of vectors. */
+HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
+{
+#if defined(__AVX512F__)
+    return (vec_f32)((vec_u32)_mm512_cvtepu16_epi32((__m256i) * (const vec_bf16 *)x) << 16);
+#elif defined(__AVX2__)
+    return (vec_f32)((vec_u32)_mm256_cvtepu16_epi32((__m128i) * (const vec_bf16 *)x) << 16);
+#elif defined(HDK_X86)
+    return (vec_f32)_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64((const void *)x));
+#else
+    return (vec_f32)(__builtin_convertvector(*(const vec_bf16 *)x, vec_u32) << 16);
+#endif
+}
+
 /* halves and quarters of a register, where it has them */
 typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
