@@ -121,8 +121,8 @@ uint64_t hd__uncleared_swap(uint64_t n);
 
 extern atomic_bool hd__warning_on; /* hd__warns reads it */
 
-/* Is there a handler? Ask before computing what a warning says, if that is costly. The caller of hd_warn
- * holds no lock, and its objects are complete, because the handler may call heed. */
+/* Is there a handler? Ask before computing what a warning says, if that is costly. The caller of
+ * hd_warn holds no lock, and its objects are complete, because the handler may call heed. */
 static inline bool hd__warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
