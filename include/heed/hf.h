@@ -96,7 +96,8 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
  * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
  * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
- * ".tmp". While an error stands, nothing is written: HD_STATE. */
+ * ".tmp"; the next call for the same folder uses it up. While an error stands, nothing is written:
+ * HD_STATE. */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 
@@ -174,8 +175,8 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * has adapters. On failure nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Makes the folder, which must not exist, with peft's adapter_config.json and
- * adapter_model.safetensors. On failure there is no folder. HD_STATE: m has no adapters. HD_VALUE:
- * parts of m have different options. */
+ * adapter_model.safetensors. It appears whole or not at all, as that of hd_save_pretrained.
+ * HD_STATE: m has no adapters. HD_VALUE: parts of m have different options. */
 HD_API bool hd_lora_save(hd_module *m, const char *folder);
 /* hd_lora_apply with the options of a folder that hd_lora_save or peft wrote, and with its weights
  * in place of the draws. HD_IO or HD_FORMAT: a file is missing or is not as it should be. HD_VALUE
