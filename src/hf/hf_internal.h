@@ -81,6 +81,9 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
  * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
 hd_dict *hd__json_values(const char *function, const char *path);
 
+/* Is it a dtype of files and weights: float32 or bfloat16? */
+bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
@@ -93,7 +96,7 @@ bool hd__folder_write(const char *function, const char *folder,
 
 /* The configuration that the file at path holds. */
 bool hd__config_read(const char *function, const char *path, hd__config *c);
-/* Adds the same as a JSON text. */
-void hd__config_write(const hd__config *c, const char *architecture, hd__text *t);
+/* Adds the same as a JSON text, for weights of dtype d. */
+void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
 
 #endif

@@ -229,21 +229,25 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. */
+/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. If W is bfloat16, the
+ * sum is a new one of float32. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
     hd_module *plain = m->plain;
+    hd_tensor *weight = hd_dtype_of(m->weight) == HD_BFLOAT16
+                            ? hd_parameter(hd_to(m->weight, HD_FLOAT32), false)
+                            : m->weight;
     hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
                                  hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
     delta =
         hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
-    delta = hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta)));
-    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(m->weight)) &&
-              hd_module_set_parameter(plain, "weight", m->weight) &&
+    delta = hd_add_(delta, hd_to(weight, hd_dtype_of(delta)));
+    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(weight)) &&
+              hd_module_set_parameter(plain, "weight", weight) &&
               (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
-              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(m->weight, delta);
+              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(weight, delta);
     hd_scope_close(scope);
     return ok;
 }

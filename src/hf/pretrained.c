@@ -14,6 +14,13 @@ hd_pretrained_options hd_pretrained_defaults(void)
     return (hd_pretrained_options){.size = sizeof(hd_pretrained_options), .dtype = HD_FLOAT32};
 }
 
+bool hd__hf_dtype_ok(const char *function, hd_dtype d)
+{
+    return d == HD_FLOAT32 || d == HD_BFLOAT16 ||
+           hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32 or bfloat16", function,
+                        hd_dtype_name(d));
+}
+
 /* ---------------------------------------------------------------- weights */
 
 /* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
@@ -80,16 +87,26 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
 static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
 {
     hd_tensor *w = hd_module_get_parameter(m, head_name);
-    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), HD_FLOAT32); /* (vocab, e) */
-    if (!own || hd_equal(own, w)) {
+    hd_dtype d = hd_dtype_of(w);
+    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), d); /* (vocab, e) */
+    if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
     hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
             HD__CUT(path), head_name);
-    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), true));
+    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), d == HD_FLOAT32));
 }
 
-static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
+/* Puts the file's tensor in the place of the matrix w, rounded to bfloat16, and frozen. */
+static bool store_matrix(hd_module *m, const char *name, const hd_tensor *w, hd_tensor *from)
+{
+    bool tied = w == hd_module_get_parameter(m, head_name);
+    hd_tensor *stored = hd_parameter(hd_clone(hd_to(from, HD_BFLOAT16)), false);
+    return hd_module_set_parameter(m, name, stored) &&
+           (!tied || hd_module_set_parameter(m, head_name, stored));
+}
+
+static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f, hd_dtype d)
 {
     HD_NO_GRAD;
     hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
@@ -99,7 +116,8 @@ static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
         hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
-        ok = from && hd_copy_(w, from);
+        ok = from && (d == HD_BFLOAT16 && hd_ndim(w) == 2 ? store_matrix(m, name, w, from)
+                                                          : hd_copy_(w, from) != NULL);
         hd_scope_close(scope);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
@@ -136,10 +154,11 @@ int hd__look_for(const char *function, const char *folder, const char *name, hd_
 }
 
 /* The folder's weights; `path` becomes that of their file. */
-static hd_safetensors *weights_open(const char *folder, hd__text *path)
+static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype d)
 {
     hd_safetensors_options o = hd_safetensors_defaults();
     o.map = true;
+    o.keep_bfloat16 = d == HD_BFLOAT16;
     int found = hd__look_for(loads, folder, "model.safetensors", path);
     found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
     if (found == 0) {
@@ -179,18 +198,17 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
         !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()")) {
         return NULL;
     }
-    if (o->dtype != HD_FLOAT32) {
-        return hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32", loads,
-                            hd_dtype_name(o->dtype));
+    if (!hd__hf_dtype_ok(loads, o->dtype)) {
+        return NULL;
     }
     hd__text config_path = {0}, path = {0};
     hd__config config;
     hd_module *m = NULL;
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
-    hd_safetensors *f = ok ? weights_open(folder, &path) : NULL;
+    hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
     m = f ? model_of(config_path.s, &config, f) : NULL;
-    if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
+    if (m && !(load_weights(m, path.s, f, o->dtype) && hd_module_eval(m))) {
         hd_module_free(m);
         m = NULL;
     }

@@ -27,17 +27,26 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-static bool write_weights(const char *path, hd_dict *weights)
+/* Writes the weights, which become tensors of dtype d. */
+static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
 {
-    return hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope;
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        const char *name = hd_dict_name(weights, i);
+        ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
+    }
+    hd_scope_close(scope);
+    return ok && hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
 }
 
-static bool write_config(const hd__model *m, const char *path, bool tied)
+static bool write_config(const hd__model *m, const char *path, bool tied, hd_dtype d)
 {
     hd__config c = m->config;
     *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) = tied;
     hd__text t = {0};
-    hd__config_write(&c, m->base.type->name, &t);
+    hd__config_write(&c, m->base.type->name, d, &t);
     bool ok = !t.failed && hd__whole_write(function, path, t.s, t.len);
     hd_free(t.s);
     return ok;
@@ -54,19 +63,21 @@ static bool copy_file(const char *from, const char *path)
 
 typedef struct saving {
     const hd__model *m;
-    const char *source;
+    const hd_save_pretrained_options *o;
 } saving;
 
 /* Fills the new directory. */
 static bool write_files(const char *hidden, void *user)
 {
     const hd__model *m = ((const saving *)user)->m;
-    const char *source = ((const saving *)user)->source;
+    const hd_save_pretrained_options *o = ((const saving *)user)->o;
+    const char *source = o->source;
     hd__text to = {0}, from = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
     bool tied = weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    bool ok = weights && hd__path_of(hidden, config_name, &to) && write_config(m, to.s, tied) &&
-              hd__path_of(hidden, weights_name, &to) && write_weights(to.s, weights);
+    bool ok = weights && hd__path_of(hidden, config_name, &to) &&
+              write_config(m, to.s, tied, o->dtype) && hd__path_of(hidden, weights_name, &to) &&
+              write_weights(to.s, weights, o->dtype);
     for (int i = 0; ok && source && i < COPIED; i++) {
         int found = hd__look_for(function, source, copied[i], &from);
         ok = found == 0 ||
@@ -89,9 +100,6 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    if (o->dtype != HD_FLOAT32) {
-        return hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32", function,
-                            hd_dtype_name(o->dtype));
-    }
-    return hd__folder_write(function, folder, write_files, &(saving){m, o->source});
+    return hd__hf_dtype_ok(function, o->dtype) &&
+           hd__folder_write(function, folder, write_files, &(saving){m, o});
 }
