@@ -101,7 +101,8 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
  * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
  * ".tmp"; the next call for the same folder uses it up. Tensors of another dtype are converted in
- * memory. While an error stands, nothing is written: HD_STATE. */
+ * memory. Nothing is written while an error stands or m has adapters (HD_STATE), or if lm_head is
+ * not the one of m's configuration (HD_SHAPE). */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 

@@ -1,4 +1,5 @@
 /* save.c - a model written as a folder that transformers loads. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text/whole.h"
@@ -91,6 +92,36 @@ static bool write_files(const char *hidden, void *user)
 
 /* ---------------------------------------------------------------- the folder */
 
+static bool no_adapter(hd_module *m, const char *name, void *user)
+{
+    (void)user;
+    return strcmp(m->type->name, "lora.Linear") != 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
+                        "hd_lora_save",
+                        function, name);
+}
+
+/* Has the model no adapters, and the head that its configuration says? */
+static bool is_whole(hd__model *m)
+{
+    const hd__config *c = &m->config;
+    const int64_t wanted[] = {m->vocab, c->is_gpt2 ? c->gpt2.n_embd : c->llama.hidden_size};
+    bool ok = hd_module_visit(&m->base, no_adapter, NULL);
+    hd_dict *own = ok ? hd_module_named_parameters(m->head) : NULL;
+    int64_t n = own ? hd_dict_len(own) : 0;
+    hd_tensor *w = n > 0 ? hd_dict_get(own, hd_dict_name(own, 0)) : NULL;
+    const char *expected = HD__SIZES(2, wanted);
+    const char *found = w ? HD__SIZES(hd_ndim(w), hd_sizes(w)) : "missing";
+    ok = own && ((n == 1 && strcmp(found, expected) == 0) ||
+                 hd_error_set(HD_SHAPE,
+                              "%s: lm_head.weight: found %s, the first of %" PRId64
+                              " in a %s: expected %s alone, as in m's configuration",
+                              function, found, n, m->head->type->name, expected));
+    hd_dict_free(own);
+    return ok;
+}
+
 bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
 {
     hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
@@ -100,6 +131,6 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    return hd__hf_dtype_ok(function, o->dtype) &&
+    return hd__hf_dtype_ok(function, o->dtype) && is_whole(m) &&
            hd__folder_write(function, folder, write_files, &(saving){m, o});
 }

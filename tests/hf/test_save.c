@@ -213,9 +213,30 @@ START_TEST(bfloat16_learns_with_adapters)
 }
 END_TEST
 
+START_TEST(another_head_and_adapters_are_not_saved)
+{
+    hd_module *m = golden_model("llama");
+    int before = files_in_folder();
+    ck_assert(hd_lora_apply(m, NULL) && !hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_STATE,
+             "hd_save_pretrained: 'model.layers.0.self_attn.q_proj' has an adapter: merge "
+             "them with hd_lora_merge or save them with hd_lora_save");
+    ck_assert(hd_lora_merge(m) && hd_module_set(m, "lm_head", hd_linear_new(16, 2, true)));
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found (2, 16), the first of 2 in a "
+                       "Linear: expected (64, 16) alone, as in m's configuration");
+    ck_assert(hd_module_set(m, "lm_head", hd_dropout_new(0.5, false)));
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found missing, the first of 0 in a "
+                       "Dropout: expected (64, 16) alone, as in m's configuration");
+    ck_assert_int_eq(files_in_folder(), before);
+    hd_module_free(m);
+}
+END_TEST
+
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses};
+    const TTest *const tests[] = {refuses, another_head_and_adapters_are_not_saved};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);
