@@ -34,9 +34,12 @@ typedef struct hd__model {
     int64_t layers, kv_heads, head_dim, positions, vocab;
 } hd__model;
 
-/* The public constructors. Messages begin with `caller`. */
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c);
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c);
+/* The public constructors. Messages begin with `caller`. d: that of the matrices. */
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
+/* m, which may be NULL; if d is HD_BFLOAT16, with frozen matrices of it without values. Parts of a
+ * model get them one by one, so that it never needs the memory of float32. On failure m is freed. */
+hd_module *hd__stored(hd_module *m, hd_dtype d);
 
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);

@@ -97,16 +97,7 @@ static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors 
     return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), d == HD_FLOAT32));
 }
 
-/* Puts the file's tensor in the place of the matrix w, rounded to bfloat16, and frozen. */
-static bool store_matrix(hd_module *m, const char *name, const hd_tensor *w, hd_tensor *from)
-{
-    bool tied = w == hd_module_get_parameter(m, head_name);
-    hd_tensor *stored = hd_parameter(hd_clone(hd_to(from, HD_BFLOAT16)), false);
-    return hd_module_set_parameter(m, name, stored) &&
-           (!tied || hd_module_set_parameter(m, head_name, stored));
-}
-
-static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f, hd_dtype d)
+static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
 {
     HD_NO_GRAD;
     hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
@@ -116,8 +107,7 @@ static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
         hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
-        ok = from && (d == HD_BFLOAT16 && hd_ndim(w) == 2 ? store_matrix(m, name, w, from)
-                                                          : hd_copy_(w, from) != NULL);
+        ok = from && hd_copy_(w, from);
         hd_scope_close(scope);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
@@ -171,7 +161,8 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype
 }
 
 /* The model of the configuration that stands in the file at path. */
-static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f)
+static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f,
+                           hd_dtype d)
 {
     HD_NO_INIT;
     int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
@@ -184,8 +175,8 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
     hd_module *m = caller.failed ? NULL
-                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2)
-                                 : hd__llama_make(caller.s, &c->llama);
+                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, d)
+                                 : hd__llama_make(caller.s, &c->llama, d);
     hd_free(caller.s);
     return m;
 }
@@ -207,8 +198,8 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
     hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
-    m = f ? model_of(config_path.s, &config, f) : NULL;
-    if (m && !(load_weights(m, path.s, f, o->dtype) && hd_module_eval(m))) {
+    m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
+    if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
         hd_module_free(m);
         m = NULL;
     }
