@@ -72,7 +72,7 @@ HD_API hd_module *hd_llama_new(const hd_llama_config *c);
 
 typedef struct hd_pretrained_options {
     size_t size;
-    hd_dtype dtype; /* HD_FLOAT32: what the weights become; heed has no other yet */
+    hd_dtype dtype; /* HD_FLOAT32: what the weights become; or HD_BFLOAT16 */
 } hd_pretrained_options;
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
@@ -82,12 +82,16 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it should be
  * tied: then it is not tied. NULL with an error that names the file, the key or the tensor, what
  * was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is
- * missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has not). */
+ * missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has not).
+ *
+ * With HD_BFLOAT16 the weights of Linear, Conv1D and Embedding take half the memory: they are
+ * rounded to bfloat16, or stay as they are in a file of bfloat16, and they are frozen. Biases and
+ * norms are float32, and so is all that is computed. hd_lora_apply makes such a model learn. */
 HD_API hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o);
 
 typedef struct hd_save_pretrained_options {
     size_t size;
-    hd_dtype dtype;     /* HD_FLOAT32: that of the file; heed has no other yet */
+    hd_dtype dtype;     /* HD_FLOAT32: that of all tensors of the file; or HD_BFLOAT16 */
     const char *source; /* NULL; a folder whose tokenizer and generation_config.json are copied */
 } hd_save_pretrained_options;
 
@@ -96,7 +100,9 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
  * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
  * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
- * ".tmp". While an error stands, nothing is written: HD_STATE. */
+ * ".tmp"; the next call for the same folder uses it up. Tensors of another dtype are converted in
+ * memory. Nothing is written while an error stands or m has adapters (HD_STATE), or if lm_head is
+ * not the one of m's configuration (HD_SHAPE). */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 
@@ -174,8 +180,8 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * has adapters. On failure nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Makes the folder, which must not exist, with peft's adapter_config.json and
- * adapter_model.safetensors. On failure there is no folder. HD_STATE: m has no adapters. HD_VALUE:
- * parts of m have different options. */
+ * adapter_model.safetensors. It appears whole or not at all, as that of hd_save_pretrained.
+ * HD_STATE: m has no adapters. HD_VALUE: parts of m have different options. */
 HD_API bool hd_lora_save(hd_module *m, const char *folder);
 /* hd_lora_apply with the options of a folder that hd_lora_save or peft wrote, and with its weights
  * in place of the draws. HD_IO or HD_FORMAT: a file is missing or is not as it should be. HD_VALUE
@@ -183,8 +189,9 @@ HD_API bool hd_lora_save(hd_module *m, const char *folder);
  * modules_to_save or a bias. On failure nothing changes. */
 HD_API bool hd_lora_load(hd_module *m, const char *folder);
 /* Adds (lora_alpha / r) B A to each weight and puts the plain modules back. The parameters stay
- * frozen. HD_STATE: m has no adapters. If memory runs out, each module is either merged or as it
- * was, so the outputs are the same, and another call merges the rest. */
+ * frozen. A weight of bfloat16 becomes one of float32, so that the sum is not rounded; if it was
+ * tied, it is no longer. HD_STATE: m has no adapters. If memory runs out, each module is either
+ * merged or as it was, so the outputs are the same, and another call merges the rest. */
 HD_API bool hd_lora_merge(hd_module *m);
 
 #ifdef __cplusplus

@@ -317,7 +317,7 @@ static void add_rope(hd__text *t, const hd_llama_config *c)
     hd__text_puts(t, "}");
 }
 
-void hd__config_write(const hd__config *c, const char *architecture, hd__text *t)
+void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
 {
     const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
     const void *config = c->is_gpt2 ? (const void *)&c->gpt2 : &c->llama;
@@ -331,7 +331,7 @@ void hd__config_write(const hd__config *c, const char *architecture, hd__text *t
     if (!c->is_gpt2) {
         add_rope(t, &c->llama);
     }
-    hd__text_puts(t, ",\n  \"dtype\": \"float32\"\n}\n");
+    hd__text_format(t, ",\n  \"dtype\": \"%s\"\n}\n", hd_dtype_name(d));
 }
 
 /* ---------------------------------------------------------------- generation_config.json */

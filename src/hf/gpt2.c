@@ -194,7 +194,7 @@ bool hd__is_gpt2(const hd_module *m)
     return m->type == &gpt2_type;
 }
 
-static hd_module *transformer_new(const hd_gpt2_config *c)
+static hd_module *transformer_new(const hd_gpt2_config *c, hd_dtype d)
 {
     static const hd_module_type type = HD_MODULE_TYPE(transformer, "GPT2Model", NULL);
     transformer *m = (transformer *)hd_module_new(&type);
@@ -204,23 +204,23 @@ static hd_module *transformer_new(const hd_gpt2_config *c)
     hd_module *blocks = hd_module_list_n(0, NULL);
     bool ok = blocks;
     for (int64_t i = 0; ok && i < c->n_layer; i++) {
-        ok = hd_module_list_append(blocks, block_new(c, i));
+        ok = hd_module_list_append(blocks, hd__stored(block_new(c, i), d));
     }
     if (!ok) {
         hd_module_free(blocks);
         blocks = NULL;
     }
     hd_register_module(&m->base, "wte", &m->wte,
-                       hd_embedding_new(c->vocab_size, c->n_embd, HD_NO_PADDING));
+                       hd__stored(hd_embedding_new(c->vocab_size, c->n_embd, HD_NO_PADDING), d));
     hd_register_module(&m->base, "wpe", &m->wpe,
-                       hd_embedding_new(c->n_positions, c->n_embd, HD_NO_PADDING));
+                       hd__stored(hd_embedding_new(c->n_positions, c->n_embd, HD_NO_PADDING), d));
     hd_register_module(&m->base, "drop", &m->drop, hd_dropout_new(c->embd_pdrop, false));
     hd_register_module(&m->base, "h", &m->h, blocks);
     hd_register_module(&m->base, "ln_f", &m->ln_f, norm_new(c));
     return hd_module_ready(&m->base);
 }
 
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c)
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d)
 {
     if (!hd__sizes_ok(caller, (hd__named_size[]){{"vocab_size", c->vocab_size},
                                                  {"n_positions", c->n_positions},
@@ -246,9 +246,9 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c)
                            .vocab = c->vocab_size};
     bool draw = hd_set_init_mode(false);
     hd_module *self = &m->model.base;
-    hd_register_module(self, "transformer", &m->transformer, transformer_new(c));
+    hd_register_module(self, "transformer", &m->transformer, transformer_new(c, d));
     hd_register_module(self, "lm_head", &m->model.head,
-                       hd_linear_new(c->n_embd, c->vocab_size, false));
+                       hd__stored(hd_linear_new(c->n_embd, c->vocab_size, false), d));
     return hd__model_ready(&m->model, draw, c->initializer_range,
                            c->tie_word_embeddings ? "transformer.wte.weight" : NULL);
 }
@@ -258,6 +258,7 @@ hd_module *hd_gpt2_new(const hd_gpt2_config *c)
     static const char function[] = "hd_gpt2_new";
     hd_gpt2_config defaults = hd_gpt2_config_defaults();
     c = c ? c : &defaults;
-    return HD__SIZE_OK_TO(function, c, "hd_gpt2_config_defaults()") ? hd__gpt2_make(function, c)
-                                                                    : NULL;
+    return HD__SIZE_OK_TO(function, c, "hd_gpt2_config_defaults()")
+               ? hd__gpt2_make(function, c, HD_FLOAT32)
+               : NULL;
 }

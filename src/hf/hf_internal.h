@@ -34,9 +34,12 @@ typedef struct hd__model {
     int64_t layers, kv_heads, head_dim, positions, vocab;
 } hd__model;
 
-/* The public constructors. Messages begin with `caller`. */
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c);
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c);
+/* The public constructors. Messages begin with `caller`. d: that of the matrices. */
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
+/* m, which may be NULL; if d is HD_BFLOAT16, with frozen matrices of it without values. Parts of a
+ * model get them one by one, so that it never needs the memory of float32. On failure m is freed. */
+hd_module *hd__stored(hd_module *m, hd_dtype d);
 
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
@@ -81,14 +84,22 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
  * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
 hd_dict *hd__json_values(const char *function, const char *path);
 
+/* Is it a dtype of files and weights: float32 or bfloat16? */
+bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
 int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
 
+/* Writes a folder that must not exist, whole or not at all: `fill` writes the files into a hidden
+ * directory, which then becomes the folder. */
+bool hd__folder_write(const char *function, const char *folder,
+                      bool (*fill)(const char *hidden, void *user), void *user);
+
 /* The configuration that the file at path holds. */
 bool hd__config_read(const char *function, const char *path, hd__config *c);
-/* Adds the same as a JSON text. */
-void hd__config_write(const hd__config *c, const char *architecture, hd__text *t);
+/* Adds the same as a JSON text, for weights of dtype d. */
+void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
 
 #endif

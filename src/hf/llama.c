@@ -194,7 +194,7 @@ bool hd__is_llama(const hd_module *m)
     return m->type == &llama_type || m->type == &qwen2_type;
 }
 
-static hd_module *body_new(const hd_llama_config *c)
+static hd_module *body_new(const hd_llama_config *c, hd_dtype d)
 {
     static const hd_module_type llama_model = HD_MODULE_TYPE(body, "LlamaModel", NULL);
     static const hd_module_type qwen2_model = HD_MODULE_TYPE(body, "Qwen2Model", NULL);
@@ -205,21 +205,22 @@ static hd_module *body_new(const hd_llama_config *c)
     hd_module *layers = hd_module_list_n(0, NULL);
     bool ok = layers;
     for (int64_t i = 0; ok && i < c->num_hidden_layers; i++) {
-        ok = hd_module_list_append(layers, layer_new(c, i));
+        ok = hd_module_list_append(layers, hd__stored(layer_new(c, i), d));
     }
     if (!ok) {
         hd_module_free(layers);
         layers = NULL;
     }
-    hd_register_module(&m->base, "embed_tokens", &m->embed_tokens,
-                       hd_embedding_new(c->vocab_size, c->hidden_size, c->pad_token_id));
+    hd_register_module(
+        &m->base, "embed_tokens", &m->embed_tokens,
+        hd__stored(hd_embedding_new(c->vocab_size, c->hidden_size, c->pad_token_id), d));
     hd_register_module(&m->base, "layers", &m->layers, layers);
     hd_register_module(&m->base, "norm", &m->norm,
                        hd_rms_norm_new(c->hidden_size, c->rms_norm_eps));
     return hd_module_ready(&m->base);
 }
 
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *given)
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *given, hd_dtype d)
 {
     hd_llama_config c = *given;
     int64_t heads = c.num_attention_heads;
@@ -265,9 +266,9 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *given)
                            .vocab = c.vocab_size};
     bool draw = hd_set_init_mode(false);
     hd_module *self = &m->model.base;
-    hd_register_module(self, "model", &m->body, body_new(&c));
+    hd_register_module(self, "model", &m->body, body_new(&c, d));
     hd_register_module(self, "lm_head", &m->model.head,
-                       hd_linear_new(c.hidden_size, c.vocab_size, false));
+                       hd__stored(hd_linear_new(c.hidden_size, c.vocab_size, false), d));
     return hd__model_ready(&m->model, draw, c.initializer_range,
                            c.tie_word_embeddings ? "model.embed_tokens.weight" : NULL);
 }
@@ -277,6 +278,7 @@ hd_module *hd_llama_new(const hd_llama_config *c)
     static const char function[] = "hd_llama_new";
     hd_llama_config defaults = hd_llama_config_defaults();
     c = c ? c : &defaults;
-    return HD__SIZE_OK_TO(function, c, "hd_llama_config_defaults()") ? hd__llama_make(function, c)
-                                                                     : NULL;
+    return HD__SIZE_OK_TO(function, c, "hd_llama_config_defaults()")
+               ? hd__llama_make(function, c, HD_FLOAT32)
+               : NULL;
 }

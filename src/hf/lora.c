@@ -2,7 +2,6 @@
  *
  * What can fail comes before the first change of the model: the places are found, all modules are
  * made beside the model and filled, and then modules are exchanged, which needs no memory. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -230,21 +229,25 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. */
+/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. If W is bfloat16, the
+ * sum is a new one of float32. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
     hd_module *plain = m->plain;
+    hd_tensor *weight = hd_dtype_of(m->weight) == HD_BFLOAT16
+                            ? hd_parameter(hd_to(m->weight, HD_FLOAT32), false)
+                            : m->weight;
     hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
                                  hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
     delta =
         hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
-    delta = hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta)));
-    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(m->weight)) &&
-              hd_module_set_parameter(plain, "weight", m->weight) &&
+    delta = hd_add_(delta, hd_to(weight, hd_dtype_of(delta)));
+    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(weight)) &&
+              hd_module_set_parameter(plain, "weight", weight) &&
               (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
-              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(m->weight, delta);
+              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(weight, delta);
     hd_scope_close(scope);
     return ok;
 }
@@ -338,26 +341,20 @@ static bool write_config(hd__text *t, const hd_dict *names, hd_module *m)
     return ok;
 }
 
-/* Makes the folder with both files, or none of them. */
-static bool write_folder(const char *folder, const hd_dict *tensors, const hd__text *config)
+typedef struct adapter_files {
+    const hd_dict *tensors;
+    const hd__text *config;
+} adapter_files;
+
+/* Fills the new directory. */
+static bool write_adapter(const char *hidden, void *user)
 {
-    static const char function[] = "hd_lora_save";
-    char *paths[] = {path_in(folder, tensors_name), path_in(folder, config_name)};
-    bool named = paths[0] && paths[1], made = named && hd__sys_mkdir(folder) == 0;
-    bool ok = made && hd_save_safetensors(paths[0], tensors) &&
-              hd__whole_write(function, paths[1], config->s, config->len);
-    if (named && !made) {
-        hd__create_fail(function, folder, "a directory", errno);
-    }
-    for (int i = 0; i < 2; i++) {
-        if (made && !ok) {
-            hd__sys_unlink(HD__SYS_HERE, paths[i]);
-        }
-        hd_free(paths[i]);
-    }
-    if (made && !ok) {
-        hd__sys_rmdir(folder);
-    }
+    const adapter_files *files = user;
+    char *tensors = path_in(hidden, tensors_name), *config = path_in(hidden, config_name);
+    bool ok = tensors && config && hd_save_safetensors(tensors, files->tensors) &&
+              hd__whole_write("hd_lora_save", config, files->config->s, files->config->len);
+    hd_free(tensors);
+    hd_free(config);
     return ok;
 }
 
@@ -369,7 +366,8 @@ bool hd_lora_save(hd_module *m, const char *folder)
     hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
     bool ok = tensors && hd_dict_set_string(tensors, "format", "pt") &&
-              write_config(&config, names, m) && write_folder(folder, tensors, &config);
+              write_config(&config, names, m) &&
+              hd__folder_write(function, folder, write_adapter, &(adapter_files){tensors, &config});
     hd_dict_free(tensors);
     hd_dict_free(names);
     hd_free(config.s);

@@ -102,6 +102,28 @@ static bool draw_weights(hd__model *m, double std)
     return hd_forward_end(&m->base, last);
 }
 
+hd_module *hd__stored(hd_module *m, hd_dtype d)
+{
+    if (!m || d == HD_FLOAT32) {
+        return m;
+    }
+    hd_scope *scope = hd_scope_open();
+    hd_dict *weights = scope ? hd_module_named_parameters(m) : NULL;
+    bool ok = weights;
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        const char *name = hd_dict_name(weights, i);
+        hd_tensor *w = hd_dict_get(weights, name);
+        ok = hd_ndim(w) != 2 ||
+             hd_module_set_parameter(m, name, hd_parameter(hd_empty_like(w, d), false));
+    }
+    hd_dict_free(weights);
+    hd_scope_close(scope);
+    if (!ok) {
+        hd_module_free(m);
+    }
+    return ok ? m : NULL;
+}
+
 hd_module *hd__model_ready(hd__model *model, bool draw, double std, const char *tied)
 {
     hd_set_init_mode(draw);

@@ -14,6 +14,13 @@ hd_pretrained_options hd_pretrained_defaults(void)
     return (hd_pretrained_options){.size = sizeof(hd_pretrained_options), .dtype = HD_FLOAT32};
 }
 
+bool hd__hf_dtype_ok(const char *function, hd_dtype d)
+{
+    return d == HD_FLOAT32 || d == HD_BFLOAT16 ||
+           hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32 or bfloat16", function,
+                        hd_dtype_name(d));
+}
+
 /* ---------------------------------------------------------------- weights */
 
 /* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
@@ -80,13 +87,14 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
 static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
 {
     hd_tensor *w = hd_module_get_parameter(m, head_name);
-    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), HD_FLOAT32); /* (vocab, e) */
-    if (!own || hd_equal(own, w)) {
+    hd_dtype d = hd_dtype_of(w);
+    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), d); /* (vocab, e) */
+    if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
     hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
             HD__CUT(path), head_name);
-    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), true));
+    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), d == HD_FLOAT32));
 }
 
 static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
@@ -136,10 +144,11 @@ int hd__look_for(const char *function, const char *folder, const char *name, hd_
 }
 
 /* The folder's weights; `path` becomes that of their file. */
-static hd_safetensors *weights_open(const char *folder, hd__text *path)
+static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype d)
 {
     hd_safetensors_options o = hd_safetensors_defaults();
     o.map = true;
+    o.keep_bfloat16 = d == HD_BFLOAT16;
     int found = hd__look_for(loads, folder, "model.safetensors", path);
     found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
     if (found == 0) {
@@ -152,7 +161,8 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path)
 }
 
 /* The model of the configuration that stands in the file at path. */
-static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f)
+static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f,
+                           hd_dtype d)
 {
     HD_NO_INIT;
     int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
@@ -165,8 +175,8 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
     hd_module *m = caller.failed ? NULL
-                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2)
-                                 : hd__llama_make(caller.s, &c->llama);
+                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, d)
+                                 : hd__llama_make(caller.s, &c->llama, d);
     hd_free(caller.s);
     return m;
 }
@@ -179,17 +189,16 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
         !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()")) {
         return NULL;
     }
-    if (o->dtype != HD_FLOAT32) {
-        return hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32", loads,
-                            hd_dtype_name(o->dtype));
+    if (!hd__hf_dtype_ok(loads, o->dtype)) {
+        return NULL;
     }
     hd__text config_path = {0}, path = {0};
     hd__config config;
     hd_module *m = NULL;
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
-    hd_safetensors *f = ok ? weights_open(folder, &path) : NULL;
-    m = f ? model_of(config_path.s, &config, f) : NULL;
+    hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
+    m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
     if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
         hd_module_free(m);
         m = NULL;

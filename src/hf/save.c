@@ -1,6 +1,5 @@
-/* save.c - a model written as a folder that transformers loads. The folder is made under another
- * name beside the place that it gets, which it takes in one step when it is whole. */
-#include <errno.h>
+/* save.c - a model written as a folder that transformers loads. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text/whole.h"
@@ -29,17 +28,26 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-static bool write_weights(const char *path, hd_dict *weights)
+/* Writes the weights, which become tensors of dtype d. */
+static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
 {
-    return hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    bool ok = scope;
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        const char *name = hd_dict_name(weights, i);
+        ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
+    }
+    hd_scope_close(scope);
+    return ok && hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
 }
 
-static bool write_config(const hd__model *m, const char *path, bool tied)
+static bool write_config(const hd__model *m, const char *path, bool tied, hd_dtype d)
 {
     hd__config c = m->config;
     *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) = tied;
     hd__text t = {0};
-    hd__config_write(&c, m->base.type->name, &t);
+    hd__config_write(&c, m->base.type->name, d, &t);
     bool ok = !t.failed && hd__whole_write(function, path, t.s, t.len);
     hd_free(t.s);
     return ok;
@@ -54,14 +62,23 @@ static bool copy_file(const char *from, const char *path)
     return ok;
 }
 
+typedef struct saving {
+    const hd__model *m;
+    const hd_save_pretrained_options *o;
+} saving;
+
 /* Fills the new directory. */
-static bool write_files(const hd__model *m, const char *hidden, const char *source)
+static bool write_files(const char *hidden, void *user)
 {
+    const hd__model *m = ((const saving *)user)->m;
+    const hd_save_pretrained_options *o = ((const saving *)user)->o;
+    const char *source = o->source;
     hd__text to = {0}, from = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
     bool tied = weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    bool ok = weights && hd__path_of(hidden, config_name, &to) && write_config(m, to.s, tied) &&
-              hd__path_of(hidden, weights_name, &to) && write_weights(to.s, weights);
+    bool ok = weights && hd__path_of(hidden, config_name, &to) &&
+              write_config(m, to.s, tied, o->dtype) && hd__path_of(hidden, weights_name, &to) &&
+              write_weights(to.s, weights, o->dtype);
     for (int i = 0; ok && source && i < COPIED; i++) {
         int found = hd__look_for(function, source, copied[i], &from);
         ok = found == 0 ||
@@ -75,75 +92,45 @@ static bool write_files(const hd__model *m, const char *hidden, const char *sour
 
 /* ---------------------------------------------------------------- the folder */
 
-static int removed(int fd, const char *name)
+static bool no_adapter(hd_module *m, const char *name, void *user)
 {
-    return hd__sys_unlink(fd, name) == 0 || errno == ENOENT ? 0 : errno;
+    (void)user;
+    return strcmp(m->type->name, "lora.Linear") != 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
+                        "hd_lora_save",
+                        function, name);
 }
 
-/* Removes the new directory, which allocates nothing, and warns if that fails. */
-static void hidden_remove(const char *hidden)
+/* Has the model no adapters, and the head that its configuration says? */
+static bool is_whole(hd__model *m)
 {
-    int fd = hd__sys_open_directory(hidden, false), cause = fd < 0 ? errno : 0;
-    cause = cause ? cause : removed(fd, config_name);
-    cause = cause ? cause : removed(fd, weights_name);
-    for (int i = 0; cause == 0 && i < COPIED; i++) {
-        cause = removed(fd, copied[i]);
-    }
-    hd__sys_drop(fd);
-    cause = cause || hd__sys_rmdir(hidden) == 0 ? cause : errno;
-    if (cause) {
-        hd_warn("%s: '%.*s' is left, which cannot be removed: %s", function, HD__CUT(hidden),
-                HD__WHY(cause));
-    }
-}
-
-/* Gives the new directory its name. */
-static bool hidden_show(const char *hidden, const char *folder)
-{
-    int parent = hd__parent_open(folder);
-    int cause = parent < 0 || hd__sys_rename(hidden, folder) != 0 ? errno : 0;
-    if (cause) {
-        hd__sys_drop(parent);
-        hidden_remove(hidden);
-        return hd__create_fail(function, folder, "a directory", cause);
-    }
-    cause = hd__sync_close(parent);
-    return cause == 0 ||
-           hd__io_fail(function, folder, "sync its folder, although it is written", cause);
+    const hd__config *c = &m->config;
+    const int64_t wanted[] = {m->vocab, c->is_gpt2 ? c->gpt2.n_embd : c->llama.hidden_size};
+    bool ok = hd_module_visit(&m->base, no_adapter, NULL);
+    hd_dict *own = ok ? hd_module_named_parameters(m->head) : NULL;
+    int64_t n = own ? hd_dict_len(own) : 0;
+    hd_tensor *w = n > 0 ? hd_dict_get(own, hd_dict_name(own, 0)) : NULL;
+    const char *expected = HD__SIZES(2, wanted);
+    const char *found = w ? HD__SIZES(hd_ndim(w), hd_sizes(w)) : "missing";
+    ok = own && ((n == 1 && strcmp(found, expected) == 0) ||
+                 hd_error_set(HD_SHAPE,
+                              "%s: lm_head.weight: found %s, the first of %" PRId64
+                              " in a %s: expected %s alone, as in m's configuration",
+                              function, found, n, m->head->type->name, expected));
+    hd_dict_free(own);
+    return ok;
 }
 
 bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
 {
     hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
-    hd__sys_info info;
     o = o ? o : &defaults;
     hd__model *m = hd__model_of(module, function);
     if (!m || !hd__given_to(function, "folder", folder) ||
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    if (o->dtype != HD_FLOAT32) {
-        return hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32", function,
-                            hd_dtype_name(o->dtype));
-    }
-    if (hd__sys_stat(HD__SYS_HERE, folder, false, &info) == 0) {
-        return hd__create_fail(function, folder, "a directory", EEXIST);
-    }
-    hd__text hidden = {0};
-    hd__text_add(&hidden, folder, hd__parent_length(folder));
-    hd__text_format(&hidden, "%s.heed-%lx-%llx.tmp", hidden.len > 0 ? "/" : "", hd__sys_process(),
-                    (unsigned long long)hd__sys_nanoseconds());
-    bool ok = !hidden.failed;
-    if (ok && hd__sys_mkdir(hidden.s) != 0) {
-        ok = hd__create_fail(function, folder, "a directory", errno);
-    } else if (ok) {
-        ok = write_files(m, hidden.s, o->source);
-        if (ok) {
-            ok = hidden_show(hidden.s, folder);
-        } else {
-            hidden_remove(hidden.s);
-        }
-    }
-    hd_free(hidden.s);
-    return ok;
+    return hd__hf_dtype_ok(function, o->dtype) && is_whole(m) &&
+           hd__folder_write(function, folder, write_files, &(saving){m, o});
 }

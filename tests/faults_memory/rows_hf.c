@@ -12,7 +12,8 @@ static hd_llama_config llama;
 static hd_module *gpt2_model, *llama_model;
 static hd_tensor *prompt, *logits; /* (2, 2), (2, 300) */
 static hd_generate_options options, drawn;
-static hd_save_pretrained_options saved_beside;
+static hd_save_pretrained_options saved_beside, saved_stored;
+static hd_pretrained_options stored;
 
 /* without adapters, and with one in one place */
 static hd_module *plain, *adapted;
@@ -51,6 +52,10 @@ static void begin(world *w)
     drawn.on_token = on_token;
     saved_beside = hd_save_pretrained_defaults();
     saved_beside.source = FOLDERS "/gpt2";
+    saved_stored = hd_save_pretrained_defaults();
+    saved_stored.dtype = HD_BFLOAT16;
+    stored = hd_pretrained_defaults();
+    stored.dtype = HD_BFLOAT16;
     world_add(w, "GPT-2", thing_of_module(gpt2_model));
     world_add(w, "Llama", thing_of_module(llama_model));
     world_add(w, "prompt", thing_of_tensor(prompt));

@@ -8,7 +8,10 @@ ROW(hd_gpt2_new, "", hd_gpt2_new(&gpt2))
 ROW(hd_llama_new, "", hd_llama_new(&llama))
 ROW(hd_from_pretrained, "GPT-2", hd_from_pretrained(FOLDERS "/gpt2", NULL))
 ROW(hd_from_pretrained, "three shards of Qwen 2", hd_from_pretrained(FOLDERS "/qwen2_f16", NULL))
+ROW(hd_from_pretrained, "in bfloat16", hd_from_pretrained(FOLDERS "/gpt2_bf16", &stored))
 ROW(hd_save_pretrained, "", hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_beside))
+ROW(hd_save_pretrained, "in bfloat16",
+    hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_stored))
 DO(CALL, hd_generate_options_load, "", {
     bool ok = hd_generate_options_load(FOLDERS "/llama", &options);
     keep(o, thing_of_bool(ok));

@@ -237,7 +237,7 @@ START_TEST(options_of_loading)
     hd_pretrained_options o = hd_pretrained_defaults();
     o.dtype = HD_FLOAT64;
     ck_assert_ptr_null(hd_from_pretrained(MODELS "/gpt2", &o));
-    ck_error(HD_DTYPE, "hd_from_pretrained: o->dtype float64: expected float32");
+    ck_error(HD_DTYPE, "hd_from_pretrained: o->dtype float64: expected float32 or bfloat16");
     o.size = 3;
     ck_assert_ptr_null(hd_from_pretrained(MODELS "/gpt2", &o));
     ck_error(HD_VALUE, sized("hd_from_pretrained: o->size 3: expected %zu, as "

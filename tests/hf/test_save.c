@@ -68,7 +68,7 @@ START_TEST(refuses)
     hd_save_pretrained_options o = hd_save_pretrained_defaults();
     o.dtype = HD_INT64;
     ck_assert(!hd_save_pretrained(m, folder, &o));
-    ck_error(HD_DTYPE, "hd_save_pretrained: o->dtype int64: expected float32");
+    ck_error(HD_DTYPE, "hd_save_pretrained: o->dtype int64: expected float32 or bfloat16");
     ck_assert(!hd_save_pretrained(m, "no/such", NULL));
     ck_error(HD_IO, "hd_save_pretrained: 'no/such': the folder 'no' does not exist: create it "
                     "first");
@@ -103,13 +103,146 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- bfloat16 */
+
+static hd_module *stored_model(const char *folder)
+{
+    hd_pretrained_options o = hd_pretrained_defaults();
+    o.dtype = HD_BFLOAT16;
+    hd_module *m = hd_from_pretrained(folder, &o);
+    ck_assert_msg(m, "%s", hd_error_message());
+    return m;
+}
+
+/* Rounds the matrices to bfloat16 and back. */
+static void round_matrices(hd_module *m)
+{
+    HD_NO_GRAD;
+    hd_list *all = hd_module_parameters(m);
+    for (int64_t i = 0; i < hd_list_len(all); i++) {
+        hd_tensor *w = hd_list_get(all, i);
+        ck_assert(hd_ndim(w) != 2 || hd_copy_(w, hd_to(hd_to(w, HD_BFLOAT16), HD_FLOAT32)));
+    }
+}
+
+/* The model as it is saved and loaded again in these dtypes */
+static hd_module *saved_and_loaded(hd_module *m, hd_dtype file, hd_dtype memory)
+{
+    const char *folder = temporary("stored");
+    hd_save_pretrained_options o = hd_save_pretrained_defaults();
+    o.dtype = file;
+    ck_assert_msg(hd_save_pretrained(m, folder, &o), "%s", hd_error_message());
+    hd_module *again =
+        memory == HD_BFLOAT16 ? stored_model(folder) : hd_from_pretrained(folder, NULL);
+    remove_saved(folder);
+    ck_assert_msg(again, "%s", hd_error_message());
+    return again;
+}
+
+START_TEST(bfloat16_gives_the_bits_of_rounded_float32)
+{
+    HD_SCOPE;
+    char path[512];
+    snprintf(path, sizeof path, MODELS "/%s", model_folders[_i]);
+    hd_module *m = golden_model(model_folders[_i]), *stored = stored_model(path);
+    hd_module *again[] = {saved_and_loaded(stored, HD_FLOAT32, HD_FLOAT32),
+                          saved_and_loaded(stored, HD_FLOAT32, HD_BFLOAT16),
+                          saved_and_loaded(stored, HD_BFLOAT16, HD_BFLOAT16)};
+    round_matrices(m);
+    hd_tensor *ids = hd_view(hd_arange(0, 24, 1), 2, 12), *y = hd_forward(m, ids);
+    ck_assert(hd_equal(hd_forward(stored, ids), y));
+    ck_assert(hd_equal(hd_generate(stored, ids, NULL), hd_generate(m, ids, NULL)));
+    ck_assert(hd_equal(hd_forward(again[0], ids), y));
+    ck_assert(hd_equal(hd_forward(again[1], ids), y));
+    hd_dict *a = hd_module_named_parameters(stored), *b = hd_module_named_parameters(again[2]);
+    ck_assert_int_eq(hd_dict_len(a), hd_list_len(hd_module_parameters(m))); /* tied as m is */
+    for (int64_t i = 0; i < hd_dict_len(a); i++) {
+        hd_tensor *w = hd_dict_get(a, hd_dict_name(a, i));
+        hd_tensor *v = hd_dict_get(b, hd_dict_name(a, i));
+        bool matrix = hd_ndim(w) == 2;
+        ck_assert_int_eq(hd_dtype_of(w), matrix ? HD_BFLOAT16 : HD_FLOAT32);
+        ck_assert_int_eq(hd_requires_grad(w), !matrix);
+        w = hd_to(hd_to(hd_detach(w), HD_BFLOAT16), HD_FLOAT32); /* rounded once */
+        ck_assert(hd_equal(w, hd_to(hd_detach(v), HD_FLOAT32)));
+    }
+    hd_dict_free(a);
+    hd_dict_free(b);
+    hd_module_free(m);
+    hd_module_free(stored);
+    for (int i = 0; i < 3; i++) {
+        hd_module_free(again[i]);
+    }
+}
+END_TEST
+
+START_TEST(bfloat16_learns_with_adapters)
+{
+    HD_SCOPE;
+    char path[512];
+    snprintf(path, sizeof path, MODELS "/%s", _i ? "llama" : "gpt2");
+    hd_module *m = stored_model(path);
+    hd_manual_seed(1);
+    ck_assert(hd_lora_apply(m, NULL));
+    hd_adamw_options o = hd_adamw_defaults();
+    o.lr = 0.02;
+    hd_optim *optim = hd_adamw_new(hd_module_parameters(m), &o);
+    hd_tensor *ids = hd_view(hd_arange(0, 24, 1), 2, 12), *targets = hd_flatten(ids, 0, 1);
+    double losses[8];
+    for (int i = 0; i < 8; i++) {
+        HD_SCOPE;
+        hd_tensor *loss = hd_cross_entropy(hd_flatten(hd_forward(m, ids), 0, 1), targets);
+        losses[i] = hd_item(loss);
+        ck_assert_msg(hd_optim_zero_grad(optim) && hd_backward(loss) && hd_optim_step(optim), "%s",
+                      hd_error_message());
+    }
+    ck_assert_double_lt(losses[7], 0.9 * losses[0]);
+    hd_optim_free(optim);
+    hd_tensor *y = hd_forward(m, ids);
+    ck_assert_msg(hd_lora_merge(m), "%s", hd_error_message());
+    HD_NO_GRAD;
+    hd_tensor *off = hd_max(hd_abs(hd_sub(hd_forward(m, ids), y)));
+    ck_assert_double_le(hd_item(off), 1e-5 * hd_item(hd_max(hd_abs(y))));
+    const char *merged =
+        _i ? "model.layers.0.mlp.up_proj.weight" : "transformer.h.0.mlp.c_fc.weight";
+    ck_assert_int_eq(hd_dtype_of(hd_module_get_parameter(m, merged)), HD_FLOAT32);
+    ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
+    hd_module *again = saved_and_loaded(m, HD_FLOAT32, HD_FLOAT32);
+    ck_assert(hd_equal(hd_forward(again, ids), hd_forward(m, ids)));
+    hd_module_free(again);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(another_head_and_adapters_are_not_saved)
+{
+    hd_module *m = golden_model("llama");
+    int before = files_in_folder();
+    ck_assert(hd_lora_apply(m, NULL) && !hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_STATE,
+             "hd_save_pretrained: 'model.layers.0.self_attn.q_proj' has an adapter: merge "
+             "them with hd_lora_merge or save them with hd_lora_save");
+    ck_assert(hd_lora_merge(m) && hd_module_set(m, "lm_head", hd_linear_new(16, 2, true)));
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found (2, 16), the first of 2 in a "
+                       "Linear: expected (64, 16) alone, as in m's configuration");
+    ck_assert(hd_module_set(m, "lm_head", hd_dropout_new(0.5, false)));
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
+    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found missing, the first of 0 in a "
+                       "Dropout: expected (64, 16) alone, as in m's configuration");
+    ck_assert_int_eq(files_in_folder(), before);
+    hd_module_free(m);
+}
+END_TEST
+
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses};
+    const TTest *const tests[] = {refuses, another_head_and_adapters_are_not_saved};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);
     tcase_add_loop_test(c, loads_again, 0, MODEL_FOLDERS);
+    tcase_add_loop_test(c, bfloat16_gives_the_bits_of_rounded_float32, 0, MODEL_FOLDERS);
+    tcase_add_loop_test(c, bfloat16_learns_with_adapters, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }
