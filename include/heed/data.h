@@ -249,6 +249,7 @@ HD_API hd_collate_pad_options hd_collate_pad_defaults(void);
  * prompt that its text begins with. Targets in the prompt are ignore_index, too (exercise 7.2).
  *
  *   hd_collate_pad_options pad = hd_collate_pad_defaults();
+ *   hd_loader_options o = hd_loader_defaults();
  *   o.collate = hd_collate_pad;
  *   o.collate_user = &pad; // NULL: the defaults
  *

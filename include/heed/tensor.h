@@ -29,11 +29,11 @@ enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
  * weight of hd_linear and hd_embedding. Every other function refuses it with HD_DTYPE;
  * hd_to(x, HD_FLOAT32) widens it for them. */
 typedef enum hd_dtype {
-    HD_FLOAT32 = 0,
-    HD_FLOAT64 = 1,
-    HD_INT64 = 2,
-    HD_BOOL = 3,
-    HD_BFLOAT16 = 4
+    HD_FLOAT32 = 0, /* float in C */
+    HD_FLOAT64 = 1, /* double */
+    HD_INT64 = 2,   /* int64_t */
+    HD_BOOL = 3,    /* bool, a byte */
+    HD_BFLOAT16 = 4 /* uint16_t, the upper half of a float */
 } hd_dtype;
 
 typedef struct hd_tensor hd_tensor; /* a typed, strided view of a storage */

@@ -10,7 +10,7 @@
 static hd_gpt2_config gpt2;
 static hd_llama_config llama;
 static hd_module *gpt2_model, *llama_model;
-static hd_tensor *prompt, *logits; /* (2, 2), (2, 300) */
+static hd_tensor *prompt, *logits; /* (2, 2), (2, 256) */
 static hd_generate_options options, drawn;
 static hd_save_pretrained_options saved_beside, saved_stored;
 static hd_pretrained_options stored;
@@ -33,7 +33,7 @@ static void begin(world *w)
     gpt2.n_layer = 2;
     gpt2.n_head = 2;
     llama = hd_llama_config_defaults();
-    llama.vocab_size = 300;
+    llama.vocab_size = 256;
     llama.hidden_size = 8;
     llama.intermediate_size = 12;
     llama.num_hidden_layers = 1;
@@ -42,7 +42,7 @@ static void begin(world *w)
     gpt2_model = hd_gpt2_new(&gpt2);
     llama_model = hd_llama_new(&llama);
     prompt = hd_ones(HD_INT64, 2, 2);
-    logits = hd_full(HD_FLOAT32, 0.5, 2, 300);
+    logits = hd_full(HD_FLOAT32, 0.5, 2, 256);
     drawn = hd_generate_defaults();
     drawn.max_new_tokens = 3;
     drawn.do_sample = true;

@@ -132,7 +132,9 @@ def defaults_program(headers, index, libraries):
                         if value == "must be set":
                             continue
                         first = "[0]" if f" {name}[" in decl.code else ""  # of an array
-                        test = f"isnan(o.{name})" if value == "NAN" else f"o.{name}{first} == {value}"
+                        test = (f"isnan(o.{name})" if value == "NAN" else
+                                f"strcmp(o.{name}[0], {value[1:-1]}) == 0" if value[0] == "{" else
+                                f"o.{name}{first} == {value}")
                         lines.append(f'    {{ {decl.name} o = {maker}(); if (!({test})) puts("include/heed/{header.name}'
                                      f':{member.line}: {decl.name}.{name} is not {value} by default"); }}')
     return PRELUDE + "int main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n"

@@ -4,8 +4,8 @@ import re
 from facts import description
 from headers import plain
 
-# How a default is written: a number, a name, a pointer; a list of them where a line has several fields.
-VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|must be set|"[^"]*")'
+# How a default is written: a number, a name, a pointer, a list of one text; a list of them where a line has several fields.
+VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|must be set|"[^"]*"|\{"[^"]*"\})'
 DEFAULT = re.compile(rf"({VALUE}(?:, {VALUE})*)(?=[:;]|$)")
 
 # What a description may have, but must not be made of: values on failure, and references to others.
