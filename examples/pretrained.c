@@ -48,12 +48,14 @@ static bool show(int64_t row, int64_t id, const char *text, void *user)
 bool pretrained_load(pretrained *p, const arguments *a)
 {
     char path[4096];
+    hd_pretrained_options o = hd_pretrained_defaults();
+    o.dtype = a->bfloat16 ? HD_BFLOAT16 : HD_FLOAT32;
     *p = (pretrained){0};
     hd_on_warning(hd_warning_print, NULL);
     snprintf(path, sizeof path, "%s/tokenizer.json", a->from);
     bool ok = hd_generate_options_load(a->from, &p->how);
     p->tokenizer = ok ? hd_tokenizer_json(path) : NULL;
-    p->model = p->tokenizer ? hd_from_pretrained(a->from, NULL) : NULL;
+    p->model = p->tokenizer ? hd_from_pretrained(a->from, &o) : NULL;
     if (!p->model) {
         pretrained_free(p);
         return false;

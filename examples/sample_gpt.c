@@ -52,6 +52,7 @@ static const char help[] =
     "  --no-cache       computes all tokens again for each new one, which takes longer. The\n"
     "                   logits differ by rounding from those with the cache, so that the text is\n"
     "                   nearly always the same, but not always. For a CHECKPOINT only.\n"
+    "  --bfloat16       keeps the weights of FOLDER in bfloat16, which takes half the memory\n"
     "  --               ends the options, so that PROMPT may begin with two dashes\n"
     "  --help           prints this text\n"
     "  --version        prints the version of heed\n"
@@ -133,6 +134,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
             a->no_cache = true;
         } else if (option && strcmp(argv[i], "--chat") == 0) {
             a->chat = true;
+        } else if (option && strcmp(argv[i], "--bfloat16") == 0) {
+            a->bfloat16 = true;
         } else if (!option && !a->from) {
             a->from = argv[i];
         } else if (!option && !a->prompt) {
@@ -273,8 +276,9 @@ static bool is_pretrained(const char *path)
 static bool run(const arguments *a, const char *prompt, writing_speed *speed)
 {
     bool of_train_gpt = !is_pretrained(a->from);
-    if (of_train_gpt && a->chat) {
-        return hd_error_set(HD_VALUE, "--chat: %s: expected a folder of Hugging Face", a->from);
+    if (of_train_gpt && (a->chat || a->bfloat16)) {
+        return hd_error_set(HD_VALUE, "%s: %s: expected a folder of Hugging Face",
+                            a->chat ? "--chat" : "--bfloat16", a->from);
     }
     if (of_train_gpt) {
         return run_checkpoint(a, prompt, speed);

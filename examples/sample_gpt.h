@@ -12,7 +12,7 @@ typedef struct {
     const char *system;        /* NULL: what the folder says */
     double length, temperature, top_k, top_p; /* NAN: not given */
     double seed;
-    bool no_cache, chat;
+    bool no_cache, chat, bfloat16;
 } arguments;
 
 static inline double or_else(double v, double otherwise)

@@ -43,7 +43,8 @@ static void hidden_remove(hidden_folder *h)
     }
 }
 
-/* Locks the directory, which must be the user's own and still have its name. Returns 0 or an errno. */
+/* Locks the directory, which must be the user's own and still have its name. Returns 0 or an
+ * errno. */
 static int hidden_lock(const hidden_folder *h)
 {
     hd__sys_info open_one, named;

@@ -38,7 +38,8 @@ typedef struct hd__model {
 hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
 hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
 /* m, which may be NULL; if d is HD_BFLOAT16, with frozen matrices of it without values. Parts of a
- * model get them one by one, so that it never needs the memory of float32. On failure m is freed. */
+ * model get them one by one, so that it never needs the memory of float32. On failure m is
+ * freed. */
 hd_module *hd__stored(hd_module *m, hd_dtype d);
 
 /* Is x neither NULL nor HD_NONE? */

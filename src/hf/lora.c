@@ -305,7 +305,7 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
 }
 
 /* Writes the one configuration of all adapters of m, which must have the same numbers. */
-static bool write_adapter_config(hd__text *t, const hd_dict *names, hd_module *m)
+static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
 {
     const lora *first = (lora *)hd_module_get(m, hd_dict_name(names, 0));
     const hd_lora_options *o = &first->o;
@@ -366,7 +366,7 @@ bool hd_lora_save(hd_module *m, const char *folder)
     hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
     bool ok = tensors && hd_dict_set_string(tensors, "format", "pt") &&
-              write_adapter_config(&config, names, m) &&
+              config_text(&config, names, m) &&
               hd__folder_write(function, folder, write_adapter, &(adapter_files){tensors, &config});
     hd_dict_free(tensors);
     hd_dict_free(names);

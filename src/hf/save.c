@@ -103,7 +103,7 @@ static bool no_adapter(hd_module *m, const char *name, void *user)
 }
 
 /* Has the model no adapters, and the head that its configuration says? */
-static bool is_whole(hd__model *m)
+static bool may_be_saved(hd__model *m)
 {
     const hd__config *c = &m->config;
     const int64_t wanted[] = {m->vocab, c->is_gpt2 ? c->gpt2.n_embd : c->llama.hidden_size};
@@ -131,6 +131,6 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    return hd__hf_dtype_ok(function, o->dtype) && is_whole(m) &&
+    return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) &&
            hd__folder_write(function, folder, write_files, &(saving){m, o});
 }
