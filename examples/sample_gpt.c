@@ -269,16 +269,17 @@ static bool run_checkpoint(const arguments *a, const char *prompt, writing_speed
 static bool is_pretrained(const char *path)
 {
     return !file_exists(path, "state.safetensors") &&
-           (file_exists(path, "tokenizer.json") || file_exists(path, "generation_config.json") ||
-            file_exists(path, "model.safetensors.index.json"));
+           (file_exists(path, "config.json") || file_exists(path, "tokenizer.json"));
 }
 
 static bool run(const arguments *a, const char *prompt, writing_speed *speed)
 {
     bool of_train_gpt = !is_pretrained(a->from);
     if (of_train_gpt && (a->chat || a->bfloat16)) {
-        return hd_error_set(HD_VALUE, "%s: %s: expected a folder of Hugging Face",
-                            a->chat ? "--chat" : "--bfloat16", a->from);
+        return hd_error_set(
+            HD_VALUE,
+            "%s: %s: expected a folder of Hugging Face, with config.json and tokenizer.json",
+            a->chat ? "--chat" : "--bfloat16", a->from);
     }
     if (of_train_gpt) {
         return run_checkpoint(a, prompt, speed);

@@ -1,5 +1,5 @@
-/* heed.h - everything that libheed offers. Include this header; viz.h, config.h and mpi.h belong to
- * libraries of their own. The contract of the whole API is stated here, once.
+/* heed.h - everything that libheed offers. Include this header; viz.h, hf.h, config.h and mpi.h
+ * belong to libraries of their own. The contract of the whole API is stated here, once.
  *
  * 1. Ownership: scopes over reference counts.
  *    A tensor is owned by the scope that was innermost on its thread when it was created. The scope

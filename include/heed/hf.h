@@ -10,7 +10,8 @@
  * Python and back without translation. hd_forward takes ids (b, t) int64 and gives the logits
  * (b, t, vocab_size). A model in evaluation mode may run on several threads at the same time.
  *
- * This is an optional library beside libheed: link heed-hf. */
+ * This is an optional library beside libheed, which heed.h does not include: link it by
+ * -lheed-hf -lheed. */
 #ifndef HEED_HF_H
 #define HEED_HF_H
 
@@ -38,7 +39,8 @@ typedef struct hd_gpt2_config {
 } hd_gpt2_config;
 
 HD_API hd_gpt2_config hd_gpt2_config_defaults(void);
-/* GPT2LMHeadModel. The weights of c_attn, c_proj and c_fc are (in, out). c NULL: defaults.
+/* GPT2LMHeadModel, in training mode, with dropout: hd_module_eval ends that. The weights of c_attn,
+ * c_proj and c_fc are (in, out). c NULL: defaults.
  *
  * Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" */
 HD_API hd_module *hd_gpt2_new(const hd_gpt2_config *c);

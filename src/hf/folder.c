@@ -99,7 +99,8 @@ bool hd__folder_write(const char *function, const char *folder,
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, folder, false, &info) == 0) {
-        return hd__create_fail(function, folder, "a directory", EEXIST);
+        return hd_error_set(HD_IO, "%s: '%.*s' exists already: expected a new name", function,
+                            HD__CUT(folder));
     }
     hd__text path = {0};
     const char *last = hd__last_part(folder);

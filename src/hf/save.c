@@ -1,4 +1,5 @@
 /* save.c - a model written as a folder that transformers loads. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -122,6 +123,14 @@ static bool may_be_saved(hd__model *m)
     return ok;
 }
 
+/* Is there the folder whose files are to be copied? */
+static bool source_ok(const char *source)
+{
+    hd__sys_info info;
+    return !source || hd__sys_stat(HD__SYS_HERE, source, true, &info) == 0 ||
+           hd__io_fail(function, source, "find the folder of the tokenizer", errno);
+}
+
 bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
 {
     hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
@@ -131,6 +140,6 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) &&
+    return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) && source_ok(o->source) &&
            hd__folder_write(function, folder, write_files, &(saving){m, o});
 }

@@ -78,10 +78,14 @@ START_TEST(refuses)
     ck_assert_int_eq(files_in_folder(), before);
     ck_assert(hd_save_pretrained(m, folder, NULL));
     ck_assert(!hd_save_pretrained(m, folder, NULL));
-    snprintf(wanted, sizeof wanted,
-             "hd_save_pretrained: '%s': cannot create a directory in '%.*s': File exists", folder,
-             (int)(strrchr(folder, '/') - folder), folder);
+    snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already: expected a new name",
+             folder);
     ck_error(HD_IO, wanted);
+    hd_save_pretrained_options of_none = hd_save_pretrained_defaults();
+    of_none.source = "no/such";
+    ck_assert(!hd_save_pretrained(m, "beside", &of_none));
+    ck_error(HD_IO, "hd_save_pretrained: 'no/such': cannot find the folder of the tokenizer: "
+                    "No such file or directory");
     ck_assert_int_eq(files_in(folder), 2);
     remove_saved(folder);
     /* a file of the source that cannot be read: nothing is left */

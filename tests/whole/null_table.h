@@ -20,6 +20,7 @@ SKIP(hd_error_abort, message)
 SKIP(hd_error_abort, user)
 SKIP(hd_error_print, message)
 SKIP(hd_error_print, user)
+SKIP(hd_warn, format) /* the text of printf */
 MAYBE(hd_on_warning, handler, hd_on_warning(NULL, NULL))
 MAYBE(hd_on_warning, user, hd_on_warning(warning_handler, NULL))
 SKIP(hd_warning_print, message)
