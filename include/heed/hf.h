@@ -8,7 +8,8 @@
  * A folder has config.json and model.safetensors, or shards and model.safetensors.index.json. The
  * modules have the names and the shapes of transformers' classes, so that a state_dict goes to
  * Python and back without translation. hd_forward takes ids (b, t) int64 and gives the logits
- * (b, t, vocab_size). A model in evaluation mode may run on several threads at the same time.
+ * (b, t, vocab_size); all is computed in float32. A model in evaluation mode may run on several
+ * threads at the same time.
  *
  * This is an optional library beside libheed, which heed.h does not include: link it by
  * -lheed-hf -lheed. */
@@ -191,9 +192,10 @@ HD_API bool hd_lora_save(hd_module *m, const char *folder);
  * modules_to_save or a bias. On failure nothing changes. */
 HD_API bool hd_lora_load(hd_module *m, const char *folder);
 /* Adds (lora_alpha / r) B A to each weight and puts the plain modules back. The parameters stay
- * frozen. A weight of bfloat16 becomes one of float32, so that the sum is not rounded; if it was
- * tied, it is no longer. HD_STATE: m has no adapters. If memory runs out, each module is either
- * merged or as it was, so the outputs are the same, and another call merges the rest. */
+ * frozen. The sum is a new tensor of float32, also of a weight of bfloat16; what a weight was tied
+ * to keeps the old one, so that no output changes. HD_STATE: m has no adapters. If memory runs out,
+ * each module is either merged or as it was, so the outputs are the same, and another call merges
+ * the rest. */
 HD_API bool hd_lora_merge(hd_module *m);
 
 #ifdef __cplusplus

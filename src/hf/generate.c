@@ -68,6 +68,7 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     if (penalty == 1) {
         return logits;
     }
+    logits = hd_contiguous(logits);
     hd_tensor *y = hd_clone(logits);
     ids = hd_contiguous(ids);
     const float *from = hd_data(logits);
@@ -75,6 +76,10 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     float *to = hd_data_mut(y);
     int64_t t = hd_size(ids, 1), vocab = hd_size(logits, 1);
     for (int64_t i = 0; from && id && to && i < hd_numel(ids); i++) {
+        if (id[i] >= vocab) {
+            return hd_error_set(HD_INDEX, "hd_generate: id %" PRId64 ": expected 0 to %" PRId64,
+                                id[i], vocab - 1);
+        }
         int64_t at = i / t * vocab + id[i];
         to[at] = from[at] < 0 ? from[at] * (float)penalty : from[at] / (float)penalty;
     }
@@ -204,7 +209,8 @@ static bool texts_add(hd_tensor *all, writing *w, const hd_generate_options *o, 
 
 /* ---------------------------------------------------------------- the loop */
 
-static bool options_ok(const char *name, const hd_generate_options *o)
+/* may_be_cold: nothing is drawn, so temperature has no effect. */
+static bool options_ok(const char *name, const hd_generate_options *o, bool may_be_cold)
 {
     const struct {
         const char *name, *expected;
@@ -212,7 +218,7 @@ static bool options_ok(const char *name, const hd_generate_options *o)
         bool ok;
     } checks[] = {
         {"max_new_tokens", "0 or more", (double)o->max_new_tokens, o->max_new_tokens >= 0},
-        {"temperature", "a number above 0", o->temperature, o->temperature > 0},
+        {"temperature", "a number above 0", o->temperature, o->temperature > 0 || may_be_cold},
         {"top_k", "0 or more", (double)o->top_k, o->top_k >= 0},
         {"top_p", "a number from 0 to 1", o->top_p, o->top_p >= 0 && o->top_p <= 1},
         {"repetition_penalty", "a number above 0", o->repetition_penalty,
@@ -319,7 +325,7 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
     o = o ? o : &defaults;
     if (!hd__hf_given(name, "logits", logits) || !hd__hf_given(name, "ids", ids) ||
         !hd__given_to(name, "tokens", tokens) ||
-        !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o)) {
+        !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o, false)) {
         return NULL;
     }
     if (hd_dtype_of(logits) != HD_FLOAT32 || hd_ndim(logits) != 2 || hd_dtype_of(ids) != HD_INT64 ||
@@ -346,8 +352,9 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     o = o ? o : &defaults;
     hd__model *m = hd__model_of(module, function);
     if (!m || !hd__hf_given(function, "ids", ids) ||
-        !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") || !options_ok(function, o) ||
-        !hd__ids_ok(m, ids, NULL) || !lengths_ok(m, ids, o)) {
+        !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
+        !options_ok(function, o, !o->do_sample) || !hd__ids_ok(m, ids, NULL) ||
+        !lengths_ok(m, ids, o)) {
         return NULL;
     }
     HD_NO_GRAD;

@@ -11,7 +11,7 @@ typedef struct conv1d { /* y = x W + b, with W (in, out) */
 typedef struct attention {
     hd_module base;
     hd_module *c_attn, *c_proj, *attn_dropout, *resid_dropout;
-    int64_t heads, layer;
+    int64_t heads;
     double dropout;
 } attention;
 
@@ -78,9 +78,9 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
 /* ---------------------------------------------------------------- a block */
 
 /* x (b, t, e) */
-static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, hd__seen *seen)
+static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, hd__seen *seen, int64_t layer)
 {
-    if (!hd_forward_begin(&m->base)) {
+    if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
     hd_list *qkv = hd_chunk(hd_forward(m->c_attn, x), 3, 2);
@@ -89,12 +89,12 @@ static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, hd__seen *seen)
         of[i] = hd__heads(hd_list_get(qkv, i), m->heads);
     }
     double dropout = hd_module_training(&m->base) ? m->dropout : 0;
-    hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], seen, m->layer, dropout);
+    hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], seen, layer, dropout);
     y = hd_forward(m->resid_dropout, hd_forward(m->c_proj, y));
     return hd_forward_end(&m->base, y);
 }
 
-static hd_module *gpt2_attention_new(const hd_gpt2_config *c, int64_t layer)
+static hd_module *gpt2_attention_new(const hd_gpt2_config *c)
 {
     static const hd_module_type type = HD_MODULE_TYPE(attention, "GPT2Attention", NULL);
     attention *m = (attention *)hd_module_new(&type);
@@ -102,7 +102,6 @@ static hd_module *gpt2_attention_new(const hd_gpt2_config *c, int64_t layer)
         return NULL;
     }
     m->heads = c->n_head;
-    m->layer = layer;
     m->dropout = c->attn_pdrop;
     hd_register_module(&m->base, "c_attn", &m->c_attn, conv1d_new(c->n_embd, 3 * c->n_embd));
     hd_register_module(&m->base, "c_proj", &m->c_proj, conv1d_new(c->n_embd, c->n_embd));
@@ -135,12 +134,13 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
     return hd_module_ready(&m->base);
 }
 
-static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, hd__seen *seen)
+static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, hd__seen *seen, int64_t layer)
 {
-    if (!hd_forward_begin(&m->base)) {
+    if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
-    x = hd_add(x, gpt2_attention_run((attention *)m->attn, hd_forward(m->ln_1, x), seen));
+    x = hd_add(x, gpt2_attention_run(hd__part(m->attn, "GPT2Attention", ""), hd_forward(m->ln_1, x),
+                                     seen, layer));
     x = hd_add(x, hd_forward(m->mlp, hd_forward(m->ln_2, x)));
     return hd_forward_end(&m->base, x);
 }
@@ -150,7 +150,7 @@ static hd_module *norm_new(const hd_gpt2_config *c)
     return hd_layer_norm_new_n(1, &c->n_embd, c->layer_norm_epsilon, true, true);
 }
 
-static hd_module *block_new(const hd_gpt2_config *c, int64_t layer)
+static hd_module *block_new(const hd_gpt2_config *c)
 {
     static const hd_module_type type = HD_MODULE_TYPE(block, "GPT2Block", NULL);
     block *m = (block *)hd_module_new(&type);
@@ -158,7 +158,7 @@ static hd_module *block_new(const hd_gpt2_config *c, int64_t layer)
         return NULL;
     }
     hd_register_module(&m->base, "ln_1", &m->ln_1, norm_new(c));
-    hd_register_module(&m->base, "attn", &m->attn, gpt2_attention_new(c, layer));
+    hd_register_module(&m->base, "attn", &m->attn, gpt2_attention_new(c));
     hd_register_module(&m->base, "ln_2", &m->ln_2, norm_new(c));
     hd_register_module(&m->base, "mlp", &m->mlp, gpt2_mlp_new(c));
     return hd_module_ready(&m->base);
@@ -168,13 +168,16 @@ static hd_module *block_new(const hd_gpt2_config *c, int64_t layer)
 
 static hd_tensor *gpt2_hidden(hd_module *self, hd_tensor *ids, hd__seen *seen)
 {
-    transformer *m = (transformer *)((gpt2 *)self)->transformer;
+    transformer *m = hd__part(((gpt2 *)self)->transformer, "GPT2Model", "");
+    if (!m) {
+        return NULL;
+    }
     int64_t before = seen ? seen->len : 0;
     hd_tensor *x = hd_add(hd_forward(m->wte, ids),
                           hd_forward(m->wpe, hd_arange(before, before + hd_size(ids, 1), 1)));
     x = hd_forward(m->drop, x);
     for (int64_t i = 0; i < hd_module_list_len(m->h); i++) {
-        x = gpt2_block_run((block *)hd_module_list_get(m->h, i), x, seen);
+        x = gpt2_block_run(hd__part(hd_module_list_get(m->h, i), "GPT2Block", ""), x, seen, i);
     }
     return hd_forward(m->ln_f, x);
 }
@@ -204,7 +207,7 @@ static hd_module *transformer_new(const hd_gpt2_config *c, hd_dtype d)
     hd_module *blocks = hd_module_list_n(0, NULL);
     bool ok = blocks;
     for (int64_t i = 0; ok && i < c->n_layer; i++) {
-        ok = hd_module_list_append(blocks, hd__stored(block_new(c, i), d));
+        ok = hd_module_list_append(blocks, hd__stored(block_new(c), d));
     }
     if (!ok) {
         hd_module_free(blocks);

@@ -45,6 +45,10 @@ hd_module *hd__stored(hd_module *m, hd_dtype d);
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
 
+/* m, the part of a model whose class has one of these names; NULL with HD_STATE if another module
+ * is in its place. */
+void *hd__part(hd_module *m, const char *name, const char *qwen2_name);
+
 bool hd__ends_in(const char *text, const char *end);
 
 /* m as one of the models; NULL with HD_VALUE if it is none. */

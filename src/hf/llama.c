@@ -9,7 +9,7 @@
 typedef struct attention {
     hd_module base;
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
-    int64_t heads, kv_heads, layer;
+    int64_t heads, kv_heads;
 } attention;
 
 typedef struct mlp {
@@ -56,9 +56,9 @@ hd_llama_config hd_llama_config_defaults(void)
 /* ---------------------------------------------------------------- a layer */
 
 /* x (b, t, e) */
-static hd_tensor *llama_attention_run(attention *m, hd_tensor *x, const call *c)
+static hd_tensor *llama_attention_run(attention *m, hd_tensor *x, const call *c, int64_t layer)
 {
-    if (!hd_forward_begin(&m->base)) {
+    if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
     hd_tensor *q = hd__heads(hd_forward(m->q_proj, x), m->heads);
@@ -66,11 +66,11 @@ static hd_tensor *llama_attention_run(attention *m, hd_tensor *x, const call *c)
     hd_tensor *v = hd__heads(hd_forward(m->v_proj, x), m->kv_heads);
     q = hd_rotary(q, c->cos, c->sin);
     k = hd_rotary(k, c->cos, c->sin);
-    hd_tensor *y = hd__hf_attend(q, k, v, c->seen, m->layer, 0);
+    hd_tensor *y = hd__hf_attend(q, k, v, c->seen, layer, 0);
     return hd_forward_end(&m->base, hd_forward(m->o_proj, y));
 }
 
-static hd_module *llama_attention_new(const hd_llama_config *c, int64_t layer)
+static hd_module *llama_attention_new(const hd_llama_config *c)
 {
     static const hd_module_type llama_type = HD_MODULE_TYPE(attention, "LlamaAttention", NULL);
     static const hd_module_type qwen2_type = HD_MODULE_TYPE(attention, "Qwen2Attention", NULL);
@@ -82,7 +82,6 @@ static hd_module *llama_attention_new(const hd_llama_config *c, int64_t layer)
             kv = c->num_key_value_heads * c->head_dim;
     m->heads = c->num_attention_heads;
     m->kv_heads = c->num_key_value_heads;
-    m->layer = layer;
     hd_register_module(&m->base, "q_proj", &m->q_proj, hd_linear_new(e, q, c->qkv_bias));
     hd_register_module(&m->base, "k_proj", &m->k_proj, hd_linear_new(e, kv, c->qkv_bias));
     hd_register_module(&m->base, "v_proj", &m->v_proj, hd_linear_new(e, kv, c->qkv_bias));
@@ -114,18 +113,19 @@ static hd_module *llama_mlp_new(const hd_llama_config *c)
     return hd_module_ready(&m->base);
 }
 
-static hd_tensor *layer_run(layer *m, hd_tensor *x, const call *c)
+static hd_tensor *layer_run(layer *m, hd_tensor *x, const call *c, int64_t number)
 {
-    if (!hd_forward_begin(&m->base)) {
+    if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
     hd_tensor *y = hd_forward(m->input_layernorm, x);
-    x = hd_add(x, llama_attention_run((attention *)m->self_attn, y, c));
+    x = hd_add(x, llama_attention_run(hd__part(m->self_attn, "LlamaAttention", "Qwen2Attention"), y,
+                                      c, number));
     y = hd_forward(m->post_attention_layernorm, x);
     return hd_forward_end(&m->base, hd_add(x, hd_forward(m->mlp, y)));
 }
 
-static hd_module *layer_new(const hd_llama_config *c, int64_t number)
+static hd_module *layer_new(const hd_llama_config *c)
 {
     static const hd_module_type llama_type = HD_MODULE_TYPE(layer, "LlamaDecoderLayer", NULL);
     static const hd_module_type qwen2_type = HD_MODULE_TYPE(layer, "Qwen2DecoderLayer", NULL);
@@ -133,7 +133,7 @@ static hd_module *layer_new(const hd_llama_config *c, int64_t number)
     if (!m) {
         return NULL;
     }
-    hd_register_module(&m->base, "self_attn", &m->self_attn, llama_attention_new(c, number));
+    hd_register_module(&m->base, "self_attn", &m->self_attn, llama_attention_new(c));
     hd_register_module(&m->base, "mlp", &m->mlp, llama_mlp_new(c));
     hd_register_module(&m->base, "input_layernorm", &m->input_layernorm,
                        hd_rms_norm_new(c->hidden_size, c->rms_norm_eps));
@@ -166,14 +166,16 @@ static bool tables(const hd__model *m, int64_t t, call *c)
 
 static hd_tensor *llama_hidden(hd_module *self, hd_tensor *ids, hd__seen *seen)
 {
-    body *b = (body *)((llama *)self)->body;
+    body *b = hd__part(((llama *)self)->body, "LlamaModel", "Qwen2Model");
     call c = {.seen = seen};
-    if (!tables((hd__model *)self, hd_size(ids, 1), &c)) {
+    if (!b || !tables((hd__model *)self, hd_size(ids, 1), &c)) {
         return NULL;
     }
     hd_tensor *x = hd_forward(b->embed_tokens, ids); /* (b, t, e) */
     for (int64_t i = 0; i < hd_module_list_len(b->layers); i++) {
-        x = layer_run((layer *)hd_module_list_get(b->layers, i), x, &c);
+        x = layer_run(
+            hd__part(hd_module_list_get(b->layers, i), "LlamaDecoderLayer", "Qwen2DecoderLayer"), x,
+            &c, i);
     }
     return hd_forward(b->norm, x);
 }
@@ -205,7 +207,7 @@ static hd_module *body_new(const hd_llama_config *c, hd_dtype d)
     hd_module *layers = hd_module_list_n(0, NULL);
     bool ok = layers;
     for (int64_t i = 0; ok && i < c->num_hidden_layers; i++) {
-        ok = hd_module_list_append(layers, hd__stored(layer_new(c, i), d));
+        ok = hd_module_list_append(layers, hd__stored(layer_new(c), d));
     }
     if (!ok) {
         hd_module_free(layers);

@@ -207,11 +207,27 @@ hd_lora_options hd_lora_defaults(void)
 
 static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list);
 
+/* Has the file r rows? Before any matrix of so many is made. */
+static bool rank_fits(const char *path, int64_t r)
+{
+    int64_t bytes = 0;
+    hd_safetensors *f = hd_safetensors_open(path, NULL);
+    for (int64_t i = 0; f && i < hd_safetensors_len(f); i++) {
+        bytes += hd_safetensors_bytes(f, i);
+    }
+    hd_safetensors_close(f);
+    return f && (r <= bytes || hd_error_set(HD_FORMAT,
+                                            "hd_lora_load: '%.*s' has %" PRId64
+                                            " bytes of weights: expected at least r, %" PRId64,
+                                            HD__CUT(path), bytes, r));
+}
+
 /* Gives m adapters; with a path, those of that file. */
 static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
 {
     hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
-    hd_module *list = names ? lora_list(function, o, m, names) : NULL;
+    bool fits = names && (!path || rank_fits(path, o->r));
+    hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
     bool ok = list && (!path || fill_adapters(path, names, list)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
         ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
@@ -229,25 +245,22 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* W += (lora_alpha / r) B A, and `plain` gets the parameters that m has now. If W is bfloat16, the
- * sum is a new one of float32. */
+/* `plain` gets the parameters that m has now, but W + (lora_alpha / r) B A for W: a new tensor, in
+ * the dtype of A and B, so that what W is tied to stays as it is. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
     hd_module *plain = m->plain;
-    hd_tensor *weight = hd_dtype_of(m->weight) == HD_BFLOAT16
-                            ? hd_parameter(hd_to(m->weight, HD_FLOAT32), false)
-                            : m->weight;
     hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
                                  hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
     delta =
         hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
-    delta = hd_add_(delta, hd_to(weight, hd_dtype_of(delta)));
-    bool ok = scope && delta && hd_module_to(plain, hd_dtype_of(weight)) &&
-              hd_module_set_parameter(plain, "weight", weight) &&
+    hd_tensor *sum = hd_parameter(hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta))), false);
+    bool ok = scope && sum && hd_module_to(plain, hd_dtype_of(sum)) &&
+              hd_module_set_parameter(plain, "weight", sum) &&
               (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
-              hd_module_train(plain, hd_module_training(&m->base)) && hd_copy_(weight, delta);
+              hd_module_train(plain, hd_module_training(&m->base));
     hd_scope_close(scope);
     return ok;
 }

@@ -47,7 +47,8 @@ bool hd__ids_ok(const hd__model *m, const hd_tensor *ids, const hd__seen *seen)
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
 {
-    return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, -1), 1, 2);
+    return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, hd_size(x, 2) / heads), 1,
+                        2);
 }
 
 /* Which of `all` keys each of the last t queries sees: (t, all) bool */
@@ -59,6 +60,11 @@ static hd_tensor *visible(int64_t t, int64_t all)
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
                          double dropout)
 {
+    if (seen && layer >= seen->layers) {
+        return hd_error_set(HD_STATE,
+                            "hd_generate: layer %" PRId64 ": expected fewer than %" PRId64, layer,
+                            seen->layers);
+    }
     if (seen && !hd_kv_cache_update(seen->cache[layer], &k, &v)) {
         return NULL;
     }
@@ -72,6 +78,14 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     }
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
+}
+
+void *hd__part(hd_module *m, const char *name, const char *qwen2_name)
+{
+    bool is = m && (strcmp(m->type->name, name) == 0 || strcmp(m->type->name, qwen2_name) == 0);
+    return is ? m
+              : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", name,
+                             m ? m->type->name : "nothing", name);
 }
 
 bool hd__ends_in(const char *text, const char *end)

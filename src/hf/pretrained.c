@@ -160,6 +160,21 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype
     return found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
 }
 
+/* How many elements the weights have, without a head of their own. */
+static double elements_of(const hd__config *c)
+{
+    if (c->is_gpt2) {
+        double e = (double)c->gpt2.n_embd,
+               inner = c->gpt2.n_inner ? (double)c->gpt2.n_inner : 4 * e;
+        return e * ((double)c->gpt2.vocab_size + (double)c->gpt2.n_positions) +
+               (double)c->gpt2.n_layer * (4 * e * e + 2 * e * inner);
+    }
+    double e = (double)c->llama.hidden_size, heads = (double)c->llama.num_attention_heads;
+    double q = c->llama.head_dim ? heads * (double)c->llama.head_dim : e;
+    return e * ((double)c->llama.vocab_size + (double)c->llama.num_hidden_layers *
+                                                  (2 * q + 3 * (double)c->llama.intermediate_size));
+}
+
 /* The model of the configuration that stands in the file at path. */
 static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f,
                            hd_dtype d)
@@ -171,6 +186,16 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
                             "%s: '%.*s': found %" PRId64 " layers: expected fewer, as the weights "
                             "are %" PRId64 " tensors",
                             loads, HD__CUT(path), layers, hd_safetensors_len(f));
+    }
+    int64_t bytes = 0; /* an element has one byte or more */
+    for (int64_t i = 0; i < hd_safetensors_len(f); i++) {
+        bytes += hd_safetensors_bytes(f, i);
+    }
+    if (elements_of(c) > (double)bytes) {
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s': found sizes of %.0f weights: expected at most as many as "
+                            "the weights have bytes, %" PRId64,
+                            loads, HD__CUT(path), elements_of(c), bytes);
     }
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));

@@ -20,8 +20,8 @@ hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads, i
         !hd__size_arg("length", length, 0) || !hd__size_arg("head_dim", head_dim, 0)) {
         return NULL;
     }
-    if (dtype == HD_BFLOAT16) {
-        return hd__fail(HD_DTYPE, "bfloat16: expected float32 or float64");
+    if (dtype != HD_FLOAT32 && dtype != HD_FLOAT64) {
+        return hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
     }
     HD__SCOPE_OR(NULL);
     hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);

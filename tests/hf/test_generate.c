@@ -230,6 +230,62 @@ END_TEST
 
 /* ---------------------------------------------------------------- options */
 
+START_TEST(logits_may_have_any_strides)
+{
+    HD_SCOPE;
+    hd_generate_options o = hd_generate_defaults();
+    o.repetition_penalty = 2;
+    hd_tensor *x = hd_randn(HD_FLOAT32, 5, 2), *ids = hd_ones(HD_INT64, 2, 1), *of, *to;
+    hd_tensor *p = hd_generate_probabilities(hd_t(x), ids, &o, &of);
+    ck_assert(hd_equal(p, hd_generate_probabilities(hd_contiguous(hd_t(x)), ids, &o, &to)));
+    ck_assert(hd_equal(of, to));
+}
+END_TEST
+
+START_TEST(cold_texts_and_none)
+{
+    HD_SCOPE;
+    hd_module *m = small(9);
+    hd_generate_options o = hd_generate_defaults();
+    o.temperature = 0; /* without do_sample it has no effect */
+    hd_tensor *y = hd_generate(m, hd_zeros(HD_INT64, 0, 2), &o);
+    ck_assert(y && hd_size(y, 0) == 0 && hd_size(y, 1) >= 2);
+    ck_assert_ptr_nonnull(hd_generate(m, hd_zeros(HD_INT64, 1, 2), &o));
+    o.do_sample = true;
+    ck_assert_ptr_null(hd_generate(m, hd_zeros(HD_INT64, 1, 2), &o));
+    ck_error(HD_VALUE, "hd_generate: temperature 0: expected a number above 0");
+    hd_module_free(m);
+}
+END_TEST
+
+/* hd_module_set may put any module anywhere. */
+START_TEST(parts_that_are_others)
+{
+    HD_SCOPE;
+    hd_tensor *ids = hd_zeros(HD_INT64, 1, 2);
+    hd_generate_options o = hd_generate_defaults();
+    o.repetition_penalty = 1.5;
+    hd_module *m = small(9), *other = small(9);
+    hd_module *moved = hd_module_take(other, "transformer.h.1");
+    ck_assert(hd_module_set(m, "transformer.h.0", moved)); /* it counts its place anew */
+    ck_assert_ptr_nonnull(hd_generate(m, ids, &o));
+    ck_assert_ptr_null(hd_generate(other, ids, &o)); /* a place is empty */
+    ck_assert_int_ne(hd_error_code(), HD_OK);
+    hd_error_clear();
+    ck_assert(hd_module_set(m, "lm_head", hd_linear_new(8, 3, false)));
+    ck_assert_ptr_null(hd_generate(m, hd_add_scalar(ids, 8), &o));
+    ck_error(HD_INDEX, "hd_generate: id 8: expected 0 to 2");
+    ck_assert(hd_module_set(m, "transformer.h.1.attn", hd_linear_new(8, 8, true)));
+    ck_assert_ptr_null(hd_forward(m, ids));
+    ck_error(HD_STATE, "GPT2Attention: found Linear in its place: expected a GPT2Attention");
+    hd_module_free(hd_module_take(m, "transformer"));
+    ck_assert_ptr_null(hd_forward(m, ids));
+    ck_error(HD_STATE, "GPT2Model: found nothing in its place: expected a GPT2Model");
+    hd_module_free(m);
+    hd_module_free(other);
+}
+END_TEST
+
 START_TEST(options_of_a_folder)
 {
     hd_generate_options o;
@@ -265,12 +321,10 @@ END_TEST
 
 Suite *suite_generate(void)
 {
-    const TTest *const tests[] = {probabilities_of_transformers,
-                                  draws_are_seeded,
-                                  a_text_ends_and_another_goes_on,
-                                  the_user_stops,
-                                  modules_keep_their_modes,
-                                  text_grows_by_whole_characters,
-                                  options_of_a_folder};
+    const TTest *const tests[] = {probabilities_of_transformers,   draws_are_seeded,
+                                  a_text_ends_and_another_goes_on, the_user_stops,
+                                  modules_keep_their_modes,        text_grows_by_whole_characters,
+                                  logits_may_have_any_strides,     cold_texts_and_none,
+                                  parts_that_are_others,           options_of_a_folder};
     return SUITE("generate", tests);
 }

@@ -282,6 +282,7 @@ START_TEST(calls_of_generate)
     ck_error(HD_VALUE, "hd_generate: top_p 1.5: expected a number from 0 to 1");
     o = hd_generate_defaults();
     o.temperature = 0;
+    o.do_sample = true;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: temperature 0: expected a number above 0");
     o = hd_generate_defaults();

@@ -135,8 +135,9 @@ def defaults_program(headers, index, libraries):
                         test = (f"isnan(o.{name})" if value == "NAN" else
                                 f"strcmp(o.{name}[0], {value[1:-1]}) == 0" if value[0] == "{" else
                                 f"o.{name}{first} == {value}")
+                        quoted = value.replace('"', '\\"')
                         lines.append(f'    {{ {decl.name} o = {maker}(); if (!({test})) puts("include/heed/{header.name}'
-                                     f':{member.line}: {decl.name}.{name} is not {value} by default"); }}')
+                                     f':{member.line}: {decl.name}.{name} is not {quoted} by default"); }}')
     return PRELUDE + "int main(void)\n{\n" + "\n".join(lines) + "\n    return 0;\n}\n"
 
 
