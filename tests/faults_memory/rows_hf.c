@@ -11,7 +11,7 @@ static hd_gpt2_config gpt2;
 static hd_llama_config llama;
 static hd_module *gpt2_model, *llama_model;
 static hd_tensor *prompt, *logits; /* (2, 2), (2, 256) */
-static hd_generate_options options, drawn;
+static hd_generate_options options, few, drawn;
 static hd_save_pretrained_options saved_beside, saved_stored;
 static hd_pretrained_options stored;
 
@@ -43,8 +43,9 @@ static void begin(world *w)
     llama_model = hd_llama_new(&llama);
     prompt = hd_ones(HD_INT64, 2, 2);
     logits = hd_full(HD_FLOAT32, 0.5, 2, 256);
-    drawn = hd_generate_defaults();
-    drawn.max_new_tokens = 3;
+    few = hd_generate_defaults();
+    few.max_new_tokens = 2;
+    drawn = few;
     drawn.do_sample = true;
     drawn.top_p = 0.9;
     drawn.repetition_penalty = 1.1;

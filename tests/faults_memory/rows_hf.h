@@ -6,7 +6,6 @@ NEVER_ROW(hd_save_pretrained_defaults, !hd_save_pretrained_defaults().source)
 NEVER_ROW(hd_generate_defaults, hd_generate_defaults().top_k)
 ROW(hd_gpt2_new, "", hd_gpt2_new(&gpt2))
 ROW(hd_llama_new, "", hd_llama_new(&llama))
-ROW(hd_from_pretrained, "GPT-2", hd_from_pretrained(FOLDERS "/gpt2", NULL))
 ROW(hd_from_pretrained, "three shards of Qwen 2", hd_from_pretrained(FOLDERS "/qwen2_f16", NULL))
 ROW(hd_from_pretrained, "in bfloat16", hd_from_pretrained(FOLDERS "/gpt2_bf16", &stored))
 ROW(hd_save_pretrained, "", hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_beside))
@@ -27,7 +26,7 @@ DO(CALL, hd_generate_probabilities, "", {
         KEEP_OUT(o, "*tokens", tokens);
     }
 })
-ROW(hd_generate, "GPT-2", hd_generate(gpt2_model, prompt, NULL))
+ROW(hd_generate, "GPT-2", hd_generate(gpt2_model, prompt, &few))
 ROW(hd_generate, "Llama, drawn, with text", hd_generate(llama_model, prompt, &drawn))
 NEVER_ROW(hd_lora_defaults, (hd_lora_defaults(), true))
 ROW(hd_lora_apply, "", hd_lora_apply(plain, NULL))
