@@ -2,6 +2,7 @@
  * crashes. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ static void catch_crashes(void)
 int main(void)
 {
     const char *only = getenv("FAULTS_ROW");
+    setenv("CK_DEFAULT_TIMEOUT", "1500", 0); /* a table takes minutes under a sanitizer */
     injections = mmap(NULL, 2 * sizeof *injections, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (injections == MAP_FAILED || !folder_make()) {

@@ -85,6 +85,6 @@ static hd_lora_options dropped(void)
 #define ROWS "faults_memory/rows_hf.h"
 #define TABLE table_hf
 #define NAME "hf"
-#define PARTS (DATA | FILES)
+#define PARTS (DATA | FOLDER)
 #define BEGIN begin
 #include "faults_memory/table.h"
