@@ -80,15 +80,23 @@ bool hd__utf8_check(const char *s, int64_t n);
 enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
 int hd__char_class(uint32_t code);
 
-/* Tables of ranges of characters, in their order: the first one << 32 | the last one << 12 | the
- * value, which is below 4096. Which of the n ranges has the character? -1: none. */
-int hd__range_at(const uint64_t *ranges, int n, uint32_t code);
-/* The value of the range that has it; 0: none. */
-int hd__range_value(const uint64_t *ranges, int n, uint32_t code);
+/* Tables of numbers are texts, which tools/generate prints: each number is some letters in a row,
+ * and each letter is six bits, the lowest six of its code. The higher bits come first. */
+uint32_t hd__number_at(const char *table, int letters, int i);
+/* Of the numbers [low, high), which ascend, the last one that is at most `most`; low - 1: none. */
+int hd__last_number(const char *table, int letters, int low, int high, uint32_t most);
 
-/* The ranges of one class. */
-extern const uint64_t hd__char_classes[];
-extern const int hd__char_classes_len;
+/* A value for each character, and where it changes. */
+typedef struct hd__char_table {
+    const char *before;  /* how many changes stand before each 1024 characters, two letters each */
+    const char *changes; /* the lowest ten bits of a character, and its value */
+    int letters, bits;   /* of a change; of a value */
+    uint32_t n;          /* 1024 n and what follows has the value 0 */
+} hd__char_table;
+
+int hd__char_value(const hd__char_table *t, uint32_t code);
+
+extern const hd__char_table hd__char_classes;
 
 /* Adds the text in Unicode's normalization form C (nfc.c). s is UTF-8. */
 void hd__nfc(const char *s, int64_t n, hd__text *to);

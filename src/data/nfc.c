@@ -12,6 +12,7 @@ typedef struct chars {
 
 enum {
     CODE = 0x1FFFFF,
+    MARKS = 0x300, /* no character before this one composes with an earlier one */
     L = 0x1100, /* the first leading consonant and vowel, and one before the first trailing one */
     V = 0x1161,
     T = 0x11A7,
@@ -31,31 +32,30 @@ static void add(chars *c, uint32_t code)
 {
     c->failed = c->failed || !hd__grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
     if (!c->failed) {
-        uint32_t class = (uint32_t)hd__range_value(hd__nfc_classes, hd__nfc_classes_len, code);
+        uint32_t class = (uint32_t)hd__char_value(&hd__nfc_classes, code);
         c->v[c->n++] = class << 24 | code;
     }
 }
 
 /* ---------------------------------------------------------------- decomposition */
 
-/* The number of the entry of a character that decomposes, or -1. */
-static int entry_of(uint32_t code)
+/* The number of a character in the table, or -1. */
+static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
-    int i = hd__range_at(hd__nfc_ranges, hd__nfc_ranges_len, code);
-    return i < 0 ? -1 : (int)((hd__nfc_ranges[i] & 0xFFF) + code - (hd__nfc_ranges[i] >> 32));
+    const int i = hd__last_number(t->codes, 3, 0, t->n, code);
+    if (i < 0) {
+        return -1;
+    }
+    const uint32_t begin = hd__number_at(t->numbers, 2, i),
+                   end = hd__number_at(t->numbers, 2, i + 1);
+    const uint32_t at = code - hd__number_at(t->codes, 3, i);
+    return at < end - begin ? (int)(begin + at) : -1;
 }
 
-static int second_of(int e)
+/* The second character of pair number e, which decomposes. */
+static uint32_t second_of(int e)
 {
-    return hd__nfc_second[e] - HD__NFC_LETTER;
-}
-
-/* The first character of entry e, which the character `code` has. */
-static uint32_t first_of(int e, uint32_t code)
-{
-    const int second = second_of(e);
-    const uint32_t plane = second == HD__NFC_PLANE_2 ? 0x20000 : second ? code & 0x10000 : 0;
-    return plane | hd__nfc_first[e];
+    return hd__number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
 }
 
 static void decompose(chars *c, uint32_t code)
@@ -70,10 +70,11 @@ static void decompose(chars *c, uint32_t code)
             return;
         }
     }
-    for (int e; (e = entry_of(code)) >= 0; code = first_of(e, code)) {
-        if (second_of(e) > HD__NFC_PLANE_2) {
-            seconds[n++] = hd__nfc_seconds[second_of(e)];
-        }
+    int e = entry_of(&hd__nfc_singles, code);
+    code = e < 0 ? code : hd__number_at(hd__nfc_singles.firsts, 3, e);
+    while ((e = entry_of(&hd__nfc_pairs, code)) >= 0) {
+        seconds[n++] = second_of(e);
+        code = hd__number_at(hd__nfc_pairs.firsts, 3, e);
     }
     add(c, code);
     while (n > 0) {
@@ -122,14 +123,12 @@ static void sort_runs(chars *c)
 
 /* ---------------------------------------------------------------- composition */
 
-/* The character whose entry is number e. */
+/* The character that is number e of the pairs. */
 static uint32_t code_of(int e)
 {
-    int i = hd__nfc_ranges_len - 1;
-    while ((int)(hd__nfc_ranges[i] & 0xFFF) > e) {
-        i--;
-    }
-    return (uint32_t)((hd__nfc_ranges[i] >> 32) + (uint64_t)e - (hd__nfc_ranges[i] & 0xFFF));
+    const hd__nfc_table *t = &hd__nfc_pairs;
+    const int i = hd__last_number(t->numbers, 2, 0, t->n, (uint32_t)e);
+    return hd__number_at(t->codes, 3, i) + (uint32_t)e - hd__number_at(t->numbers, 2, i);
 }
 
 /* What the two compose to; 0: they do not compose. */
@@ -141,21 +140,15 @@ static uint32_t compose(uint32_t a, uint32_t b)
     if (a - SYLLABLE < SYLLABLES && (a - SYLLABLE) % TS == 0 && b - T - 1 < TS - 1) {
         return a + b - T;
     }
-    int second = hd__nfc_seconds_len - 1;
-    while (second > HD__NFC_PLANE_2 && hd__nfc_seconds[second] != b) {
-        second--;
+    const int second = hd__last_number(hd__nfc_seconds, 3, 0, hd__nfc_composing, b);
+    if (second < 0 || hd__number_at(hd__nfc_seconds, 3, second) != b) {
+        return 0;
     }
-    const int letter = HD__NFC_LETTER + second;
-    for (int e = 0; second > HD__NFC_PLANE_2 && e < hd__nfc_len; e++) {
-        const char *at = memchr(hd__nfc_second + e, letter, (size_t)(hd__nfc_len - e));
-        if (!at) {
-            break;
-        }
-        e = (int)(at - hd__nfc_second);
-        uint32_t code = hd__nfc_first[e] == (a & 0xFFFF) ? code_of(e) : 0;
-        if (code && first_of(e, code) == a &&
-            hd__range_at(hd__nfc_excluded, hd__nfc_excluded_len, code) < 0) {
-            return code;
+    const char *at = hd__nfc_second - 1;
+    while ((at = strchr(at + 1, HD__NFC_LETTER + second))) {
+        const int e = (int)(at - hd__nfc_second);
+        if (hd__number_at(hd__nfc_pairs.firsts, 3, e) == a) {
+            return code_of(e);
         }
     }
     return 0;
@@ -169,7 +162,7 @@ static void compose_all(chars *c)
     for (int64_t i = 0; i < c->n; i++) {
         uint32_t code = c->v[i] & CODE, both = 0;
         int class = combining(c->v[i]);
-        if (starter >= 0 && (n == starter + 1 || combining(c->v[n - 1]) < class)) {
+        if (starter >= 0 && code >= MARKS && (n == starter + 1 || combining(c->v[n - 1]) < class)) {
             both = compose(c->v[starter], code);
         }
         if (both) {

@@ -4,24 +4,23 @@
 
 #include "data/data_internal.h"
 
-/* Ranges for hd__range_at: combining classes that are not 0; the characters that decompose, with
- * the number of the first one's entry; those of them that do not compose again though they have a
- * second character. */
-extern const uint64_t hd__nfc_classes[], hd__nfc_ranges[], hd__nfc_excluded[];
-extern const int hd__nfc_classes_len, hd__nfc_ranges_len, hd__nfc_excluded_len;
+extern const hd__char_table hd__nfc_classes; /* combining classes */
 
-/* The entries: the first character without its plane, and a letter; letter - HD__NFC_LETTER is
- * which of hd__nfc_seconds follows. Without a second character the plane is 0 or 2; else it is the
- * plane of the character that decomposes. */
-enum {
-    HD__NFC_LETTER = '#',
-    HD__NFC_PLANE_0 = 0, /* no second character */
-    HD__NFC_PLANE_2 = 1,
-};
-extern const uint16_t hd__nfc_first[];
-extern const char hd__nfc_second[];
-extern const int hd__nfc_len;
-extern const uint32_t hd__nfc_seconds[];
-extern const int hd__nfc_seconds_len;
+/* Characters that decompose, as ranges; the tables are for hd__number_at. */
+typedef struct hd__nfc_table {
+    const char *codes;   /* the first character of each range: three letters */
+    const char *numbers; /* its number, and at the end the number of characters: two letters */
+    const char *firsts;  /* what each character begins with: three letters */
+    int n;               /* ranges */
+} hd__nfc_table;
+
+/* Those with a second character, and those without one, which may begin with one of the others. */
+extern const hd__nfc_table hd__nfc_pairs, hd__nfc_singles;
+
+/* For each of hd__nfc_pairs a letter: letter - HD__NFC_LETTER is which of hd__nfc_seconds follows,
+ * of three letters each. Below hd__nfc_composing they ascend, and the pairs compose again. */
+enum { HD__NFC_LETTER = '#' };
+extern const char hd__nfc_second[], hd__nfc_seconds[];
+extern const int hd__nfc_composing;
 
 #endif

@@ -8,27 +8,43 @@ bool hd__utf8_check(const char *s, int64_t n)
            hd__fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
 }
 
-int hd__range_at(const uint64_t *ranges, int n, uint32_t code)
+uint32_t hd__number_at(const char *table, int letters, int i)
 {
-    int low = 0, high = n; /* the range is in [low, high), if there is one */
-    while (high - low > 1) {
+    uint32_t number = 0;
+    table += i * letters;
+    while (letters-- > 0) {
+        number = number << 6 | (*table++ & 63);
+    }
+    return number;
+}
+
+int hd__last_number(const char *table, int letters, int low, int high, uint32_t most)
+{
+    while (low < high) {
         int middle = (low + high) / 2;
-        if (ranges[middle] >> 32 <= code) {
-            low = middle;
+        if (hd__number_at(table, letters, middle) <= most) {
+            low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return ranges[low] >> 32 <= code && code <= (ranges[low] >> 12 & 0xFFFFF) ? low : -1;
+    return low - 1;
 }
 
-int hd__range_value(const uint64_t *ranges, int n, uint32_t code)
+int hd__char_value(const hd__char_table *t, uint32_t code)
 {
-    int i = hd__range_at(ranges, n, code);
-    return i < 0 ? 0 : (int)(ranges[i] & 0xFFF);
+    const uint32_t page = code >> 10, values = (1u << t->bits) - 1;
+    if (page >= t->n) {
+        return 0;
+    }
+    const int low = (int)hd__number_at(t->before, 2, (int)page);
+    const int high = (int)hd__number_at(t->before, 2, (int)page + 1);
+    const uint32_t most = (code & 1023) << t->bits | values;
+    const int i = hd__last_number(t->changes, t->letters, low, high, most);
+    return (int)(hd__number_at(t->changes, t->letters, i) & values);
 }
 
 int hd__char_class(uint32_t code)
 {
-    return hd__range_value(hd__char_classes, hd__char_classes_len, code);
+    return hd__char_value(&hd__char_classes, code);
 }

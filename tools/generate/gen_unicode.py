@@ -7,9 +7,10 @@
 The tables are those of Unicode 16.0, as in tiktoken's regular expressions. The script needs Python
 3.14, or the package unicodedata2 16.0.0.
 """
-import itertools
 import sys
-import textwrap
+
+sys.dont_write_bytecode = True
+from letters import char_table  # noqa: E402
 
 try:
     import unicodedata2 as unicodedata
@@ -28,14 +29,6 @@ def class_of(code):
     if code in SPACES or category[0] == "Z":
         return SPACE
     return {"L": LETTER, "N": NUMBER}.get(category[0], OTHER)
-
-
-def ranges():
-    """Every range of characters of one class that has a name: (first, last, class)."""
-    for value, run in itertools.groupby(range(CODES), class_of):
-        run = list(run)
-        if value != OTHER:
-            yield run[0], run[-1], value
 
 
 def check():
@@ -57,14 +50,10 @@ def main():
         sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
     if sys.argv[1:] == ["--check"]:
         return check()
-    rows = " ".join(f"0x{first << 32 | last << 12 | value:X}," for first, last, value in ranges())
     print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
     print('#include "data/data_internal.h"\n')
     print("/* clang-format off */")
-    print("const uint64_t hd__char_classes[] = {")
-    print(textwrap.fill(rows, 100, initial_indent="    ", subsequent_indent="    "))
-    print("};\n/* clang-format on */\n")
-    print("const int hd__char_classes_len = sizeof hd__char_classes / sizeof hd__char_classes[0];")
+    print(char_table("hd__char_classes", [class_of(code) for code in range(CODES)], bits=2, letters=2), end="")
     return 0
 
 
