@@ -130,20 +130,6 @@ static pair heap_take(word *w)
     return top;
 }
 
-/* What the parts at `at` and `middle` make: its id, or -1; *rank gets the merge's rank. */
-static int32_t merged(const word *w, int32_t at, int32_t middle, uint64_t *rank)
-{
-    const hd__bpe *b = w->b;
-    if (!b->merges) {
-        int32_t id = hd__bpe_find(b, w->s + at, w->parts[middle].end - at);
-        *rank = id >= 0 ? (uint64_t)b->ranks[id] : 0;
-        return id;
-    }
-    int32_t slot = *merge_slot_of(b, w->parts[at].id, w->parts[middle].id);
-    *rank = (uint64_t)slot - 1;
-    return slot ? b->merges[slot - 1].id : -1;
-}
-
 /* If the part at `at` and the next one can merge, adds them to the heap. */
 static void consider(word *w, int32_t at)
 {
@@ -151,10 +137,10 @@ static void consider(word *w, int32_t at)
     if (middle == w->n) {
         return;
     }
-    uint64_t rank;
-    int32_t id = merged(w, at, middle, &rank);
-    if (id >= 0) {
-        heap_add(w, (pair){rank << 32 | (uint32_t)at, w->parts[middle].end, id});
+    const int32_t rank = *merge_slot_of(w->b, w->parts[at].id, w->parts[middle].id) - 1;
+    if (rank >= 0) {
+        uint64_t key = (uint64_t)rank << 32 | (uint32_t)at;
+        heap_add(w, (pair){key, w->parts[middle].end, w->b->merges[rank].id});
     }
 }
 
@@ -463,29 +449,27 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
 static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    return hd_dict_set_string(d, hd__field(prefix, "vocab"), b->vocab_json) &&
-           hd_dict_set_string(d, hd__field(prefix, "merges"), b->merges_text);
+    return hd_dict_set_string(d, hd__field(prefix, "vocab"), b->files[0]) &&
+           hd_dict_set_string(d, hd__field(prefix, "merges"), b->files[1]);
 }
 
 static bool json_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
-    return hd_dict_set_string(d, hd__field(prefix, "json"), ((const hd__bpe *)t)->json);
+    return hd_dict_set_string(d, hd__field(prefix, "json"), ((const hd__bpe *)t)->files[0]);
 }
 
 static void bpe_free(hd_tokenizer *t)
 {
     hd__bpe *b = (hd__bpe *)t;
     hd_free(b->slots);
-    hd_free(b->ranks);
     hd_free(b->merges);
     hd_free(b->merge_slots);
     hd_free(b->added);
     hd_free(b->added_text);
     hd_free(b->before.v);
     hd_free(b->after.v);
-    hd_free(b->vocab_json);
-    hd_free(b->merges_text);
-    hd_free(b->json);
+    hd_free(b->files[0]);
+    hd_free(b->files[1]);
 }
 
 const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,

@@ -1,9 +1,7 @@
-/* bpe.h - the byte pair encoder: bpe_load.c reads GPT-2's files and bpe_json.c a tokenizer.json,
- * both by bpe_read.c; bpe.c encodes with it.
+/* bpe.h - the byte pair encoder: bpe_json.c reads it from files, and bpe.c encodes with it.
  *
  * Of all neighbouring tokens that can merge, the pair with the lowest rank merges first; among
- * equal ranks, the leftmost pair. In GPT-2's files two tokens can merge when their bytes together
- * are a token, whose rank is its line in merges.txt. In a tokenizer.json ranks belong to pairs. */
+ * equal ranks, the leftmost pair. The rank of a pair is its place among the merges. */
 #ifndef HEED_DATA_BPE_H
 #define HEED_DATA_BPE_H
 
@@ -39,8 +37,7 @@ typedef struct hd__bpe {
     uint32_t mask;   /* the number of slots - 1 */
     int64_t longest; /* bytes of the longest token in slots */
 
-    int32_t *ranks;       /* GPT-2's files: by the id that a merge makes; -1: none makes it */
-    hd__merge *merges;    /* tokenizer.json: by rank */
+    hd__merge *merges;    /* by rank */
     int32_t *merge_slots; /* by the hash of a pair, at most half full: rank + 1; 0: free */
     uint32_t merge_mask;
 
@@ -57,9 +54,7 @@ typedef struct hd__bpe {
     bool fuse_unknown;
     hd__ids before, after; /* what add_special_tokens adds */
 
-    char *vocab_json; /* the files, for saving */
-    char *merges_text;
-    char *json;
+    char *files[2]; /* for saving: tokenizer.json, or vocab.json and merges.txt */
 } hd__bpe;
 
 #define HD__METASPACE "\xE2\x96\x81" /* U+2581 */

@@ -1,7 +1,9 @@
-/* bpe_json.c - reads a tokenizer.json of Hugging Face: the model and the added tokens.
+/* bpe_json.c - reads the model and the added tokens of a tokenizer.json of Hugging Face, or of
+ * GPT-2's two files.
  *
- * The file is one object, whose keys may stand in any order. A value is remembered by its place
- * and read when it is needed. */
+ * A tokenizer.json is one object, whose keys may stand in any order. A value is remembered by its
+ * place and read when it is needed. GPT-2's vocab.json is the vocabulary alone, and each line of
+ * its merges.txt is a merge. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,7 +26,8 @@ static const char *const model_keys[] = {
     NULL,
 };
 
-/* Adds an entry. A text that spells no bytes is taken as it is, and no word is encoded as it. */
+/* Adds an entry. In a tokenizer.json, a text that spells no bytes is taken as it is, and no word is
+ * encoded as it. */
 static void add_entry(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden)
 {
     hd__entries *e = &r->entries;
@@ -33,22 +36,15 @@ static void add_entry(hd__reader *r, const char *s, int64_t n, int64_t id, bool 
         hidden = true;
         hd__text_cut(&e->bytes, begin);
         hd__text_add(&e->bytes, s, (size_t)n);
+        if (r->merges.s) {
+            hd__source_fail(r, &r->f, s, n, "GPT-2's characters for bytes");
+        }
     }
-    r->failed = !hd__entries_add(e, id, begin, hidden) || r->failed;
-}
-
-static void read_model_vocab(hd__reader *r, hd__value vocab)
-{
-    hd__each w;
-    hd__text_puts(&r->entries.bytes, "");
-    if (vocab.kind != HD__JSON_OBJECT) {
-        hd__value_fail(r, "model.vocab", vocab, "an object");
+    r->failed = r->failed || e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v);
+    if (!r->failed) {
+        int64_t length = (int64_t)(e->bytes.len - begin);
+        e->v[e->n++] = (hd__entry){id, (int64_t)begin, length, -1, hidden};
     }
-    for (hd__each_begin(r, &w, vocab); hd__each_next(r, &w);) {
-        int64_t id = hd__integer_of(r, "an id of model.vocab", w.item);
-        add_entry(r, w.name.s, (int64_t)w.name.len, id, false);
-    }
-    r->n_vocab = r->entries.n;
 }
 
 /* The id of the token with this text, or -1; its bytes are in r->bytes. */
@@ -79,20 +75,71 @@ static void read_pair(hd__reader *r, hd__value v, hd__text *pair)
     r->failed = r->failed || pair->failed;
 }
 
-static void add_merge(hd__reader *r, int32_t rank, const hd__text *pair)
+static void merge_fail(hd__reader *r, const char *s, int64_t n, const char *expected)
 {
-    hd__merge *m = &r->b->merges[rank];
-    bool two = hd__merge_read(r->b, r->alphabet, pair->s, (int64_t)pair->len, &r->bytes, m);
-    r->failed = r->failed || r->bytes.failed;
-    if (!r->failed && (!two || m->left < 0 || m->right < 0 || m->id < 0)) {
-        hd__fail(HD_FORMAT,
-                 "%s: model.merges has '%.*s' at %d: expected two tokens of the vocabulary, which "
-                 "are a third one together",
-                 r->f.where, HD__CLIP(pair->s, pair->len), (int)rank);
+    const bool lines = r->merges.s;
+    r->failed =
+        !hd__fail(HD_FORMAT, "%s: %s %d: '%.*s': expected %s", lines ? r->merges.where : r->f.where,
+                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
+}
+
+/* Adds the merge "left right". In GPT-2's files, one merge alone makes a token. */
+static void add_merge(hd__reader *r, const char *s, int64_t n)
+{
+    hd__bpe *b = r->b;
+    const char *space = memchr(s, ' ', (size_t)n);
+    const int64_t left = space ? space - s : 0, right = n - left - 1;
+    hd__text_cut(&r->bytes, 0);
+    bool two = left > 0 && right > 0 && !memchr(space + 1, ' ', (size_t)right) &&
+               hd__unspell(r->alphabet, s, left, &r->bytes);
+    const int64_t middle = (int64_t)r->bytes.len;
+    two = two && hd__unspell(r->alphabet, space + 1, right, &r->bytes);
+    if (r->failed || r->bytes.failed) {
         r->failed = true;
+        return;
     }
-    if (!r->failed) {
-        hd__bpe_enter_merge(r->b, rank);
+    const char *bytes = r->bytes.s;
+    const int64_t len = (int64_t)r->bytes.len;
+    hd__merge *m = &b->merges[r->rank];
+    *m = (hd__merge){two ? hd__bpe_find(b, bytes, middle) : -1,
+                     two ? hd__bpe_find(b, bytes + middle, len - middle) : -1,
+                     two ? hd__bpe_find(b, bytes, len) : -1};
+    if (m->left < 0 || m->right < 0 || m->id < 0) {
+        merge_fail(r, s, n, "two tokens of the vocabulary, which are a third one together");
+    } else if (r->merges.s && (b->base.kinds[m->id] & HD__MADE_TOKEN)) {
+        merge_fail(r, s, n, "a token that no earlier line makes");
+    } else {
+        b->base.kinds[m->id] |= HD__MADE_TOKEN;
+        hd__bpe_enter_merge(b, r->rank++);
+    }
+}
+
+/* Makes room for n merges. */
+static void begin_merges(hd__reader *r, int64_t n)
+{
+    r->b->merges = hd__alloc_items(n + 1, sizeof *r->b->merges);
+    r->b->merge_slots = hd__bpe_slots(n, &r->b->merge_mask);
+    r->failed = r->failed || !r->b->merges || !r->b->merge_slots;
+}
+
+/* The first line may be free text, which is kept, because hd_tokenizer_save writes both files. */
+static void read_lines(hd__reader *r)
+{
+    static const char version[] = "#version";
+    const hd__source *f = &r->merges;
+    begin_merges(r, r->b->base.size);
+    r->first = 1;
+    for (int64_t at = 0; at < f->n && !r->failed;) {
+        const char *s = f->s + at, *end = memchr(s, '\n', (size_t)(f->n - at));
+        const int64_t n = end ? end - s : f->n - at;
+        if (at > 0 || strncmp(s, version, strlen(version)) != 0) {
+            add_merge(r, s, n);
+        } else if (memchr(s, 0, (size_t)n) || hd__utf8_good(s, (size_t)n) < (size_t)n) {
+            merge_fail(r, s, n, "UTF-8 without a zero");
+        } else {
+            r->first = 2;
+        }
+        at += n + 1;
     }
 }
 
@@ -109,39 +156,35 @@ static int64_t number_of_items(hd__reader *r, hd__value v)
 static void read_model_merges(hd__reader *r, hd__value merges)
 {
     hd__each w;
-    hd__bpe *b = r->b;
     hd__text pair = {0};
     int64_t n = number_of_items(r, merges);
     if (merges.kind != HD__JSON_ARRAY || n > INT32_MAX / 4) {
         hd__value_fail(r, "model.merges", merges, "an array");
         return;
     }
-    b->merges = hd__alloc_items(n + 1, sizeof *b->merges);
-    b->merge_slots = hd__bpe_slots(n, &b->merge_mask);
-    r->failed = r->failed || !b->merges || !b->merge_slots;
-    int32_t rank = 0;
-    for (hd__each_begin(r, &w, merges); hd__each_next(r, &w); rank++) {
+    begin_merges(r, n);
+    for (hd__each_begin(r, &w, merges); hd__each_next(r, &w);) {
         read_pair(r, w.item, &pair);
         if (!r->failed) {
-            add_merge(r, rank, &pair);
+            add_merge(r, pair.s, (int64_t)pair.len);
         }
     }
     hd_free(pair.s);
 }
 
-/* The tokens that name bytes, as <0x0A> does; encoding needs all 256. */
-static void find_bytes(hd__reader *r)
+/* The tokens of bytes; in a text of characters, those that name bytes, as <0x0A> does. One that
+ * is not there is an error that says what was expected, unless that is NULL. */
+static void find_bytes(hd__reader *r, const char *expected)
 {
     hd__bpe *b = r->b;
     for (int i = 0; i < 256 && !r->failed; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
-        b->fallback[i] = hd__bpe_find(b, name, 6);
-        if (b->fallback[i] >= 0) {
+        char name[8] = {(char)i};
+        int n = b->form.words ? 1 : snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
+        b->fallback[i] = hd__bpe_find(b, name, n);
+        if (b->fallback[i] < 0 && expected) {
+            hd__token_fail(r, &r->f, name, n, expected);
+        } else if (b->fallback[i] >= 0 && n > 1) {
             b->base.kinds[b->fallback[i]] = HD__BYTE_TOKEN;
-        } else if (b->byte_fallback) {
-            r->failed = !hd__source_fail(&r->f, 0, name, 6,
-                                         "a token for each byte, because of byte_fallback");
         }
     }
 }
@@ -170,9 +213,29 @@ enum { ID, CONTENT, SPECIAL, NORMALIZED, LSTRIP, RSTRIP, SINGLE_WORD, ADDED };
 static const char *const added_keys[] = {"id",     "content", "special",     "normalized",
                                          "lstrip", "rstrip",  "single_word", NULL};
 
-/* Reads a token into r->added, and its two texts into r->added_text. One that the vocabulary has
- * not becomes an entry of its own, of what is looked for, because the package tokenizers decodes it
- * so. */
+/* Adds a token to r->added, and its two texts to r->added_text. */
+static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const bool *flags)
+{
+    r->failed = r->failed || !hd__grow(&r->added, &r->added_room, r->n_added + 1, sizeof *r->added);
+    if (r->failed) {
+        return;
+    }
+    hd__text_add(&r->added_text, s, n);
+    const size_t begin = r->added_text.len;
+    hd__bpe_normalize(flags[NORMALIZED] ? r->form.normalizer : HD__AS_IS, s, (int64_t)n,
+                      &r->added_text);
+    r->failed = r->added_text.failed;
+    r->added[r->n_added++] = (hd__added){.id = (int32_t)id,
+                                         .n = (int64_t)n,
+                                         .pattern_n = (int64_t)(r->added_text.len - begin),
+                                         .special = flags[SPECIAL],
+                                         .normalized = flags[NORMALIZED],
+                                         .lstrip = flags[LSTRIP],
+                                         .rstrip = flags[RSTRIP]};
+}
+
+/* Reads an added token. One that the vocabulary has not becomes an entry of its own, of what is
+ * looked for, because the package tokenizers decodes it so. */
 static void read_added(hd__reader *r, hd__value v)
 {
     hd__value m[ADDED];
@@ -192,25 +255,10 @@ static void read_added(hd__reader *r, hd__value v)
     if (m[CONTENT].kind != HD__JSON_STRING || t->len == 0) {
         hd__value_fail(r, "added_tokens.content", m[CONTENT], "a text");
     }
-    r->failed = r->failed || !hd__grow(&r->added, &r->added_room, r->n_added + 1, sizeof *r->added);
-    if (r->failed) {
-        return;
-    }
-    hd__text_add(&r->added_text, t->s, t->len);
-    const size_t begin = r->added_text.len;
-    hd__bpe_normalize(flags[NORMALIZED] ? r->form.normalizer : HD__AS_IS, t->s, (int64_t)t->len,
-                      &r->added_text);
-    r->failed = r->added_text.failed;
-    hd__added *a = &r->added[r->n_added++];
-    *a = (hd__added){.id = (int32_t)id,
-                     .n = (int64_t)t->len,
-                     .pattern_n = (int64_t)(r->added_text.len - begin),
-                     .special = flags[SPECIAL],
-                     .normalized = flags[NORMALIZED],
-                     .lstrip = flags[LSTRIP],
-                     .rstrip = flags[RSTRIP]};
+    keep_added(r, t->s, t->len, id, flags);
     if (!r->failed && id >= r->n_vocab) {
-        add_entry(r, r->added_text.s + begin, a->pattern_n, id, true);
+        const int64_t n = r->added[r->n_added - 1].pattern_n;
+        add_entry(r, r->added_text.s + r->added_text.len - n, n, id, true);
     }
 }
 
@@ -256,6 +304,24 @@ static void enter_added(hd__reader *r)
     }
 }
 
+/* ---------------------------------------------------------------- the vocabulary */
+
+/* Reads an object that maps the spelling of each token to its id. In GPT-2's, one is special. */
+static void read_vocab(hd__reader *r, hd__value vocab)
+{
+    static const bool flags[ADDED] = {[SPECIAL] = true};
+    hd__each w;
+    hd__text_puts(&r->entries.bytes, "");
+    for (hd__each_begin(r, &w, vocab); hd__each_next(r, &w);) {
+        int64_t id = hd__integer_of(r, "an id of the vocabulary", w.item);
+        add_entry(r, w.name.s, (int64_t)w.name.len, id, false);
+        if (r->merges.s && hd__is_text(&w.name, "<|endoftext|>")) {
+            keep_added(r, w.name.s, w.name.len, id, flags);
+        }
+    }
+    r->n_vocab = r->entries.n;
+}
+
 /* ---------------------------------------------------------------- the file */
 
 enum { ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, THE_MODEL, TOP };
@@ -265,7 +331,12 @@ static const char *const top_keys[] = {
 /* Makes the encoder of what was read, which then belongs to it. */
 static void encoder_from(hd__reader *r)
 {
-    hd__bpe *b = r->failed ? NULL : hd__bpe_new(&hd__json_type, &r->f, r->alphabet, &r->entries);
+    const int64_t n = r->entries.n;
+    if (!r->failed && (n == 0 || n > INT32_MAX / 4)) {
+        r->failed = !hd__fail(HD_FORMAT, "%s: %" PRId64 " tokens: expected 1 to %d", r->f.where, n,
+                              INT32_MAX / 4);
+    }
+    hd__bpe *b = r->failed ? NULL : hd__bpe_new(r);
     if (b) {
         b->form = r->form;
         b->base.metaspaces = !r->form.words;
@@ -287,12 +358,12 @@ static void read_model(hd__reader *r, const hd__value *top)
     hd__value v[MODEL];
     hd__members(r, top[THE_MODEL], model_keys, v, "model");
     check_model_values(r, v);
-    read_model_vocab(r, v[VOCAB]);
+    if (v[VOCAB].kind != HD__JSON_OBJECT) {
+        hd__value_fail(r, "model.vocab", v[VOCAB], "an object");
+    }
+    read_vocab(r, v[VOCAB]);
     for (hd__each_begin(r, &w, top[ADDED_TOKENS]); hd__each_next(r, &w);) {
         read_added(r, w.item);
-    }
-    if (!r->failed && (r->entries.n == 0 || r->entries.n > INT32_MAX / 4)) {
-        hd__value_fail(r, "model.vocab", v[VOCAB], "1 to 536870911 tokens");
     }
     encoder_from(r);
     hd__bpe *b = r->b;
@@ -307,7 +378,7 @@ static void read_model(hd__reader *r, const hd__value *top)
         b->unknown = find_token(r, t->s, (int64_t)t->len);
     }
     if (!r->form.words) {
-        find_bytes(r);
+        find_bytes(r, b->byte_fallback ? "a token for each byte, because of byte_fallback" : NULL);
     } else if (b->byte_fallback) {
         hd__value_fail(r, "model.byte_fallback", v[FALLBACK], "false, because words are of bytes");
     }
@@ -315,17 +386,22 @@ static void read_model(hd__reader *r, const hd__value *top)
     enter_added(r);
 }
 
-static void read_file(hd__reader *r)
+/* The object that the file is. */
+static hd__value whole_file(hd__reader *r)
 {
-    hd__value top[TOP], file = {HD__JSON_OBJECT, 0, (size_t)r->f.n};
-    hd__each w;
-    hd__json_init(&w.j, r->f.s, file.end);
-    if (hd__json_next(&w.j) != HD__JSON_OBJECT) {
-        hd__json_fail(&w.j, hd__call, r->f.where, "an object");
-        r->failed = true;
+    hd__json j;
+    hd__json_init(&j, r->f.s, (size_t)r->f.n);
+    if (hd__json_next(&j) != HD__JSON_OBJECT) {
+        r->failed = !hd__json_fail(&j, hd__call, r->f.where, "an object");
     }
-    hd__json_free(&w.j);
-    hd__members(r, file, top_keys, top, NULL);
+    hd__json_free(&j);
+    return (hd__value){HD__JSON_OBJECT, 0, (size_t)r->f.n};
+}
+
+static void read_json(hd__reader *r)
+{
+    hd__value top[TOP];
+    hd__members(r, whole_file(r), top_keys, top, NULL);
     hd__parts_read(r, top[NORMALIZER], top[PRE_TOKENIZER], top[DECODER]);
     if (!r->failed) {
         read_model(r, top);
@@ -335,23 +411,55 @@ static void read_file(hd__reader *r)
     }
 }
 
-/* Makes the encoder from the text, which then belongs to it. ok: could the text be read? */
-static hd_tokenizer *from_source(hd__reader *r, bool ok)
+/* Is every token a byte, special, or made by a merge? */
+static void check_made(hd__reader *r)
+{
+    const hd_tokenizer *t = &r->b->base;
+    for (int64_t id = 0, n; id < t->size && !r->failed; id++) {
+        const char *token = hd__token(t, id, &n);
+        if (n != 1 && t->kinds[id] == 0) {
+            hd__token_fail(r, &r->merges, token, n, "a line that makes this token");
+        }
+    }
+}
+
+static void read_gpt2(hd__reader *r)
+{
+    r->form.words = &hd__words_gpt2;
+    r->alphabet = &r->a;
+    read_vocab(r, whole_file(r));
+    encoder_from(r);
+    if (r->b) {
+        r->b->ignore_merges = true;
+        find_bytes(r, "a token for each byte");
+        read_lines(r);
+        enter_added(r);
+        check_made(r);
+    }
+}
+
+/* Makes the encoder from the texts, which then belong to it. ok: could they be read? */
+static hd_tokenizer *from_sources(hd__reader *r, bool ok)
 {
     r->failed = !ok;
     hd__alphabet_init(&r->a);
-    if (ok) {
-        read_file(r);
+    if (ok && r->merges.s) {
+        read_gpt2(r);
+    } else if (ok) {
+        read_json(r);
     }
-    hd__entries_free(&r->entries);
+    hd_free(r->entries.bytes.s);
+    hd_free(r->entries.v);
     hd_free(r->text.s);
     hd_free(r->bytes.s);
     if (!r->failed) {
-        r->b->json = r->f.s;
+        r->b->files[0] = r->f.s;
+        r->b->files[1] = r->merges.s;
         return &r->b->base;
     }
     hd_tokenizer_free((hd_tokenizer *)r->b);
     hd_free(r->f.s);
+    hd_free(r->merges.s);
     return NULL;
 }
 
@@ -359,11 +467,27 @@ hd_tokenizer *hd_tokenizer_json(const char *path)
 {
     HD__CALL("hd_tokenizer_json");
     hd__reader r = {0};
-    return from_source(&r, hd__given("path", path) && hd__source_read(&r.f, path));
+    return from_sources(&r, hd__given("path", path) && hd__source_read(&r.f, path));
 }
 
 hd_tokenizer *hd__json_load(const hd_dict *d, const char *prefix)
 {
     hd__reader r = {0};
-    return from_source(&r, hd__source_get(&r.f, d, hd__field(prefix, "json")));
+    return from_sources(&r, hd__source_get(&r.f, d, hd__field(prefix, "json")));
+}
+
+hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
+{
+    HD__CALL("hd_tokenizer_bpe");
+    hd__reader r = {0};
+    return from_sources(
+        &r, hd__given("vocab_path", vocab_path) && hd__given("merges_path", merges_path) &&
+                hd__source_read(&r.f, vocab_path) && hd__source_read(&r.merges, merges_path));
+}
+
+hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)
+{
+    hd__reader r = {0};
+    return from_sources(&r, hd__source_get(&r.f, d, hd__field(prefix, "vocab")) &&
+                                hd__source_get(&r.merges, d, hd__field(prefix, "merges")));
 }

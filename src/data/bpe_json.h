@@ -1,18 +1,50 @@
-/* bpe_json.h - how a tokenizer.json is read: bpe_values.c reads the values of a file, bpe_parts.c
- * the components around the model, and bpe_json.c the model and the added tokens. */
+/* bpe_json.h - how a tokenizer.json is read, or GPT-2's vocab.json and merges.txt: bpe_read.c reads
+ * files, bytes and tokens, bpe_values.c the values of a file, bpe_parts.c the components around the
+ * model, and bpe_json.c the model and the added tokens.
+ *
+ * Bytes are spelled as characters: a printable byte of Latin-1 stands for itself, and the other 68
+ * are U+0100, U+0101 ... in their order. */
 #ifndef HEED_DATA_BPE_JSON_H
 #define HEED_DATA_BPE_JSON_H
 
-#include "data/bpe_read.h"
+#include "base/text/json.h"
+#include "data/bpe.h"
+
+enum { HD__BYTES_SPELLED = 256, HD__CODES_SPELLED = 256 + 68 };
+
+typedef struct hd__alphabet {
+    int16_t byte[HD__CODES_SPELLED];  /* the byte that a code point spells; -1: none */
+    uint32_t code[HD__BYTES_SPELLED]; /* the code point that spells a byte */
+} hd__alphabet;
+
+typedef struct hd__source {
+    char where[128]; /* its path, or the entry of a dictionary, in quotes */
+    char *s;         /* from hd_alloc; ends with a zero */
+    int64_t n;
+} hd__source;
+
+typedef struct hd__entry {
+    int64_t id, begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
+    int64_t by_id;        /* where the entry is whose id is this one's place; -1: not found yet */
+    bool hidden;          /* no word is encoded as it */
+} hd__entry;
+
+/* The vocabulary in the file's order. */
+typedef struct hd__entries {
+    hd__text bytes; /* of all tokens, one after the other */
+    hd__entry *v;
+    int64_t n, room;
+} hd__entries;
 
 typedef struct hd__reader {
-    hd__source f;
+    hd__source f, merges; /* tokenizer.json and nothing, or vocab.json and merges.txt */
     hd__alphabet a;
     const hd__alphabet *alphabet; /* &a; NULL: tokens are spelled as they are */
     hd__entries entries;
     int64_t n_vocab; /* of the entries, without the added tokens */
     hd__text text;   /* the last value that hd__text_of has read */
     hd__text bytes;  /* of the last token or merge that was looked up */
+    int first, rank; /* where the first merge stands, and how many were read */
     hd__added *added;
     int64_t n_added, added_room;
     hd__text added_text; /* of each added token its text, and what is looked for */
@@ -20,6 +52,29 @@ typedef struct hd__reader {
     bool failed;   /* an error stands */
     hd__form form; /* what hd__parts_read finds */
 } hd__reader;
+
+/* ---------------------------------------------------------------- files, bytes and tokens */
+
+void hd__alphabet_init(hd__alphabet *a);
+/* Adds the bytes that s spells; NULL: s as it is. False, without an error, if a character in it
+ * spells no byte. */
+bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes);
+
+bool hd__source_read(hd__source *f, const char *path);
+/* Copies an entry of a dictionary. */
+bool hd__source_get(hd__source *f, const hd_dict *d, const char *name);
+/* HD_FORMAT: "hd_fn: 'file': 'text': expected ...". */
+void hd__source_fail(hd__reader *r, const hd__source *f, const char *s, int64_t n,
+                     const char *expected);
+/* The same for a token, which the message spells by the alphabet. */
+void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64_t n,
+                    const char *expected);
+
+/* A new encoder with the entries; each id of 0 .. n - 1, and each token that is not hidden, must
+ * come once. NULL on failure. */
+hd__bpe *hd__bpe_new(hd__reader *r);
+/* Slots for n things: a power of 2 that is at least 2 n. Zeroed; *mask gets their number - 1. */
+int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
 
 /* ---------------------------------------------------------------- values */
 

@@ -1,6 +1,5 @@
-/* bpe_read.c - what the readers of GPT-2's files and of a tokenizer.json share: bytes as
- * characters, files, messages, and the tables of an encoder's tokens. */
-#include "data/bpe_read.h"
+/* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
+#include "data/bpe_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,20 +40,16 @@ bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *byte
 
 /* ---------------------------------------------------------------- messages */
 
-bool hd__source_fail(const hd__source *f, int64_t line, const char *s, int64_t n,
+void hd__source_fail(hd__reader *r, const hd__source *f, const char *s, int64_t n,
                      const char *expected)
 {
-    char place[40] = "";
-    if (line > 0) {
-        snprintf(place, sizeof place, "line %" PRId64 ": ", line);
-    }
-    return hd__fail(HD_FORMAT, "%s: %s'%.*s': expected %s", f->where, place, HD__CLIP(s, n),
-                    expected);
+    r->failed = !hd__fail(HD_FORMAT, "%s: '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
 }
 
-bool hd__token_fail(const hd__source *f, const hd__alphabet *a, int64_t line, const char *token,
-                    int64_t n, const char *expected)
+void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64_t n,
+                    const char *expected)
 {
+    const hd__alphabet *a = r->alphabet;
     hd__text s = {0};
     char c[4];
     hd__text_puts(&s, "");
@@ -62,9 +57,11 @@ bool hd__token_fail(const hd__source *f, const hd__alphabet *a, int64_t line, co
         int length = a ? hd__utf8_put(a->code[(unsigned char)token[i]], c) : 1;
         hd__text_add(&s, a ? c : token + i, (size_t)length);
     }
-    const bool told = !s.failed && hd__source_fail(f, line, s.s, (int64_t)s.len, expected);
+    r->failed = true;
+    if (!s.failed) {
+        hd__source_fail(r, f, s.s, (int64_t)s.len, expected);
+    }
     hd_free(s.s);
-    return told; /* never */
 }
 
 /* ---------------------------------------------------------------- files */
@@ -97,32 +94,17 @@ bool hd__source_get(hd__source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-bool hd__entries_add(hd__entries *e, int64_t id, size_t begin, bool hidden)
-{
-    if (e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v)) {
-        return false;
-    }
-    int64_t n = (int64_t)(e->bytes.len - begin);
-    e->v[e->n++] = (hd__entry){id, (int64_t)begin, n, -1, hidden};
-    return true;
-}
-
-void hd__entries_free(hd__entries *e)
-{
-    hd_free(e->bytes.s);
-    hd_free(e->v);
-}
-
 /* Sets by_id; each id of 0 .. n - 1 must come once. */
-static bool place_ids(const hd__source *f, hd__entries *e)
+static bool place_ids(hd__reader *r)
 {
+    hd__entries *e = &r->entries;
     for (int64_t i = 0; i < e->n; i++) {
         int64_t id = e->v[i].id;
         bool inside = id >= 0 && id < e->n;
         if (!inside || e->v[id].by_id >= 0) {
             return hd__fail(HD_FORMAT,
                             "%s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
-                            f->where, id, inside ? " again" : "", e->n - 1);
+                            r->f.where, id, inside ? " again" : "", e->n - 1);
         }
         e->v[id].by_id = i;
     }
@@ -140,9 +122,9 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
 }
 
 /* Enters the tokens in the order of their ids. */
-static bool enter_tokens(hd__bpe *b, const hd__source *f, const hd__alphabet *a,
-                         const hd__entries *e)
+static bool enter_tokens(hd__reader *r, hd__bpe *b)
 {
+    const hd__entries *e = &r->entries;
     for (int64_t id = 0, end = 0; id < e->n; id++) {
         const hd__entry *of = &e->v[e->v[id].by_id];
         const char *token = e->bytes.s + of->begin;
@@ -150,18 +132,20 @@ static bool enter_tokens(hd__bpe *b, const hd__source *f, const hd__alphabet *a,
         end += of->n;
         b->base.starts[id + 1] = end;
         if (!of->hidden && !hd__bpe_enter(b, (int32_t)id)) {
-            return hd__token_fail(f, a, 0, token, of->n, "each token once");
+            hd__token_fail(r, &r->f, token, of->n, "each token once");
+            return false;
         }
     }
     return true;
 }
 
-hd__bpe *hd__bpe_new(const hd__tokenizer_type *type, const hd__source *f, const hd__alphabet *a,
-                     hd__entries *e)
+hd__bpe *hd__bpe_new(hd__reader *r)
 {
-    if (!place_ids(f, e)) {
+    const hd__entries *e = &r->entries;
+    if (!place_ids(r)) {
         return NULL;
     }
+    const hd__tokenizer_type *type = r->merges.s ? &hd__bpe_type : &hd__json_type;
     hd__bpe *b = (hd__bpe *)hd__tokenizer_new(type, sizeof *b, e->n, (int64_t)e->bytes.len);
     if (!b) {
         return NULL;
@@ -169,33 +153,9 @@ hd__bpe *hd__bpe_new(const hd__tokenizer_type *type, const hd__source *f, const 
     b->unknown = -1;
     b->slots = hd__bpe_slots(e->n, &b->mask);
     b->base.kinds = hd__alloc_zeroed((size_t)e->n + 1);
-    if (!b->slots || !b->base.kinds || !enter_tokens(b, f, a, e)) {
+    if (!b->slots || !b->base.kinds || !enter_tokens(r, b)) {
         hd_tokenizer_free(&b->base);
         return NULL;
     }
     return b;
-}
-
-int64_t hd__merge_read(const hd__bpe *b, const hd__alphabet *a, const char *s, int64_t n,
-                       hd__text *bytes, hd__merge *m)
-{
-    const char *space = memchr(s, ' ', (size_t)n);
-    const int64_t left = space ? space - s : 0, right = n - left - 1;
-    hd__text_cut(bytes, 0);
-    if (left == 0 || right == 0 || memchr(space + 1, ' ', (size_t)right) ||
-        !hd__unspell(a, s, left, bytes)) {
-        return 0;
-    }
-    const int64_t middle = (int64_t)bytes->len;
-    if (!hd__unspell(a, space + 1, right, bytes)) {
-        return 0;
-    }
-    const int64_t len = (int64_t)bytes->len;
-    *m = (hd__merge){-1, -1, -1};
-    if (!bytes->failed) {
-        m->left = hd__bpe_find(b, bytes->s, middle);
-        m->right = hd__bpe_find(b, bytes->s + middle, len - middle);
-        m->id = hd__bpe_find(b, bytes->s, len);
-    }
-    return bytes->failed ? left : middle;
 }

@@ -12,7 +12,8 @@ typedef struct chars {
 
 enum {
     CODE = 0x1FFFFF,
-    MARKS = 0x300, /* no character before this one composes with an earlier one */
+    PARTS = 0xC0,  /* no character before this one decomposes, */
+    MARKS = 0x300, /* and none before this one has a class or composes with an earlier one */
     L = 0x1100, /* the first leading consonant and vowel, and one before the first trailing one */
     V = 0x1161,
     T = 0x11A7,
@@ -32,7 +33,7 @@ static void add(chars *c, uint32_t code)
 {
     c->failed = c->failed || !hd__grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
     if (!c->failed) {
-        uint32_t class = (uint32_t)hd__char_value(&hd__nfc_classes, code);
+        uint32_t class = code < MARKS ? 0 : (uint32_t)hd__char_value(&hd__nfc_classes, code);
         c->v[c->n++] = class << 24 | code;
     }
 }
@@ -42,7 +43,7 @@ static void add(chars *c, uint32_t code)
 /* The number of a character in the table, or -1. */
 static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
-    const int i = hd__last_number(t->codes, 3, 0, t->n, code);
+    const int i = code < PARTS ? -1 : hd__last_number(t->codes, 3, 0, t->n, code);
     if (i < 0) {
         return -1;
     }

@@ -46,5 +46,8 @@ int hd__char_value(const hd__char_table *t, uint32_t code)
 
 int hd__char_class(uint32_t code)
 {
+    if ((code | 32) - 'a' < 26) { /* most characters of most texts */
+        return HD__LETTER;
+    }
     return hd__char_value(&hd__char_classes, code);
 }
