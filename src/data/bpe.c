@@ -275,12 +275,10 @@ void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *t
 static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t place)
 {
     const hd__prepend how = e->w.b->form.metaspace;
+    const bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
+    const bool wanted = how == HD__ALWAYS || (how == HD__FIRST && place == 0);
     hd__text_cut(&e->spaced, 0);
-    if (how == HD__ALWAYS || (how == HD__FIRST && place == 0)) {
-        bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
-        hd__text_puts(&e->spaced, there ? "" : HD__METASPACE);
-    }
-    add_spaced(&e->spaced, s, n);
+    hd__bpe_normalize(wanted && !there ? HD__PREPEND : HD__SPACES, s, n, &e->spaced);
     return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
 }
 
@@ -410,9 +408,9 @@ static bool encode_normalized(encoding *e, const char *s, int64_t n)
     return ok;
 }
 
-static void add_all(hd__ids *to, const hd__ids *ids)
+static void add_all(hd__ids *to, bool wanted, const hd__ids *ids)
 {
-    for (int64_t i = 0; i < ids->n; i++) {
+    for (int64_t i = 0; wanted && i < ids->n; i++) {
         hd__ids_add(to, ids->v[i]);
     }
 }
@@ -430,13 +428,9 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
         return false;
     }
     encoding e = {.w = {.b = b, .ids = ids}, .special = o->special, .from = text};
-    if (o->add_special_tokens) {
-        add_all(ids, &b->before);
-    }
+    add_all(ids, o->add_special_tokens, &b->before);
     bool ok = encode_around(&e, false, text, n);
-    if (o->add_special_tokens) {
-        add_all(ids, &b->after);
-    }
+    add_all(ids, o->add_special_tokens, &b->after);
     hd_free(e.w.parts);
     hd_free(e.w.heap);
     hd_free(e.normal.s);
@@ -448,14 +442,9 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
 
 static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
-    const hd__bpe *b = (const hd__bpe *)t;
-    return hd_dict_set_string(d, hd__field(prefix, "vocab"), b->files[0]) &&
-           hd_dict_set_string(d, hd__field(prefix, "merges"), b->files[1]);
-}
-
-static bool json_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
-{
-    return hd_dict_set_string(d, hd__field(prefix, "json"), ((const hd__bpe *)t)->files[0]);
+    char *const *files = ((const hd__bpe *)t)->files;
+    return hd_dict_set_string(d, hd__field(prefix, files[1] ? "vocab" : "json"), files[0]) &&
+           (!files[1] || hd_dict_set_string(d, hd__field(prefix, "merges"), files[1]));
 }
 
 static void bpe_free(hd_tokenizer *t)
@@ -474,5 +463,5 @@ static void bpe_free(hd_tokenizer *t)
 
 const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,
                                          bpe_save, hd__bpe_load, bpe_free};
-const hd__tokenizer_type hd__json_type = {"json",    bpe_encode,    bpe_find,
-                                          json_save, hd__json_load, bpe_free};
+const hd__tokenizer_type hd__json_type = {"json",   bpe_encode,    bpe_find,
+                                          bpe_save, hd__json_load, bpe_free};

@@ -271,11 +271,10 @@ static void check_added(hd__reader *r, const hd__added *a)
     bool same =
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
     if (!r->failed && (a->id < r->n_vocab ? !same : elsewhere)) {
-        hd__fail(HD_FORMAT,
-                 "%s: added_tokens has '%.*s' with id %d: expected the id that the "
-                 "vocabulary gives it, or a new one",
-                 r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
-        r->failed = true;
+        r->failed = !hd__fail(HD_FORMAT,
+                              "%s: added_tokens has '%.*s' with id %d: expected the id that the "
+                              "vocabulary gives it, or a new one",
+                              r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
     }
 }
 

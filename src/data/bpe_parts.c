@@ -78,44 +78,49 @@ static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
     hd__text_puts(to, ";");
 }
 
+/* The forms of tokenizers: words of bytes, and texts of characters whose spaces the normalizer or
+ * Metaspace replaces. */
+enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
+
 typedef struct known {
     const char *text;
-    const hd__words *words;
+    int forms;  /* that have it */
     int choice; /* hd__normalizer, hd__prepend, or whether a text loses its first space */
+    const hd__words *words;
     bool digits;
 } known;
 
-#define BYTES "ByteLevel add_prefix_space=false"
+#define LEVEL "ByteLevel add_prefix_space=false"
 #define SPLIT "Split behavior=Isolated invert=false pattern: "
 #define META "Metaspace replacement=" HD__METASPACE " prepend_scheme="
 #define SPACED "Replace pattern=  content=" HD__METASPACE ";"
 #define UNSPACED "Replace pattern=" HD__METASPACE " content= ;ByteFallback;Fuse;"
 
 static const known known_normalizers[] = {
-    {"", NULL, HD__AS_IS, false},
-    {"NFC;", NULL, HD__NFC, false},
-    {SPACED, NULL, HD__SPACES, false},
-    {"Prepend prepend=" HD__METASPACE ";" SPACED, NULL, HD__PREPEND, false},
-    {NULL, NULL, 0, false},
+    {"", BYTES | METASPACE, HD__AS_IS, NULL, false},
+    {"NFC;", BYTES, HD__NFC, NULL, false},
+    {SPACED, NORMALIZED, HD__SPACES, NULL, false},
+    {"Prepend prepend=" HD__METASPACE ";" SPACED, NORMALIZED, HD__PREPEND, NULL, false},
+    {NULL, 0, 0, NULL, false},
 };
 static const known known_pre_tokenizers[] = {
-    {"", NULL, HD__NO_METASPACE, false},
-    {BYTES ";", &hd__words_gpt2, 0, false},
-    {BYTES " use_regex=true;", &hd__words_gpt2, 0, false},
-    {"Digits individual_digits=true;" BYTES ";", &hd__words_gpt2, 0, true},
-    {"Digits individual_digits=true;" BYTES " use_regex=true;", &hd__words_gpt2, 0, true},
-    {SPLIT "Llama 3;" BYTES " use_regex=false;", &hd__words_llama3, 0, false},
-    {SPLIT "Qwen 2;" BYTES " use_regex=false;", &hd__words_qwen2, 0, false},
-    {META "never split=false;", NULL, HD__NEVER, false},
-    {META "first split=false;", NULL, HD__FIRST, false},
-    {META "always split=false;", NULL, HD__ALWAYS, false},
-    {NULL, NULL, 0, false},
+    {"", NORMALIZED, HD__NO_METASPACE, NULL, false},
+    {LEVEL ";", BYTES, 0, &hd__words_gpt2, false},
+    {LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, false},
+    {"Digits individual_digits=true;" LEVEL ";", BYTES, 0, &hd__words_gpt2, true},
+    {"Digits individual_digits=true;" LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, true},
+    {SPLIT "Llama 3;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_llama3, false},
+    {SPLIT "Qwen 2;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_qwen2, false},
+    {META "never split=false;", METASPACE, HD__NEVER, NULL, false},
+    {META "first split=false;", METASPACE, HD__FIRST, NULL, false},
+    {META "always split=false;", METASPACE, HD__ALWAYS, NULL, false},
+    {NULL, 0, 0, NULL, false},
 };
 static const known known_decoders[] = {
-    {"ByteLevel;", &hd__words_gpt2, false, false},
-    {UNSPACED, NULL, false, false},
-    {UNSPACED "Strip content=  start=1 stop=0;", NULL, true, false},
-    {NULL, NULL, 0, false},
+    {"ByteLevel;", BYTES, false, NULL, false},
+    {UNSPACED, NORMALIZED | METASPACE, false, NULL, false},
+    {UNSPACED "Strip content=  start=1 stop=0;", NORMALIZED | METASPACE, true, NULL, false},
+    {NULL, 0, 0, NULL, false},
 };
 
 /* The known list of components that v is; NULL after an error. */
@@ -129,29 +134,11 @@ static const known *components(hd__reader *r, const section *s, hd__value v, con
         k++;
     }
     if (!r->failed && !k->text) {
-        hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
-                 HD__CLIP(found.s, found.len), s->known);
-        r->failed = true;
+        r->failed = !hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
+                              HD__CLIP(found.s, found.len), s->known);
     }
     hd_free(found.s);
     return r->failed ? NULL : k;
-}
-
-/* Do the three fit together: are words of bytes for all, or none? */
-static void check_kinds(hd__reader *r, const known *normal, const known *words,
-                        const known *decoder)
-{
-    bool spaces = normal->choice == HD__SPACES || normal->choice == HD__PREPEND;
-    bool fit = words->words ? decoder->words && !spaces
-                            : !decoder->words && normal->choice != HD__NFC &&
-                                  spaces == (words->choice == HD__NO_METASPACE);
-    if (!fit) {
-        hd__fail(HD_FORMAT,
-                 "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected those "
-                 "of one form of tokenizer",
-                 r->f.where, normal->text, words->text, decoder->text);
-        r->failed = true;
-    }
 }
 
 void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer, hd__value decoder)
@@ -159,8 +146,12 @@ void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer
     const known *a = components(r, &normalizers, normalizer, known_normalizers);
     const known *b = a ? components(r, &pre_tokenizers, pre_tokenizer, known_pre_tokenizers) : NULL;
     const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
-    if (c) {
-        check_kinds(r, a, b, c);
+    if (c && !(a->forms & b->forms & c->forms)) {
+        r->failed = !hd__fail(HD_FORMAT,
+                              "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
+                              "those of one form of tokenizer",
+                              r->f.where, a->text, b->text, c->text);
+    } else if (c) {
         r->form = (hd__form){(hd__normalizer)a->choice, (hd__prepend)b->choice, b->words, b->digits,
                              c->choice};
         r->alphabet = b->words ? &r->a : NULL;

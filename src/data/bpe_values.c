@@ -4,11 +4,7 @@
 void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v)
 {
     w->name = (hd__text){0};
-    if (v.end == 0) {
-        hd__json_init(&w->j, "null", 4);
-    } else {
-        hd__json_init(&w->j, r->f.s, v.end);
-    }
+    hd__json_init(&w->j, v.end ? r->f.s : "null", v.end ? v.end : 4);
     w->j.next = v.begin;
     hd__json_next(&w->j);
 }
@@ -73,9 +69,8 @@ void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__
         if (names[i]) {
             v[i] = w.item;
         } else if (only) {
-            hd__fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown", r->f.where,
-                     only, HD__CLIP(w.name.s, w.name.len));
-            r->failed = true;
+            r->failed = !hd__fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
+                                  r->f.where, only, HD__CLIP(w.name.s, w.name.len));
         }
     }
 }

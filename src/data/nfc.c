@@ -197,8 +197,8 @@ void hd__nfc(const char *s, int64_t n, hd__text *to)
     }
     chars c = {0};
     uint32_t code;
-    for (int64_t i = 0; i < n; i += hd__utf8_next(s + i, n - i, &code)) {
-        hd__utf8_next(s + i, n - i, &code);
+    for (int64_t i = 0; i < n;) {
+        i += hd__utf8_next(s + i, n - i, &code);
         decompose(&c, code);
     }
     sort_runs(&c);

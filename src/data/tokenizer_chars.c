@@ -4,22 +4,17 @@
 
 #include "data/data_internal.h"
 
-/* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. */
-static int compare_bytes(const char *a, int64_t n, const char *b, int64_t m)
-{
-    int order = memcmp(a, b, (size_t)(n < m ? n : m));
-    return order != 0 ? order : (n > m) - (n < m);
-}
-
+/* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. No character
+ * begins with another one. */
 static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     int64_t low = 0, high = t->size;
     while (low < high) {
         int64_t middle = low + (high - low) / 2, m;
         const char *c = hd__token(t, middle, &m);
-        int order = compare_bytes(token, n, c, m);
+        int order = memcmp(token, c, (size_t)(n < m ? n : m));
         if (order == 0) {
-            return middle;
+            return n == m ? middle : -1;
         }
         if (order < 0) {
             high = middle;

@@ -93,14 +93,9 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 {
     const unsigned char *p = t->bytes + at * t->width;
-    if (t->width == 2) {
-        for (int64_t i = 0; i < n; i++, p += 2) {
-            ids[i] = p[0] | p[1] << 8;
-        }
-    } else {
-        for (int64_t i = 0; i < n; i++, p += 4) {
-            ids[i] = p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
-        }
+    for (int64_t i = 0; i < n; i++, p += t->width) {
+        ids[i] = p[0] | p[1] << 8;
+        ids[i] |= t->width == 2 ? 0 : p[2] << 16 | (int64_t)p[3] << 24;
     }
 }
 
