@@ -101,10 +101,12 @@ static void add_merge(hd__reader *r, const char *s, int64_t n)
     const char *bytes = r->bytes.s;
     const int64_t len = (int64_t)r->bytes.len;
     hd__merge *m = &b->merges[r->rank];
-    *m = (hd__merge){two ? hd__bpe_find(b, bytes, middle) : -1,
-                     two ? hd__bpe_find(b, bytes + middle, len - middle) : -1,
-                     two ? hd__bpe_find(b, bytes, len) : -1};
-    if (m->left < 0 || m->right < 0 || m->id < 0) {
+    if (two) {
+        m->left = hd__bpe_find(b, bytes, middle);
+        m->right = hd__bpe_find(b, bytes + middle, len - middle);
+        m->id = hd__bpe_find(b, bytes, len);
+    }
+    if (!two || m->left < 0 || m->right < 0 || m->id < 0) {
         merge_fail(r, s, n, "two tokens of the vocabulary, which are a third one together");
     } else if (r->merges.s && (b->base.kinds[m->id] & HD__MADE_TOKEN)) {
         merge_fail(r, s, n, "a token that no earlier line makes");

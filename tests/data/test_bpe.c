@@ -340,6 +340,11 @@ START_TEST(files_that_cannot_be_read)
     ck_assert_ptr_null(hd_tokenizer_bpe(few, empty));
     snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s': 0 tokens: expected 1 to 536870911", few);
     ck_error(HD_FORMAT, want);
+    const char *one = file_of("one.json", "{\"a\": 0}", 8);
+    ck_assert_ptr_null(hd_tokenizer_bpe(one, empty));
+    snprintf(want, sizeof want,
+             "hd_tokenizer_bpe: '%s': '\xC4\x80': expected a token for each byte", one);
+    ck_error(HD_FORMAT, want);
     ck_assert_ptr_null(hd_tokenizer_bpe(NULL, vocab));
     ck_error(HD_NULL_ARG, "hd_tokenizer_bpe: vocab_path is NULL");
 }
