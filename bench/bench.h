@@ -21,6 +21,7 @@ typedef struct bench_traffic {
 typedef struct bench_work {
     hd_tensor *x, *y, *dy, *target, *weight, *bias;
     double p;
+    int64_t count;
     hd_module *module;
     hd_optim *optim;
     gpt_cache cache;
@@ -44,8 +45,11 @@ extern const bench_kind kind_matmul, kind_add, kind_softmax, kind_softmax_backwa
     kind_gelu_backward, kind_dropout, kind_dropout_backward, kind_layer_norm,
     kind_layer_norm_backward, kind_cross_entropy, kind_cross_entropy_backward; /* work_ops.c */
 extern const bench_kind kind_tiny_step, kind_attention, kind_gpt, kind_adamw,
-    kind_start;                                    /* work_models.c */
-extern const bench_kind kind_prefill, kind_decode; /* work_decode.c */
+    kind_start;                                                       /* work_models.c */
+extern const bench_kind kind_prefill, kind_decode;                    /* work_decode.c */
+extern const bench_kind kind_hf_generate, kind_hf_step, kind_hf_load; /* work_hf.c */
+
+extern const char *bench_model; /* the folder that rows hf/ load; NULL: these rows do not run */
 
 /* The sizes of a GPT, the first of its rows' sizes; each kind adds its own. work_models.c */
 enum { GPT_LAYERS, GPT_HEADS, GPT_WIDTH, GPT_CONTEXT, GPT_BATCH, GPT_VOCAB, GPT_OWN };

@@ -2,7 +2,7 @@
 """Times heed and PyTorch on the same work, in turn, and prints the table of goals.
 
 usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
-                                [--level avx2] [--variants LIST] [--json FILE]
+                                [--level avx2] [--variants LIST] [--model FOLDER] [--json FILE]
        python3 bench/compare.py --survey BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--tsv FILE]
        python3 bench/compare.py --from FILE ... [--short]
 
@@ -18,6 +18,8 @@ ROUNDS      the number of rounds (20); a row whose runs take over a second has h
             elements in 2 rounds; --tsv keeps the table, the slowest row first
 --level     holds both sides to AVX2, as on a machine that has no AVX-512
 --variants  measures only these of stock,tuned,fused
+--model     measures rows hf/*, too, with the folder that tools/models/smollm2 makes; this Python must
+            have transformers and peft, and llama-cpp-python and gguf for hf/tokens/bfloat16
 --from      prints what --json wrote and measures nothing; rows of later files replace earlier ones
 --short     prints the table of README.md
 """
@@ -49,7 +51,12 @@ LEVELS = {"": {}, "avx2": {"HEED_CPU": "avx2", "ATEN_CPU_CAPABILITY": "avx2",
 
 VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tuned fused",
             "gpt": "stock tuned fused", "adamw": "fused", "prefill": "tuned fused",
-            "decode": "tuned fused"}
+            "decode": "tuned fused", "hf_generate": "stock fused", "hf_step": "stock tuned fused",
+            "hf_load": "stock"}
+
+# What a row of bfloat16 is compared with, instead of PyTorch.
+BESIDE = {"hf/tokens/bfloat16": ["float32", "llama.cpp"], "hf/prompt/bfloat16": ["float32"],
+          "hf/lora/bfloat16": ["float32"]}
 
 
 class Worker:
@@ -94,8 +101,9 @@ class Worker:
 
 
 def heed_worker(program, row, threads):
+    model = ["--model", row["model"]] if "model" in row else []
     return Worker(f"heed@{threads}",
-                  [program, "--worker", "--threads", str(threads), row["name"]], {})
+                  [program, "--worker", "--threads", str(threads), *model, row["name"]], {})
 
 
 def torch_worker(variant, row, threads):
@@ -104,6 +112,15 @@ def torch_worker(variant, row, threads):
         environment.update(TUNED)
     command = [sys.executable, os.path.join(HERE, "torch_work.py"), variant, str(threads)]
     return Worker(variant, command, environment, json.dumps(row))
+
+
+def other_worker(program, variant, row, threads):
+    """A process of PyTorch or llama.cpp, or of heed with the same row in float32."""
+    if variant != "float32":
+        return torch_worker(variant, row, threads)
+    worker = heed_worker(program, dict(row, name=row["name"].replace("bfloat16", "float32")), threads)
+    worker.name = variant
+    return worker
 
 
 # ------------------------------------------------------------------------- one row
@@ -139,20 +156,21 @@ def run_together(workers, rounds):
 def is_large(row):
     """Does each process of the row take gigabytes? Then they do not run all at the same time."""
     return row.get("vocab", 0) > 50000 and row["kind"] in ("gpt", "prefill", "decode") or \
-        row.get("tokens", 0) > 2000 or row["kind"] == "adamw"
+        row.get("tokens", 0) > 2000 or row["kind"] == "adamw" or "model" in row
 
 
 def run_row(program, row, variants, threads, rounds):
     """The entries of the row, and for each variant how many times as fast heed is: by the medians, by
     the minima, and by the median over the rounds of the ratio within a round (paired)."""
-    variants = [v for v in VARIANTS.get(row["kind"], "stock tuned").split() if v in variants]
+    variants = BESIDE.get(row["name"]) or \
+        [v for v in VARIANTS.get(row["kind"], "stock tuned").split() if v in variants]
     groups = [[v] for v in variants] if is_large(row) else [variants]
     counts = [threads] + ([1] if table.wants_one_thread(row) and threads > 1 else [])
     result = {"name": row["name"], "row": row, "ratios": {}, "minima": {}, "paired": {},
               "entries": {}}
     for group in groups:
         workers = [heed_worker(program, row, n).ready() for n in counts]
-        others = [torch_worker(v, row, threads) for v in group]
+        others = [other_worker(program, v, row, threads) for v in group]
         everyone = workers + [w.ready() for w in others]
         entries = run_together(everyone, rounds)
         turns = {w.name: w.ns for w in everyone}
@@ -172,8 +190,9 @@ def run_row(program, row, variants, threads, rounds):
 
 def check(row, ours, theirs, variant):
     """Checks that both did the same work: from the same seed, weights and inputs are the same, and so
-    is the mean size of the result. With dropout the draws differ, and the mean is only near."""
-    allowed = 0.05 if row.get("dropout", row.get("p", 0)) else 2e-4
+    is the mean size of the result. With dropout the draws differ, and in bfloat16 the weights do: there
+    the mean is only near."""
+    allowed = 0.05 if row.get("dropout", row.get("p", row.get("bfloat16", 0))) else 2e-4
     if not abs(ours - theirs) <= allowed * abs(theirs):
         sys.exit(f"compare.py: {row['name']}: heed gave {ours}, PyTorch ({variant}) {theirs}")
 
@@ -237,9 +256,12 @@ def machine(args):
 
 def measure(args):
     program = os.path.join(args.build, "bench", "heed-bench")
-    listed = subprocess.run([program, "--list", *(args.rows or [])], capture_output=True, text=True,
-                            check=True)
+    model = {"model": os.path.abspath(args.model)} if args.model else {}
+    options = [word for name, value in model.items() for word in ("--" + name, value)]
+    listed = subprocess.run([program, "--list", *options, *(args.rows or [])], capture_output=True,
+                            text=True, check=True)
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    rows = [{**row, **model} if row["name"].startswith("hf/") else row for row in rows]
     if not rows:
         sys.exit(f"compare.py: no row is called {' or '.join(args.rows)}")
     os.environ.update(LEVELS[args.level])
@@ -311,6 +333,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--level", default="", choices=list(LEVELS))
     parser.add_argument("--variants", default="stock,tuned,fused")
+    parser.add_argument("--model", metavar="FOLDER")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--from", dest="results", nargs="+", metavar="FILE")
     parser.add_argument("--short", action="store_true")

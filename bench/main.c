@@ -17,6 +17,7 @@ static const char usage[] =
     "Measures the rows whose names match a GLOB; without one, all rows except growth/*.\n"
     "Defaults are in brackets.\n"
     "  --list          prints the rows and measures nothing\n"
+    "  --model FOLDER  measures rows hf/*, too: tools/models/smollm2 makes the folder\n"
     "  --threads N     runs each row on N threads (2)\n"
     "  --rounds N      takes the median of N turns, or of half as many if a run is over 1 s (20)\n"
     "  --worker        measures a turn of one row for each line on stdin, for compare.py\n"
@@ -51,10 +52,12 @@ static int take(char **argv, options *o)
         const char *name;
         bool *flag;
         int *number;
+        const char **text;
     } known[] = {
-        {"--list", &o->list, NULL},     {"--worker", &o->worker, NULL},
-        {"--first", &o->first, NULL},   {"--threads", NULL, &o->threads},
-        {"--rounds", NULL, &o->rounds}, {"--calls", NULL, &o->calls},
+        {"--list", &o->list, NULL, NULL},      {"--worker", &o->worker, NULL, NULL},
+        {"--first", &o->first, NULL, NULL},    {"--threads", NULL, &o->threads, NULL},
+        {"--rounds", NULL, &o->rounds, NULL},  {"--calls", NULL, &o->calls, NULL},
+        {"--model", NULL, NULL, &bench_model},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(argv[0], known[i].name) != 0) {
@@ -62,7 +65,9 @@ static int take(char **argv, options *o)
         }
         if (known[i].flag) {
             *known[i].flag = true;
-        } else if (!argv[1] || !number(argv[1], known[i].number)) {
+        } else if (known[i].text && argv[1]) {
+            *known[i].text = argv[1];
+        } else if (!argv[1] || !known[i].number || !number(argv[1], known[i].number)) {
             return 0;
         }
         return known[i].flag ? 1 : 2;
@@ -88,8 +93,12 @@ static bool parse(char **argv, options *o)
     return true;
 }
 
+/* Rows hf/ need a model. */
 static bool selected(const options *o, const bench_row *row)
 {
+    if (!bench_model && strncmp(row->name, "hf/", 3) == 0) {
+        return false;
+    }
     for (int i = 0; i < o->globs; i++) {
         if (fnmatch(o->glob[i], row->name, 0) == 0) {
             return true;

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+const char *bench_model;
+
 #define MATMUL(shape, m, k, n)                                                                     \
     {"matmul/" shape "/nn", &kind_matmul, {m, k, n, 0, 0}},                                        \
         {"matmul/" shape "/nt", &kind_matmul, {m, k, n, 0, 1}},                                    \
@@ -42,6 +44,15 @@
         }                                                                                          \
     }
 
+#define HF(name, kind, ...)                                                                        \
+    {name "/float32", &kind, {__VA_ARGS__, 0}},                                                    \
+    {                                                                                              \
+        name "/bfloat16", &kind,                                                                   \
+        {                                                                                          \
+            __VA_ARGS__, 1                                                                         \
+        }                                                                                          \
+    }
+
 const bench_row bench_rows[] = {
     MATMUL("2048x2048x2048", 2048, 2048, 2048),
     MATMUL("1024x3072x768", 1024, 3072, 768),
@@ -71,6 +82,13 @@ const bench_row bench_rows[] = {
     BOTH("cross_entropy/backward", kind_cross_entropy_backward, 8, 512, 50257),
     {"adamw/124m", &kind_adamw, {0}},
     {"start", &kind_start, {0}},
+#ifdef HEED_HAVE_HF
+    HF("hf/tokens", kind_hf_generate, 8, 64),
+    HF("hf/prompt", kind_hf_generate, 512, 1),
+    {"hf/step/float32", &kind_hf_step, {256, 0, 0}},
+    HF("hf/lora", kind_hf_step, 256, 8),
+    {"hf/load", &kind_hf_load, {0}},
+#endif
     ATTENTION("growth/tokens/128", 1, 128, 768, 12),
     ATTENTION("growth/tokens/256", 1, 256, 768, 12),
     ATTENTION("growth/tokens/512", 1, 512, 768, 12),

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 class Goal:
     """The goals of the rows that match: how many times as fast as the best PyTorch (ratio), which
     share of this machine's peak (of_peak on all threads, of_peak_1 on one thread), and which share
-    of PyTorch's peak memory."""
+    of PyTorch's peak memory. A row of bfloat16 has the ratio to itself in float32, of whose memory it
+    is to take a share, and perhaps one to llama.cpp."""
 
     rows: str
     ratio: float = 0
     of_peak: float = 0
     of_peak_1: float = 0
     memory: float = 0
+    llama: float = 0
 
 
 # The first goal that matches a row is used: that of the CPU's maker and level, if there is one, and
@@ -56,6 +58,13 @@ GOALS = [
     Goal("prefill/*", ratio=1.15),
     Goal("decode/124m/batch1", ratio=1.15, of_peak=0.88),
     Goal("decode/124m/batch8", ratio=2, of_peak=0.75),
+    Goal("hf/tokens/float32", ratio=2),
+    Goal("hf/tokens/bfloat16", ratio=1.6, llama=0.95, of_peak=0.8),
+    Goal("hf/prompt/float32", ratio=1.3),
+    Goal("hf/step/float32", ratio=1.5),
+    Goal("hf/lora/float32", ratio=1.3, memory=0.65),
+    Goal("hf/lora/bfloat16", ratio=0.95, memory=0.6),
+    Goal("hf/load", ratio=5),
     Goal("adamw/*", ratio=1.0, of_peak=0.8),
     Goal("*/out", ratio=1.5, of_peak=0.8),
     Goal("*/in", ratio=1.5),
@@ -111,19 +120,25 @@ def heed_of(result):
     return result["entries"][f"heed@{result['threads']}"]
 
 
+def rivals(result):
+    """The variants of PyTorch; for a row of bfloat16, itself in float32."""
+    return [v for v in result["ratios"] if v != "llama.cpp"]
+
+
 def best_of(result):
     """(ratio, variant) of the fastest PyTorch."""
-    return min((ratio, v) for v, ratio in result["ratios"].items()) if result["ratios"] else (0, "")
+    return min(((result["ratios"][v], v) for v in rivals(result)), default=(0, ""))
 
 
-def sure_ratios(result):
+def sure_ratios(result, variants=None):
     """The two ratios that must meet a goal, to the PyTorch that is best by each: the median of the
     ratios within a round, which a change of the machine's speed does not touch, and that of the
     minima, which other work does not touch. A file of an earlier compare.py has neither: there the
     first is that of the medians."""
-    minima = {v: result["entries"][v]["min"] / heed_of(result)["min"] for v in result["ratios"]}
-    return [min(result.get("paired", result["ratios"]).values()),
-            min(result.get("minima", minima).values())]
+    variants = variants or rivals(result)
+    minima = {v: result["entries"][v]["min"] / heed_of(result)["min"] for v in variants}
+    return [min(result.get("paired", result["ratios"])[v] for v in variants),
+            min(result.get("minima", minima)[v] for v in variants)]
 
 
 def line_of(result):
@@ -154,12 +169,15 @@ def claims(result, machine):
     if goal.ratio and best:
         least = min(sure_ratios(result))
         found.append(("ratio", f"{least:.2f}", f"{goal.ratio:g}", least >= goal.ratio))
+    if goal.llama and "llama.cpp" in result["ratios"]:
+        least = min(sure_ratios(result, ["llama.cpp"]))
+        found.append(("llama.cpp", f"{least:.2f}", f"{goal.llama:g}", least >= goal.llama))
     for asked, entry, what in ((goal.of_peak, heed, "of peak"), (goal.of_peak_1, one, "on one")):
         if asked and "of_peak" in entry:
             share = entry["of_peak"]
             found.append((what, f"{share:.0%}", f"{asked:.0%}", share >= asked))
     if goal.memory and best:
-        share = heed["peak_rss"] / min(result["entries"][v]["peak_rss"] for v in result["ratios"])
+        share = heed["peak_rss"] / min(result["entries"][v]["peak_rss"] for v in rivals(result))
         found.append(("memory", f"{share:.2f}", f"{goal.memory:g}", share <= goal.memory))
     return found
 
@@ -176,6 +194,9 @@ def row_text(result, machine):
     met = "" if not asked else "yes" if all(a[3] for a in asked) else \
         "no: " + ", ".join(what for what, _, _, ok in asked if not ok)
     ratios = " / ".join(f"{x:.2f}" for x in (ratio, *sure_ratios(result))) if best else ""
+    ratios += " to float32" if best == "float32" else ""
+    ratios += f"; {min(sure_ratios(result, ['llama.cpp'])):.2f} to llama.cpp" \
+        if "llama.cpp" in result["ratios"] else ""
     cells = [result["name"], time_text(heed["median"]), *times, ratios, share, goals, met]
     return "| " + " | ".join(cells) + " |"
 
@@ -201,7 +222,7 @@ def scaling_table(results):
 def memory_table(results):
     lines = []
     for r in results:
-        if not r["name"].startswith("gpt/124m") or not r["ratios"]:
+        if not r["name"].startswith(("gpt/124m", "hf/step", "hf/lora", "hf/load")) or not r["ratios"]:
             continue
         cells = [bytes_text(r["entries"][v]["peak_rss"]) if v in r["ratios"] else ""
                  for v in ("stock", "tuned", "fused")]

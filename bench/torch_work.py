@@ -2,7 +2,7 @@
 
 usage: torch_work.py VARIANT THREADS     (compare.py starts it and talks to it over pipes)
 
-VARIANT is `stock`, `tuned` or `fused`. The first two run the classes as the notebook and the book
+VARIANT is `stock`, `tuned`, `fused` or `llama.cpp` (llama_work.py). The first two run the classes as the notebook and the book
 write them; for `tuned`, compare.py raises the thresholds of malloc. `fused` uses
 scaled_dot_product_attention, nn.LayerNorm, nn.GELU and AdamW(fused=True). The first line on stdin
 is a row of heed-bench --list, and each further line asks for a turn. The program answers each line
@@ -16,6 +16,9 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+import hf_work
+import llama_work
 
 TURN_NS = 20e6
 WARM_NS = 10e6  # untimed runs of short work before its turn
@@ -313,7 +316,7 @@ def adamw(row, fused):
     return run, itself
 
 
-KINDS = {"matmul": matmul, "add": add, "tiny_step": tiny_step, "attention": attention, "gpt": gpt,
+KINDS = {**hf_work.KINDS, "matmul": matmul, "add": add, "tiny_step": tiny_step, "attention": attention, "gpt": gpt,
          "adamw": adamw, "prefill": prefill, "decode": decode}
 for function in (softmax, gelu, dropout, layer_norm, cross_entropy):
     KINDS[function.__name__] = forward_of(function)
@@ -368,7 +371,10 @@ def main():
     torch.set_num_threads(threads)
     torch.manual_seed(123)
     row = json.loads(sys.stdin.readline())
-    run, result = KINDS[row["kind"]](row, variant == "fused")
+    if variant == "llama.cpp":
+        run, result = llama_work.generate(row, threads)
+    else:
+        run, result = KINDS[row["kind"]](row, variant == "fused")
     y = run()
     check = result(y).detach().double().abs().mean().item()
     del y

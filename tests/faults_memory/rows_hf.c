@@ -10,6 +10,7 @@
 static hd_gpt2_config gpt2;
 static hd_llama_config llama;
 static hd_module *gpt2_model, *llama_model;
+static hd_tokenizer *bytes;
 static hd_tensor *prompt, *logits; /* (2, 2), (2, 256) */
 static hd_generate_options options, few, drawn;
 static hd_save_pretrained_options saved_beside, saved_stored;
@@ -41,6 +42,8 @@ static void begin(world *w)
     llama.num_key_value_heads = 1;
     gpt2_model = hd_gpt2_new(&gpt2);
     llama_model = hd_llama_new(&llama);
+    bytes = hd_tokenizer_bytes();
+    world_add(w, "bytes", THING(bytes));
     prompt = hd_ones(HD_INT64, 2, 2);
     logits = hd_full(HD_FLOAT32, 0.5, 2, 256);
     few = hd_generate_defaults();
@@ -49,7 +52,7 @@ static void begin(world *w)
     drawn.do_sample = true;
     drawn.top_p = 0.9;
     drawn.repetition_penalty = 1.1;
-    drawn.tokenizer = w->bytes;
+    drawn.tokenizer = bytes;
     drawn.on_token = on_token;
     saved_beside = hd_save_pretrained_defaults();
     saved_beside.source = FOLDERS "/gpt2";
@@ -85,6 +88,6 @@ static hd_lora_options dropped(void)
 #define ROWS "faults_memory/rows_hf.h"
 #define TABLE table_hf
 #define NAME "hf"
-#define PARTS (DATA | FOLDER)
+#define PARTS FOLDER
 #define BEGIN begin
 #include "faults_memory/table.h"
