@@ -131,12 +131,11 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     if (n->op == &hd__leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd__fail(
-        HD_STATE,
-        "it was called inside another backward (by a hook, or by the backward "
-        "of a user's op), and both backwards reach %s, where the outer one has gradients "
-        "waiting: give it a graph of its own",
-        hd__node_name(n, name));
+    return hd__fail(HD_STATE,
+                    "it was called inside another backward (by a hook, or by the backward of a "
+                    "user's op), and both backwards reach %s, where the outer one has gradients "
+                    "waiting: give it a graph of its own",
+                    hd__node_name(n, name));
 }
 
 /* ---------------------------------------------------------------- a gradient arrives */

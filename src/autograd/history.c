@@ -233,10 +233,9 @@ static bool no_grad_leaf(const hd_tensor *x)
                         HD__SHAPE(x));
     }
     if (x->base && is_grad_leaf(x->base)) {
-        return hd__fail(HD_GRAD,
-                        "x of %s is a view of a leaf that requires grad: change it under "
-                        "HD_NO_GRAD",
-                        HD__SHAPE(x));
+        return hd__fail(
+            HD_GRAD, "x of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD",
+            HD__SHAPE(x));
     }
     return true;
 }
@@ -249,8 +248,7 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     hd__changes(x);
     if (hd__overlaps_itself(x)) {
         return hd__fail(HD_STATE,
-                        "x of %s is expanded: several elements share memory; clone it "
-                        "first",
+                        "x of %s is expanded: several elements share memory; clone it first",
                         HD__SHAPE(x));
     }
     if (!hd__any_wants_grad(n_in, in)) {

@@ -16,10 +16,9 @@ bool hd__ddp_given(const char *arg, const hd_ddp *d)
         return false;
     }
     if (d != hd__mpi.ddp) {
-        return hd__mpi_fail(HD_STATE,
-                            "%s is not the hd_ddp that lives now: it was freed, or "
-                            "hd_mpi_finish was called",
-                            arg);
+        return hd__mpi_fail(
+            HD_STATE,
+            "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was called", arg);
     }
     return pthread_equal(d->thread, pthread_self()) ||
            hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
@@ -65,10 +64,9 @@ static bool in_turn(const hd__slot *s)
         return false;
     }
     return (hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-           hd__mpi_fail(HD_STATE,
-                        "a backward inside another one has come to a parameter of the "
-                        "hd_ddp, which averages once in each outermost backward: expected "
-                        "hd_grad_of, or hd_ddp_no_sync around both");
+           hd__mpi_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
+                                  "hd_ddp, which averages once in each outermost backward: "
+                                  "expected hd_grad_of, or hd_ddp_no_sync around both");
 }
 
 /* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are

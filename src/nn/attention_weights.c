@@ -165,12 +165,11 @@ void hd__attention_free(hd_module *self)
 /* The notebooks' classes, and no others, have that `free`. */
 static bool keeps_weights(const hd_module *m)
 {
-    return hd__object("m", m) &&
-           (m->type->free == hd__attention_free ||
-            hd__fail(HD_VALUE,
-                     "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                     "MultiHeadAttention",
-                     m->type->name));
+    return hd__object("m", m) && (m->type->free == hd__attention_free ||
+                                  hd__fail(HD_VALUE,
+                                           "%s: expected a SelfAttention_v1, SelfAttention_v2, "
+                                           "CausalAttention or MultiHeadAttention",
+                                           m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

@@ -15,8 +15,7 @@ static bool type_ok(const hd_module_type *type)
            hd__given("type->name", type->name) &&
            (type->instance_size >= sizeof(hd_module) ||
             hd__fail(HD_VALUE,
-                     "%s: instance_size %zu: expected a struct that begins with an "
-                     "hd_module (%zu)",
+                     "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
                      type->name, type->instance_size, sizeof(hd_module)));
 }
 

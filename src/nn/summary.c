@@ -73,8 +73,7 @@ static bool step_down(levels *l, const hd__walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd__fail(HD_VALUE,
-                        "%s: more than %d modules are nested in each other: expected "
-                        "fewer",
+                        "%s: more than %d modules are nested in each other: expected fewer",
                         w->root->type->name, LEVELS_MOST);
     }
     if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {

@@ -99,15 +99,12 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted)
 bool hd__scopes_wrong(const char *who, int above)
 {
     if (above < 0) {
-        return hd__fail(HD_STATE,
-                        "%s closed a scope that it had not opened: the tensors in it are "
-                        "gone",
-                        who);
+        return hd__fail(
+            HD_STATE, "%s closed a scope that it had not opened: the tensors in it are gone", who);
     }
     return hd__fail(HD_STATE,
-                    "%s left %d scope%s open: expected hd_scope_close for each "
-                    "hd_scope_open",
-                    who, above, above == 1 ? "" : "s");
+                    "%s left %d scope%s open: expected hd_scope_close for each hd_scope_open", who,
+                    above, above == 1 ? "" : "s");
 }
 
 /* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */

@@ -255,11 +255,10 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s &&
              join_grouped(c, q, 1) && join_grouped(c, k, group) && join_grouped(c, v, group);
     }
-    return ok ||
-           hd__fail(HD_SHAPE,
-                    "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-                    "batches that broadcast",
-                    HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+    return ok || hd__fail(HD_SHAPE,
+                          "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
+                          "of batches that broadcast",
+                          HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
 static bool attn_mask_ok(const hd_tensor *mask, const call *c)

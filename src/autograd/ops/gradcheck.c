@@ -89,9 +89,8 @@ static bool gradients_agree(const check *c, int input, hd_tensor *grad, const ch
         double given = *element(grad, i);
         if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
             return hd__fail(HD_GRAD,
-                            "%s, input %d at %s: backward gives %.9g, differences give "
-                            "%.9g",
-                            name, input, HD__INDEX(x, i), given, numeric);
+                            "%s, input %d at %s: backward gives %.9g, differences give %.9g", name,
+                            input, HD__INDEX(x, i), given, numeric);
         }
     }
     return true;

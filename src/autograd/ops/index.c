@@ -228,8 +228,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     }
     if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
         return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) "
-                        "to %" PRId64,
+                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) to %" PRId64,
                         padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
     }
     int n = index->ndim;

@@ -237,9 +237,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         sum += fits ? sizes[k] : 0;
     }
     if (!fits || sum != x->sizes[d]) {
-        return hd__fail(HD_SHAPE,
-                        "dim %d of %s: expected sizes of 0 or more whose sum "
-                        "is %" PRId64,
+        return hd__fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
                         d, HD__SHAPE(x), x->sizes[d]);
     }
     return parts(&split_sizes_op, x, d, n, sizes, 0);

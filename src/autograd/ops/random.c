@@ -235,8 +235,7 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
         }
         if (j == m) {
             return hd__fail(HD_VALUE,
-                            "the weights of row %" PRId64 " of %s are all 0: expected "
-                            "one above 0",
+                            "the weights of row %" PRId64 " of %s are all 0: expected one above 0",
                             r, HD__SHAPE(p));
         }
     }
