@@ -41,10 +41,7 @@ hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *siz
         return NULL;
     }
     hd_tensor *y = hd__empty(d, ndim, sizes);
-    if (y) {
-        hd__fill(y, value);
-    }
-    return y;
+    return y ? hd__fill(y, value) : NULL;
 }
 
 hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
@@ -136,10 +133,8 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     HD__CALL("hd_arange_as");
-    if (!hd__number_dtype(d)) {
-        return NULL;
-    }
-    if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
+    if (!hd__number_dtype(d) ||
+        (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step)))) {
         return NULL;
     }
     int64_t n = arange_len(d, start, end, step);
@@ -223,15 +218,12 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-typedef void draw(hd_tensor *x, double a, double b);
+typedef hd_tensor *draw(hd_tensor *x, double a, double b);
 
 /* Fills y, which is fresh or NULL. */
 static hd_tensor *drawn(hd_tensor *y, draw *fill)
 {
-    if (y) {
-        fill(y, 0, 1);
-    }
-    return y;
+    return y ? fill(y, 0, 1) : NULL;
 }
 
 static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, draw *fill)

@@ -24,10 +24,9 @@ hd_tensor *hd_clone(hd_tensor *x)
 hd_tensor *hd_contiguous(hd_tensor *x)
 {
     HD__CALL("hd_contiguous");
-    if (!hd__any_arg("x", x, false)) {
-        return NULL;
-    }
-    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
+    return !hd__any_arg("x", x, false) ? NULL
+           : hd__contig(x)             ? x
+                                       : record_copy(&clone_op, hd__clone(x), x);
 }
 
 hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
@@ -75,9 +74,7 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
     for (int i = 0; i < n->n_in; i++) {
-        if (hd__needs(n, i)) {
-            dx[i] = hd_select(dy[0], *dim, i);
-        }
+        dx[i] = hd__needs(n, i) ? hd_select(dy[0], *dim, i) : HD_NONE;
     }
 }
 

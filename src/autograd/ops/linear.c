@@ -63,11 +63,9 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
                         "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
                         HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
     }
-    if (!hd__is_none(bias) && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
-        return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
-                        HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
-    }
-    return true;
+    return hd__is_none(bias) || hd__has_sizes(bias, 1, weight->sizes) ||
+           hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                    HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
 }
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)

@@ -77,11 +77,7 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
     }
     hd__uniform_fill(u, 0, 1);
     hd_tensor *below = hd__map_binary(hdk_binary_for(d)->compare[HDK_LT][d], d, HD_BOOL, u, p);
-    if (!below) {
-        return NULL;
-    }
-    hd__copy(y, below);
-    return HD__RECORD(&bernoulli_op, y, HD__IN(1, &p));
+    return HD__RECORD(&bernoulli_op, below ? hd__copy(y, below) : NULL, HD__IN(1, &p));
 }
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
@@ -101,15 +97,11 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
-    hd_tensor *y = hd__elementwise_out(x->dtype, 1, &x);
-    if (y) {
-        const double scale[2] = {1 / keep};
-        const float scale_f32[2] = {1 / (float)keep};
-        hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
-                x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
-                (hd_tensor *[]){y, x, mask});
-    }
-    return y;
+    const double scale[2] = {1 / keep};
+    const float scale_f32[2] = {1 / (float)keep};
+    return hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
+                   x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
+                   (hd_tensor *[]){hd__elementwise_out(x->dtype, 1, &x), x, mask});
 }
 
 /* y = x (mask / keep):  dx += dy (mask / keep) */
@@ -387,11 +379,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    if (!hd__overwrites(&uniform_op, x)) {
-        return NULL;
-    }
-    hd__uniform_fill(x, a, b);
-    return x;
+    return hd__overwrites(&uniform_op, x) ? hd__uniform_fill(x, a, b) : NULL;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
@@ -403,11 +391,7 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     if (!(std >= 0)) {
         return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
     }
-    if (!hd__overwrites(&normal_op, x)) {
-        return NULL;
-    }
-    hd__normal_fill(x, mean, std);
-    return x;
+    return hd__overwrites(&normal_op, x) ? hd__normal_fill(x, mean, std) : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
@@ -433,9 +417,5 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     if (!(lambda > 0)) {
         return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
     }
-    if (!hd__overwrites(&exponential_op, x)) {
-        return NULL;
-    }
-    hd__exponential_fill(x, lambda);
-    return x;
+    return hd__overwrites(&exponential_op, x) ? hd__exponential_fill(x, lambda) : NULL;
 }

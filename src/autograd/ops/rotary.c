@@ -132,12 +132,8 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[1] / 2, 1));
         dx[0] = back ? turned(dy[0], cos, back) : NULL;
     }
-    if (hd__needs(n, 1)) {
-        dx[1] = hd_mul(dy[0], x);
-    }
-    if (hd__needs(n, 2)) {
-        dx[2] = hd_mul(dy[0], rotate_half(x));
-    }
+    dx[1] = hd__needs(n, 1) ? hd_mul(dy[0], x) : HD_NONE;
+    dx[2] = hd__needs(n, 2) ? hd_mul(dy[0], rotate_half(x)) : HD_NONE;
 }
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
