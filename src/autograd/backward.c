@@ -291,12 +291,10 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     }
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        dy[k] = out->pending;
-        if (!dy[k] && !n->op->parts) {
-            dy[k] = hd_zeros_n(out->dtype, out->ndim, out->sizes);
-            if (!dy[k]) {
-                return false;
-            }
+        bool there = out->pending || n->op->parts;
+        dy[k] = there ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        if (!there && !dy[k]) {
+            return false;
         }
     }
     for (int i = 0; i < n->n_in; i++) {
@@ -381,14 +379,6 @@ bool hd__run_begin(hd__run *r)
     return true;
 }
 
-static void *several_elements(const hd__run *r, const hd_tensor *y)
-{
-    return hd__fail(HD_GRAD,
-                    "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
-                    "or hd_backward_with and a gradient of that shape",
-                    r->seed, HD__SHAPE(y), y->numel);
-}
-
 static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 {
     if (hd__requires_grad(y)) {
@@ -409,16 +399,16 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     hd__edge e;
     bool none = hd__is_none(grad);
     if (none && y->numel != 1) {
-        return several_elements(r, y);
+        return hd__fail(HD_GRAD,
+                        "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
+                        "or hd_backward_with and a gradient of that shape",
+                        r->seed, HD__SHAPE(y), y->numel);
     }
     if (!none && !hd__same_shape(grad, y)) {
         return hd__fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
                         HD__SHAPE(grad), HD__SHAPE(y));
     }
-    if (!none && !hd__float_arg(grad)) {
-        return false;
-    }
-    if (!hd__edge_of(y, &e)) {
+    if ((!none && !hd__float_arg(grad)) || !hd__edge_of(y, &e)) {
         return false;
     }
     if (!e.node) {

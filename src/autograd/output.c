@@ -81,11 +81,6 @@ static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
     }
 }
 
-static inline bool keeps_grad(const hd__out_extra *extra)
-{
-    return extra && extra->own && extra->own->retain_grad;
-}
-
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
 {
     hd__out_meta *out = &n->outs[k];
@@ -101,6 +96,7 @@ bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
         capture(r, n, k, sum);
     }
     bool leaf = n->op == &hd__leaf_op;
-    bool wanted = r->accumulate && (leaf ? n->requires_grad : keeps_grad(out->extra));
+    bool kept = extra && extra->own && extra->own->retain_grad;
+    bool wanted = r->accumulate && (leaf ? n->requires_grad : kept);
     return !wanted || hd__run_commit_output(r, n, k, leaf);
 }

@@ -311,8 +311,6 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
     HD__CALL("hd_roll");
     const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
-    if (t.dim < 0) {
-        return NULL;
-    }
-    return HD__RECORD(&roll_op, rolled(x, &t), HD__IN(1, &x), HD__PARAMS(t));
+    hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
+    return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
 }
