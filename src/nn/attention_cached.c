@@ -46,9 +46,8 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
     hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
     const hd_dtype d = w && hd_dtype_of(w) == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
-    hd_kv_cache *c =
-        w ? hd_kv_cache_new_for(d, batch, m->num_heads, hd_size(m->base.mask, 0), m->head_dim)
-          : NULL;
+    int64_t length = hd_size(m->base.mask, 0);
+    hd_kv_cache *c = w ? hd_kv_cache_new_for(d, batch, m->num_heads, length, m->head_dim) : NULL;
     if (c) {
         c->attention = attention;
     }
@@ -143,12 +142,9 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
     if (hd_ndim(x) != 3 || hd_size(x, 0) != b) {
         return hd__fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b);
     }
-    if (hd_size(x, 1) > context_length - c->len) {
-        return hd__fail(HD_SHAPE,
-                        "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
-                        HD__DIMS(x), c->len, context_length);
-    }
-    return true;
+    return hd_size(x, 1) <= context_length - c->len ||
+           hd__fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+                    HD__DIMS(x), c->len, context_length);
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)

@@ -120,15 +120,6 @@ static bool scopes_ok(const frame *f)
     return true;
 }
 
-/* If the error of a failed forward was cleared, says why the forward gives NULL. */
-static hd_tensor *forward_fail(const hd_module *m)
-{
-    if (hd_error_code() == HD_OK) {
-        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
-    }
-    return NULL;
-}
-
 /* y, which a forward without a failure gave, is no tensor that exists. */
 static bool refuse_result(const frame *f, const hd_tensor *y)
 {
@@ -161,7 +152,10 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     }
     failures += !failures && !gave;
     hd__uncleared_swap(before + failures);
-    return failures ? forward_fail(m) : y;
+    if (failures && hd_error_code() == HD_OK) { /* this says why the forward gives NULL */
+        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
+    }
+    return failures ? NULL : y;
 }
 
 static hd_tensor *run_forward(hd_module *m, hd_tensor *x)

@@ -42,10 +42,8 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {
-    if (!key || hd_dict_kind_of(d, key) == HD_DICT_MISSING) {
-        return key ? HD_NONE : NULL;
-    }
-    return hd__dict_copy(m->type->name, d, key, p);
+    bool missing = key && hd_dict_kind_of(d, key) == HD_DICT_MISSING;
+    return missing ? HD_NONE : key ? hd__dict_copy(m->type->name, d, key, p) : NULL;
 }
 
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,

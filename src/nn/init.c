@@ -216,19 +216,10 @@ double hd_calculate_gain(const char *nonlinearity, double param)
     static const struct {
         const char *name;
         double gain; /* of relu: sqrt(2) */
-    } gains[] = {
-        {"linear", 1},
-        {"conv1d", 1},
-        {"conv2d", 1},
-        {"conv3d", 1},
-        {"conv_transpose1d", 1},
-        {"conv_transpose2d", 1},
-        {"conv_transpose3d", 1},
-        {"sigmoid", 1},
-        {"tanh", 5.0 / 3},
-        {"selu", 3.0 / 4},
-        {"relu", 1.4142135623730951},
-    };
+    } gains[] = {{"tanh", 5.0 / 3},       {"selu", 3.0 / 4},      {"relu", 1.4142135623730951},
+                 {"linear", 1},           {"sigmoid", 1},         {"conv1d", 1},
+                 {"conv2d", 1},           {"conv3d", 1},          {"conv_transpose1d", 1},
+                 {"conv_transpose2d", 1}, {"conv_transpose3d", 1}};
     if (!hd__given("nonlinearity", nonlinearity)) {
         return NAN;
     }

@@ -166,12 +166,11 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
         return false;
     }
     e.name = hd_alloc(bytes);
-    if (!e.name) {
-        return false;
+    if (e.name) {
+        memcpy(e.name, name, bytes);
+        priv->entries[priv->n++] = e;
     }
-    memcpy(e.name, name, bytes);
-    priv->entries[priv->n++] = e;
-    return true;
+    return e.name;
 }
 
 /* Can t be a parameter? It must be a leaf of a float dtype (also bfloat16), and hd_parameter or
@@ -189,13 +188,11 @@ static bool module_parameter_ok(const hd_module *m, const char *name, const hd_t
                         "expected a leaf (hd_parameter makes one)",
                         m->type->name, name, HD__DIMS(t));
     }
-    if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
-        return hd__fail(HD_VALUE,
-                        "%s: \"%s\" %s is a plain tensor: expected a parameter "
-                        "(hd_parameter makes one)",
-                        m->type->name, name, HD__DIMS(t));
-    }
-    return true;
+    return hd_is_parameter(t) || hd_requires_grad(t) ||
+           hd__fail(HD_VALUE,
+                    "%s: \"%s\" %s is a plain tensor: expected a parameter "
+                    "(hd_parameter makes one)",
+                    m->type->name, name, HD__DIMS(t));
 }
 
 static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
@@ -207,9 +204,7 @@ static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, h
     bool placed = hd__given("name", name) && field_ok(m, name, field);
     bool ok = placed && name_ok(m, name) && hd__tensor_arg("t", t, true) &&
               (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(m, name, t));
-    if (ok && t != HD_NONE) {
-        ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
-    }
+    ok = ok && (t == HD_NONE || module_add(m, name, (hd__entry){.kind = kind, .tensor = field}));
     if (placed) {
         ok = hd_assign(field, ok ? t : HD_NONE) && ok;
     }

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct multihead_attention {
     hd_module base;
@@ -33,11 +34,9 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
         return hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
                         HD__DIMS(query));
     }
-    if (hd_ndim(key) != rank || hd_ndim(value) != rank) {
-        return hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
-                        HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
-    }
-    return true;
+    return (hd_ndim(key) == rank && hd_ndim(value) == rank) ||
+           hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
+                    HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
 }
 
 static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
@@ -125,10 +124,8 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
 /* The mask to add to the scores: for a bool mask, -inf where it is true. */
 static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 {
-    if (hd_dtype_of(mask) != HD_BOOL) {
-        return mask;
-    }
-    return hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY);
+    return hd_dtype_of(mask) == HD_BOOL ? hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY)
+                                        : mask;
 }
 
 /* Appends `more` columns of 0, for the keys that add_bias_kv and add_zero_attn append. */
@@ -139,9 +136,8 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     }
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(mask);
-    for (int i = 0; i < n; i++) {
-        sizes[i] = i == n - 1 ? more : hd_size(mask, i);
-    }
+    memcpy(sizes, hd_sizes(mask), (size_t)n * sizeof *sizes);
+    sizes[n - 1] = more;
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
@@ -278,13 +274,11 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        if (i > 0 && given[i] == given[i - 1]) {
-            in[i] = in[i - 1]; /* the same tensor in becomes the same tensor out */
-        } else if (!batched) {
-            in[i] = hd_unsqueeze(given[i], 1);
-        } else {
-            in[i] = m->batch_first ? hd_transpose(given[i], 0, 1) : given[i];
-        }
+        bool again = i > 0 && given[i] == given[i - 1]; /* the same in becomes the same out */
+        in[i] = again            ? in[i - 1]
+                : !batched       ? hd_unsqueeze(given[i], 1)
+                : m->batch_first ? hd_transpose(given[i], 0, 1)
+                                 : given[i];
         if (!in[i]) {
             return NULL;
         }
@@ -293,10 +287,7 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     if (weights) {
         *weights = a->need_weights ? shaped_weights(m, w, a, batched) : HD_NONE;
     }
-    if (!batched) {
-        return hd_squeeze(y, 1);
-    }
-    return m->batch_first ? hd_transpose(y, 0, 1) : y;
+    return !batched ? hd_squeeze(y, 1) : m->batch_first ? hd_transpose(y, 0, 1) : y;
 }
 
 hd_multihead_attention_args hd_multihead_attention_arg_defaults(void)
@@ -363,13 +354,10 @@ static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
         !hd__size_arg("vdim", o->vdim, 0)) {
         return false;
     }
-    if (embed_dim % num_heads != 0) {
-        return hd__fail(HD_VALUE,
-                        "embed_dim %" PRId64 ", num_heads %" PRId64
-                        ": embed_dim must be divisible by num_heads",
-                        embed_dim, num_heads);
-    }
-    return true;
+    return embed_dim % num_heads == 0 || hd__fail(HD_VALUE,
+                                                  "embed_dim %" PRId64 ", num_heads %" PRId64
+                                                  ": embed_dim must be divisible by num_heads",
+                                                  embed_dim, num_heads);
 }
 
 /* Registers in PyTorch's order, without values. */

@@ -192,12 +192,10 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
         return hd__fail(HD_STATE, "step %" PRId64 ": expected at most total_steps %" PRId64, t,
                         c->total_steps);
     }
-    if (p.end == p.start) {
-        return hd__fail(
-            HD_VALUE, "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
-            HD__FLOAT(c->pct_start), c->total_steps, p.end);
-    }
-    return true;
+    return p.end != p.start ||
+           hd__fail(HD_VALUE,
+                    "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
+                    HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 
 static const hd__option cycle_table[] = {
