@@ -14,7 +14,7 @@ static HD__TLS uint64_t last_seq; /* of this thread's nodes */
 
 /* The node comes later than the thread's last node and than every input, whichever thread made
  * that. */
-void hd__node_stamp(hd__node *n)
+static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;
     for (int i = 0; i < n->n_in; i++) {
@@ -22,6 +22,11 @@ void hd__node_stamp(hd__node *n)
         seq = input && input->seq >= seq ? input->seq + 1 : seq;
     }
     n->seq = last_seq = seq;
+}
+
+void hd__node_stamp(hd__node *n)
+{
+    stamp(n);
 }
 
 /* The block, with all parts empty so that it can be released at any time. Each field is set by
@@ -83,7 +88,7 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
     for (int i = 0; a->in && i < n->n_in && ok; i++) {
         ok = hd__is_none(a->in[i]) || hd__edge_of(a->in[i], &n->edges[i]);
     }
-    hd__node_stamp(n);
+    stamp(n);
     for (int i = 0; i < n->n_saved && ok; i++) {
         ok = save_tensor(&n->saved[i], i < a->n_saved ? a->saved[i] : ys[0], changing);
     }

@@ -181,17 +181,11 @@ static void run_line(int64_t begin, int64_t end, void *arg)
 hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 {
     HD__CALL("hd_linspace");
-    if (!hd__number_dtype(d)) {
-        return NULL;
-    }
-    if (steps < 0) {
-        return hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps);
-    }
-    if (!hd__scalar_fits(d, hd_scalar_double(start)) ||
-        !hd__scalar_fits(d, hd_scalar_double(end))) {
-        return NULL;
-    }
-    hd_tensor *y = hd__empty(d, 1, &steps);
+    bool ok = hd__number_dtype(d) &&
+              (steps >= 0 || hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps)) &&
+              hd__scalar_fits(d, hd_scalar_double(start)) &&
+              hd__scalar_fits(d, hd_scalar_double(end));
+    hd_tensor *y = ok ? hd__empty(d, 1, &steps) : NULL;
     if (y && steps == 1) {
         hd__fill(y, hd_scalar_double(start));
     } else if (y) {

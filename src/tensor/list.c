@@ -40,9 +40,7 @@ hd_list *hd__list_return(hd_list *l)
     for (int64_t i = 0; l && i < l->len; i++) {
         hd_scope_return(l->items[i]);
     }
-    if (l) {
-        hd_scope_return(l->holder);
-    }
+    hd_scope_return(l ? l->holder : NULL);
     return l;
 }
 

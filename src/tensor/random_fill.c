@@ -68,11 +68,10 @@ static hd_tensor *fill_in_order(hd_tensor *x, draw d)
     }
     d.single = x->dtype == HD_FLOAT32;
     hd__dims_of(&w, 1, &x);
-    hd__gen_lock(d.g);
+    HD__GEN_LOCKED(d.g);
     do {
         fill_run(&d, (char *)hd__ptr(x) + p.offset[0], w.dim[0].stride[0], w.dim[0].size);
     } while (hd__dims_next(&w, 1, &p));
-    hd__gen_unlock(d.g);
     return x;
 }
 
@@ -94,13 +93,12 @@ hd_tensor *hd__normal_fill(hd_tensor *x, double mean, double std)
     if (x->numel < 16 || !hd__contig(x)) {
         return fill_in_order(x, (draw){g, mean, std, .sample = normal_sample});
     }
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     if (x->dtype == HD_FLOAT32) {
         hd__normal_f32(g, hd__ptr(x), x->numel, mean, std);
     } else {
         hd__normal_f64(g, hd__ptr(x), x->numel, mean, std);
     }
-    hd__gen_unlock(g);
     return x;
 }
 

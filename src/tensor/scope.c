@@ -111,10 +111,9 @@ bool hd__scopes_wrong(const char *who, int above)
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");
-    if (!hd__scope_ready()) {
-        return NULL;
-    }
-    return scopes.depth < NEAR ? &scopes.near[scopes.depth] : hd_alloc(sizeof(hd_scope));
+    return !hd__scope_ready()    ? NULL
+           : scopes.depth < NEAR ? &scopes.near[scopes.depth]
+                                 : hd_alloc(sizeof(hd_scope));
 }
 
 hd_scope *hd_scope_open_at(const char *file, int line)

@@ -10,24 +10,9 @@
 
 #include "viz/viz_internal.h"
 
-enum {
-    TITLE = 16,
-    LABEL = 13,
-    SMALL = 12,
-    TOKEN = 11,
-    TOKEN_TEXT = 256,
-    TOKEN_WIDTH = 94,
-    LINE = 14
-};
-enum {
-    PANEL = 336,
-    BIGGEST_CELL = 30,
-    GAP = 22,
-    BAR_STEPS = 64,
-    LEVELS = 256,
-    MAX_SIDE = 16384,
-    WIDE_TITLE = 720
-};
+enum { TITLE = 16, LABEL = 13, SMALL = 12, TOKEN = 11, LINE = 14 };
+enum { TOKEN_TEXT = 256, TOKEN_WIDTH = 94, WIDE_TITLE = 720, MAX_SIDE = 16384 };
+enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, LEVELS = 256 };
 
 static const hd__rgb nan_color = 0xD55E00;
 
@@ -286,13 +271,11 @@ static bool weights_ok(const hd_tensor *weights)
                             hd_dtype_name(d));
     }
     int n = hd_ndim(weights);
-    if ((n != 2 && n != 3) || hd_numel(weights) == 0) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_attention_map: weights %s: expected (heads, queries, keys) or "
-                            "(queries, keys), none of them 0",
-                            HD__SIZES(n, hd_sizes(weights)));
-    }
-    return true;
+    return ((n == 2 || n == 3) && hd_numel(weights) > 0) ||
+           hd_error_set(HD_SHAPE,
+                        "hd_attention_map: weights %s: expected (heads, queries, keys) or "
+                        "(queries, keys), none of them 0",
+                        HD__SIZES(n, hd_sizes(weights)));
 }
 
 hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *queries,

@@ -79,13 +79,9 @@ hd_graph_options hd_graph_defaults(void)
 
 static bool graph_options_ok(const char *function, const hd_graph_options *o)
 {
-    if (!HD__SIZE_OK_TO(function, o, "hd_graph_defaults()")) {
-        return false;
-    }
-    if (o->depth < 0) {
-        return hd_error_set(HD_VALUE, "%s: depth %d: expected 0 or more", function, o->depth);
-    }
-    return true;
+    return HD__SIZE_OK_TO(function, o, "hd_graph_defaults()") &&
+           (o->depth >= 0 ||
+            hd_error_set(HD_VALUE, "%s: depth %d: expected 0 or more", function, o->depth));
 }
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)

@@ -97,9 +97,8 @@ static bool draw(call *c, hd_tensor **bits)
         return true;
     }
     if (hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31) {
-        hd__gen_lock(g);
+        HD__GEN_LOCKED(g);
         h->seed = hd__mcg31_seed(g);
-        hd__gen_unlock(g);
         h->limit = hd__mcg31_limit(h->keep);
         return true;
     }
@@ -109,14 +108,13 @@ static bool draw(call *c, hd_tensor **bits)
     }
     uint8_t run[RUN], *to = hd__ptr(*bits);
     memset(to, 0, (size_t)bytes);
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     for (int64_t i = 0; i < n; i++) {
         if (i % RUN == 0) {
             hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
         }
         to[i >> 3] |= (uint8_t)(run[i % RUN] << (i & 7));
     }
-    hd__gen_unlock(g);
     return true;
 }
 
@@ -311,8 +309,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens of tokens
-     * the products of the plain ops are up to four times as fast, and they give the same bits. */
+    /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens the
+     * products of the plain ops are up to four times as fast, and they give the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow) {
         return composed(q, k, v, o, c, weights);

@@ -24,9 +24,10 @@ hd_tensor *hd_clone(hd_tensor *x)
 hd_tensor *hd_contiguous(hd_tensor *x)
 {
     HD__CALL("hd_contiguous");
-    return !hd__any_arg("x", x, false) ? NULL
-           : hd__contig(x)             ? x
-                                       : record_copy(&clone_op, hd__clone(x), x);
+    if (!hd__any_arg("x", x, false)) {
+        return NULL;
+    }
+    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
 }
 
 hd_tensor *hd_to(hd_tensor *x, hd_dtype d)

@@ -119,9 +119,8 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
     hd_tensor *mask = native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty_as(HD_BOOL, x);
     if (mask) {
-        hd__gen_lock(g);
+        HD__GEN_LOCKED(g);
         hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
-        hd__gen_unlock(g);
     }
     return mask;
 }

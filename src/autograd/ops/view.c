@@ -51,8 +51,8 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* x reshaped, a view where the layout allows it; otherwise a view of a copy or, without `copies`, an
- * error. */
+/* x reshaped: a view where the layout allows it; otherwise a view of a copy, or an error without
+ * `copies`. */
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
