@@ -218,16 +218,15 @@ static bool is_grad_leaf(const hd_tensor *x)
 
 static bool no_grad_leaf(const hd_tensor *x)
 {
-    if (is_grad_leaf(x)) {
-        return hd__fail(HD_GRAD,
-                        "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                        "or a clone of it",
-                        HD__SHAPE(x));
-    }
-    return !x->base || !is_grad_leaf(x->base) ||
-           hd__fail(HD_GRAD,
-                    "x of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD",
-                    HD__SHAPE(x));
+    return (!is_grad_leaf(x) ||
+            hd__fail(HD_GRAD,
+                     "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                     "or a clone of it",
+                     HD__SHAPE(x))) &&
+           (!x->base || !is_grad_leaf(x->base) ||
+            hd__fail(HD_GRAD,
+                     "x of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD",
+                     HD__SHAPE(x)));
 }
 
 bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)

@@ -21,13 +21,12 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
     HD__CALL("hd_forward");
     const char *name = m->base.type->name;
     int64_t context_length = hd_size(m->mask, 0);
-    if (hd_ndim(x) != 3) {
-        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x));
-    }
-    return hd_size(x, 1) <= context_length ||
-           hd__fail(HD_SHAPE,
-                    "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64, name,
-                    HD__DIMS(x), hd_size(x, 1), context_length);
+    return (hd_ndim(x) == 3 ||
+            hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x))) &&
+           (hd_size(x, 1) <= context_length ||
+            hd__fail(HD_SHAPE,
+                     "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64, name,
+                     HD__DIMS(x), hd_size(x, 1), context_length));
 }
 
 hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,

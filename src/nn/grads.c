@@ -10,10 +10,7 @@
 static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
 {
     hd_tensor *g = hd_grad(p);
-    if (!key || !g) {
-        return false;
-    }
-    return g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g);
+    return key && g && (g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g));
 }
 
 static bool save_grads(const void *m, hd_dict *fresh, const char *prefix)

@@ -105,10 +105,8 @@ static const hd_module_type dropout_type =
 
 double hd__dropout_now(const hd_module *m)
 {
-    if (m && m->type != &dropout_type) {
-        return -1;
-    }
-    return m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
+    bool other = m && m->type != &dropout_type;
+    return other ? -1 : m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
 }
 
 hd_module *hd_dropout_new(double p, bool inplace)

@@ -178,21 +178,18 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
-    if (!hd__holds_floats(d)) {
-        return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
-                        m->type->name, name, hd_dtype_name(d));
-    }
-    if (!hd_is_leaf(t)) {
-        return hd__fail(HD_GRAD,
-                        "%s: \"%s\" %s is the result of an operation: "
-                        "expected a leaf (hd_parameter makes one)",
-                        m->type->name, name, HD__DIMS(t));
-    }
-    return hd_is_parameter(t) || hd_requires_grad(t) ||
-           hd__fail(HD_VALUE,
-                    "%s: \"%s\" %s is a plain tensor: expected a parameter "
-                    "(hd_parameter makes one)",
-                    m->type->name, name, HD__DIMS(t));
+    return (hd__holds_floats(d) ||
+            hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
+                     m->type->name, name, hd_dtype_name(d))) &&
+           (hd_is_leaf(t) || hd__fail(HD_GRAD,
+                                      "%s: \"%s\" %s is the result of an operation: "
+                                      "expected a leaf (hd_parameter makes one)",
+                                      m->type->name, name, HD__DIMS(t))) &&
+           (hd_is_parameter(t) || hd_requires_grad(t) ||
+            hd__fail(HD_VALUE,
+                     "%s: \"%s\" %s is a plain tensor: expected a parameter "
+                     "(hd_parameter makes one)",
+                     m->type->name, name, HD__DIMS(t)));
 }
 
 static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
@@ -236,12 +233,11 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     const hd_dtype d = hd_dtype_of(t), was = hd_dtype_of(old);
     const bool stores =
         (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
-    if ((d != was && !stores) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
-        return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                        m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
-                        HD__DIMS(old));
-    }
-    return hd_assign(e->tensor, t);
+    return (((d == was || stores) && hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
+            hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
+                     m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
+                     HD__DIMS(old))) &&
+           hd_assign(e->tensor, t);
 }
 
 /* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must

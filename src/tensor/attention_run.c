@@ -77,9 +77,10 @@ static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
     return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
 }
 
-static void set_up(attention_task *t, const call *c, hd_tensor *const *x)
+static void set_up(attention_task *t, const call *c, hd_tensor *const *x, bool backward)
 {
     t->c = c;
+    t->backward = backward;
     t->kernel = kernel_for(x[HD__Q], c->head.s);
     t->item = hd__bytes_of(x[HD__Q]->dtype);
     t->bits = hd__ptr_or_null(x[HD__BITS]);
@@ -206,8 +207,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    set_up(&t, c, x);
-    t.backward = false;
+    set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
     return run(&t);
 }
@@ -231,8 +231,7 @@ static bool run_parts(attention_task *t, hd_tensor *dq)
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    set_up(&t, c, x);
-    t.backward = true;
+    set_up(&t, c, x, true);
     cut_heads(&t, c->head.s, t.kernel->key_block);
     return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);
 }

@@ -265,17 +265,15 @@ static bool weights_ok(const hd_tensor *weights)
         return false;
     }
     hd_dtype d = hd_dtype_of(weights);
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE,
-                            "hd_attention_map: weights of %s: expected float32 or float64",
-                            hd_dtype_name(d));
-    }
     int n = hd_ndim(weights);
-    return ((n == 2 || n == 3) && hd_numel(weights) > 0) ||
-           hd_error_set(HD_SHAPE,
-                        "hd_attention_map: weights %s: expected (heads, queries, keys) or "
-                        "(queries, keys), none of them 0",
-                        HD__SIZES(n, hd_sizes(weights)));
+    return (d == HD_FLOAT32 || d == HD_FLOAT64 ||
+            hd_error_set(HD_DTYPE, "hd_attention_map: weights of %s: expected float32 or float64",
+                         hd_dtype_name(d))) &&
+           (((n == 2 || n == 3) && hd_numel(weights) > 0) ||
+            hd_error_set(HD_SHAPE,
+                         "hd_attention_map: weights %s: expected (heads, queries, keys) or "
+                         "(queries, keys), none of them 0",
+                         HD__SIZES(n, hd_sizes(weights))));
 }
 
 hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *queries,

@@ -192,12 +192,10 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
         return hd__fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
                         hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
     }
-    if (!hd__float_arg(q)) {
-        return false;
-    }
-    return hd__is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
-           hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
-                    hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
+    return hd__float_arg(q) &&
+           (hd__is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
+            hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
+                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
 /* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each

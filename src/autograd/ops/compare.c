@@ -187,8 +187,7 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
         !hd__one_dtype(a, b)) {
         return false;
     }
-    if (!(rtol >= 0) || !(atol >= 0)) {
-        return hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol);
-    }
-    return all_true(is_close(a, b, rtol, atol, equal_nan));
+    return ((rtol >= 0 && atol >= 0) ||
+            hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol)) &&
+           all_true(is_close(a, b, rtol, atol, equal_nan));
 }

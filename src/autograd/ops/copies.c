@@ -84,10 +84,9 @@ static const hd__op stack_op = HD__OP("StackBackward0", stack_backward);
 
 static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
-    if (n < 1 || n > INT32_MAX) {
-        return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
-    }
-    return hd__given("xs", xs) && hd__args("xs", n, xs, false);
+    return ((n >= 1 && n <= INT32_MAX) ||
+            hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n)) &&
+           hd__given("xs", xs) && hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)

@@ -88,6 +88,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
+    hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
     HD__SCOPE_OR(NULL);
     if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
@@ -95,7 +96,6 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
     t = x ? hd__expand(t, ndim, sizes) : NULL;
     hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
-    hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
@@ -292,10 +292,8 @@ static const hd__op nll_view_op = HD__OP("ViewBackward0", cross_entropy_backward
  * view. */
 static const hd__op *entropy_op(int ndim, hd_reduction r)
 {
-    if (ndim <= 2) {
-        return &nll_op;
-    }
-    return r == HD_REDUCE_NONE && ndim != 4 ? &nll_view_op : &nll2d_op;
+    bool view = r == HD_REDUCE_NONE && ndim != 4;
+    return ndim <= 2 ? &nll_op : view ? &nll_view_op : &nll2d_op;
 }
 
 /* Does the target have one class for each row of x's last dim, in x's shape or flat? Then whoever

@@ -264,10 +264,8 @@ static inline double share_of(const shares *s, int64_t j)
 static inline bool below(const shares *s, int64_t j, double u)
 {
     const double near = 0x1p-20, sum = s->sums[j], limit = u * s->whole;
-    if (j < s->m - 1 && (sum < limit * (1 - near) || sum > limit * (1 + near))) {
-        return sum < limit;
-    }
-    return share_of(s, j) < u;
+    bool clear = j < s->m - 1 && (sum < limit * (1 - near) || sum > limit * (1 + near));
+    return clear ? sum < limit : share_of(s, j) < u;
 }
 
 /* The first of the m shares that is not below u. */

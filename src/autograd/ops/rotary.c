@@ -31,15 +31,14 @@ static bool rotary_options_ok(const hd_rotary_options *o)
         return hd__fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
                         o->factor);
     }
-    if (known < 0 || (known == 0 && o->factor != 1)) {
-        return hd__fail(HD_VALUE,
-                        "original_max_position_embeddings %" PRId64
-                        ", factor %g: expected a length above 0, or 0 and a factor of 1",
-                        known, o->factor);
-    }
-    return (o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
-           hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
-                    o->low_freq_factor, o->high_freq_factor);
+    return (known > 0 || (known == 0 && o->factor == 1) ||
+            hd__fail(HD_VALUE,
+                     "original_max_position_embeddings %" PRId64
+                     ", factor %g: expected a length above 0, or 0 and a factor of 1",
+                     known, o->factor)) &&
+           ((o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
+            hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
+                     o->low_freq_factor, o->high_freq_factor));
 }
 
 /* 1 / theta^(2 i / head_dim), or less: long waves are stretched by `factor`, short ones stay, and
