@@ -459,8 +459,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return innermost ? false : hd__run_call_end(NULL, false);
     }
-    hd__draws draws; /* of hooks and users' ops */
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now the engine alone holds what it made itself */

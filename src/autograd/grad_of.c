@@ -211,8 +211,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd_free(r.captures);
         return NULL;
     }
-    hd__draws draws; /* of hooks and users' ops */
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);

@@ -248,8 +248,7 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
     HD__CALL("hd_apply");
     hd_tensor *y = NULL;
     const application a = {op, n, 1, inputs, &y};
-    hd__draws draws;
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws);
     bool ok = run_application(&a, user);
     hd__draws_end(&draws, ok);
     return ok ? y : NULL;
@@ -264,8 +263,7 @@ hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_te
         return NULL;
     }
     const application a = {op, n, outputs, inputs, y};
-    hd__draws draws;
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws);
     hd_list *list = run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
     hd__draws_end(&draws, list);
     hd_free(y);

@@ -142,8 +142,7 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     const truncation t = {mean, std, a, b, .normal = inside > 0.3};
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     bool ok = truncated(x, &t);
     hd__draws_end(&d, ok);
     return ok ? x : NULL;
@@ -319,8 +318,7 @@ hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
     }
     HD__SCOPE_OR(NULL);
     HD_NO_GRAD;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = orthogonal_as(x, gain);
     bool ok = y && hd_copy_(x, y);
     hd__draws_end(&d, ok);

@@ -373,8 +373,7 @@ hd_module *hd__module_drawn(hd_module *m)
         return NULL;
     }
     HD_NO_GRAD;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     bool ok = true;
     for (hd_module *each = m; ok && each; each = hd__module_after(m, each)) {
         ok = hd__module_draw(each);

@@ -71,18 +71,15 @@ static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
     return rows;
 }
 
-static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
-{
-    bool tiled = q->dtype == HD_FLOAT32 && s > HD__FEW_KEYS && hdk_attention()->tiles.forward;
-    return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
-}
-
 static void set_up(attention_task *t, const call *c, hd_tensor *const *x, bool backward)
 {
     t->c = c;
     t->backward = backward;
-    t->kernel = kernel_for(x[HD__Q], c->head.s);
-    t->item = hd__bytes_of(x[HD__Q]->dtype);
+    const hd_dtype d = x[HD__Q]->dtype;
+    const struct hdk_attention *of = hdk_attention();
+    bool tiled = d == HD_FLOAT32 && c->head.s > HD__FEW_KEYS && of->tiles.forward;
+    t->kernel = tiled ? &of->tiles : &of->rows[d];
+    t->item = hd__bytes_of(d);
     t->bits = hd__ptr_or_null(x[HD__BITS]);
     hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {

@@ -204,14 +204,6 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     return t;
 }
 
-/* For debug mode. A storage made in it has a release function, and one look at that is cheaper. */
-static inline void list_fresh(hd_tensor *t)
-{
-    if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
-        hd__live_add(t, hd__module);
-    }
-}
-
 static hd_tensor *adopt(hd_tensor *t)
 {
     hd__scope_link(hd__top, t);
@@ -272,7 +264,10 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
         return NULL;
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
-    list_fresh(t);
+    /* A storage made in debug mode has a release function, and one look at that is cheaper. */
+    if (HD__UNLIKELY(s->release) && hd__watching()) {
+        hd__live_add(t, hd__module);
+    }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }

@@ -378,8 +378,7 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
         return NULL;
     }
     fill_call(&c, o);
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = group == 1 ? attention_of(q, k, v, o, &c, weights)
                               : grouped_attention(q, k, v, o, group, &c, weights);
     hd__draws_end(&d, y);

@@ -236,11 +236,8 @@ static void cut_rows(int64_t begin, int64_t end, void *arg)
         char *row = (char *)hd__ptr(c->y) + r * columns * item;
         int64_t edge = r % rows + c->diagonal + c->lower;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
-        if (c->lower) {
-            memset(row + edge * item, 0, (size_t)((columns - edge) * item));
-        } else {
-            memset(row, 0, (size_t)(edge * item));
-        }
+        int64_t from = c->lower ? edge : 0, to = c->lower ? columns : edge;
+        memset(row + from * item, 0, (size_t)((to - from) * item));
     }
 }
 

@@ -162,8 +162,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
     }
     HD__SCOPE_OR(false);
     bool before = hd_set_grad_mode(true);
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     check c = {f, user, n, inputs, o ? *o : hd_gradcheck_defaults()};
     hd_tensor *grads[HD__FEW];
     char name[64];

@@ -86,8 +86,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
     if (!hd__arg("p", p) || !probabilities(p, 1, "0 to 1")) {
         return NULL;
     }
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = draw_bernoulli(p);
     hd__draws_end(&d, y);
     return y;
@@ -207,8 +206,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     }
     bool drawn =
         hd__contig(x) && hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
     hd__draws_end(&d, y);
     return y;
@@ -345,8 +343,7 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return NULL;
     }
     if ((n == 1 || !replacement) && !no_rows) {
-        hd__draws d;
-        hd__draws_begin(&d);
+        HD__DRAWS_BEGIN(d);
         hd_tensor *indices = race(p, n);
         hd__draws_end(&d, indices);
         return indices;
