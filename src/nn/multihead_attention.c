@@ -30,26 +30,24 @@ typedef hd_multihead_attention_args call_args;
 static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tensor *value)
 {
     int rank = hd_ndim(query);
-    if (rank != 2 && rank != 3) {
-        return hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
-                        HD__DIMS(query));
-    }
-    return (hd_ndim(key) == rank && hd_ndim(value) == rank) ||
-           hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
-                    HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
+    return (rank == 2 || rank == 3 ||
+            hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
+                     HD__DIMS(query))) &&
+           ((hd_ndim(key) == rank && hd_ndim(value) == rank) ||
+            hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
+                     HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank));
 }
 
 static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
                      const char *width_name, int64_t width)
 {
     const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
-    if (hd_size(x, -1) != width) {
-        return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg,
-                        HD__DIMS(x), width_name, width);
-    }
-    return hd_dtype_of(x) == hd_dtype_of(w) ||
-           hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
-                    hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w)));
+    return (hd_size(x, -1) == width ||
+            hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
+                     width_name, width)) &&
+           (hd_dtype_of(x) == hd_dtype_of(w) ||
+            hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
+                     hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w))));
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
@@ -78,10 +76,9 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
                             HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
     }
-    if (a->is_causal && a->attn_mask == HD_NONE) {
-        return hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too");
-    }
-    return (a->key_padding_mask == HD_NONE ||
+    return (!a->is_causal || a->attn_mask != HD_NONE ||
+            hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too")) &&
+           (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
            (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
 }
@@ -348,16 +345,10 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
 static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
                               const hd_multihead_attention_options *o)
 {
-    if (!HD__SIZE_OK(o, "hd_multihead_attention_defaults()") ||
-        !hd__size_arg("embed_dim", embed_dim, 1) || !hd__size_arg("num_heads", num_heads, 1) ||
-        !hd__probability_arg("dropout", o->dropout) || !hd__size_arg("kdim", o->kdim, 0) ||
-        !hd__size_arg("vdim", o->vdim, 0)) {
-        return false;
-    }
-    return embed_dim % num_heads == 0 || hd__fail(HD_VALUE,
-                                                  "embed_dim %" PRId64 ", num_heads %" PRId64
-                                                  ": embed_dim must be divisible by num_heads",
-                                                  embed_dim, num_heads);
+    return HD__SIZE_OK(o, "hd_multihead_attention_defaults()") &&
+           hd__size_arg("embed_dim", embed_dim, 1) && hd__size_arg("num_heads", num_heads, 1) &&
+           hd__probability_arg("dropout", o->dropout) && hd__size_arg("kdim", o->kdim, 0) &&
+           hd__size_arg("vdim", o->vdim, 0) && hd__heads_arg("embed_dim", embed_dim, num_heads);
 }
 
 /* Registers in PyTorch's order, without values. */

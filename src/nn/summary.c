@@ -200,8 +200,5 @@ bool hd_module_print(const hd_module *m)
     HD__CALL("hd_module_print");
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
-    if (text && printf("%s\n", text) < 0) {
-        return hd__fail(HD_IO, "cannot write to stdout");
-    }
-    return text;
+    return text && (printf("%s\n", text) >= 0 || hd__fail(HD_IO, "cannot write to stdout"));
 }

@@ -287,13 +287,10 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
     *lo = first < from ? first + gap_below(from + 1, digits) : from;
     *hi = last >= to ? last - gap_below(to - 1, digits) : to;
-    if (*lo < *hi) {
-        return true;
-    }
-    return hd__fail(HD_VALUE,
-                    "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
-                    "has a number after its bounds are rounded to the dtype",
-                    from, to, hd_dtype_name(d));
+    return *lo < *hi || hd__fail(HD_VALUE,
+                                 "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
+                                 "has a number after its bounds are rounded to the dtype",
+                                 from, to, hd_dtype_name(d));
 }
 
 hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)

@@ -237,16 +237,13 @@ static void map_titles(const map *m)
 
 static bool map_options_ok(const hd_attention_map_options *o)
 {
-    if (!HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()")) {
-        return false;
-    }
-    if (o->columns < 0) {
-        return hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
-                            o->columns);
-    }
-    return (o->max >= 0 && o->max <= 1e300) ||
-           hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
-                        o->max);
+    return HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()") &&
+           (o->columns >= 0 ||
+            hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
+                         o->columns)) &&
+           ((o->max >= 0 && o->max <= 1e300) ||
+            hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
+                         o->max));
 }
 
 static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
