@@ -136,17 +136,12 @@ static bool refuse_result(const frame *f, const hd_tensor *y)
     return hd__tensor_arg(name, y, false);
 }
 
-static inline bool forward_gave(const frame *f, const hd_tensor *y)
-{
-    return (y && hd__tensor_exists(y)) || refuse_result(f, y);
-}
-
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;
     const hd_module *m = f->m;
     uint64_t failures = failures_since(f), before = f->failures;
-    bool gave = !failures && scopes_ok(f) && forward_gave(f, y);
+    bool gave = !failures && scopes_ok(f) && ((y && hd__tensor_exists(y)) || refuse_result(f, y));
     while (top != outer) {
         leave_top(gave ? y : NULL);
     }

@@ -68,12 +68,10 @@ static bool option_ok(const hd__option *option, const void *options)
 {
     const char *expected;
     double v = value_of(option, options);
-    if (option_in_range(option->range, v, &expected)) {
-        return true;
-    }
-    return is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
-                             : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
-                                        int_of(option, options), expected);
+    return option_in_range(option->range, v, &expected) ||
+           (is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
+                              : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
+                                         int_of(option, options), expected));
 }
 
 bool hd__number_ok(const char *name, hd__range range, double v)

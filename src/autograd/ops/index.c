@@ -27,12 +27,10 @@ static bool index_arg(const hd_tensor *index)
 static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__ptr(index))[flat];
-    if (n == 0) {
-        return hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from", value,
-                        HD__INDEX(index, flat));
-    }
-    return hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
-                    HD__INDEX(index, flat), n - 1);
+    return n == 0 ? hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
+                             value, HD__INDEX(index, flat))
+                  : hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
+                             HD__INDEX(index, flat), n - 1);
 }
 
 typedef struct range {

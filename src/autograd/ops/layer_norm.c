@@ -108,10 +108,8 @@ static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_nor
 
 static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 {
-    if (n < 1) {
-        return hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n);
-    }
-    return hd__given("normalized_shape", shape) &&
+    return (n >= 1 || hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n)) &&
+           hd__given("normalized_shape", shape) &&
            ((n <= x->ndim &&
              memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
             hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",

@@ -54,11 +54,9 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
     }
     hd_tensor *flat = hd__contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
-    if (at >= 0) {
-        return hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
-                        HD__INDEX(flat, at), expected);
-    }
-    return flat;
+    return at < 0 ? flat
+                  : hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
+                             HD__INDEX(flat, at), expected);
 }
 
 /* ---------------------------------------------------------------- bernoulli */
@@ -312,10 +310,10 @@ static hd_tensor *race(hd_tensor *p, int64_t n)
     }
     hd__exponential_fill(q, 1);
     hd_tensor *ratio = hd_div(p, q);
-    if (n == 1) {
-        return ratio ? hd_argmax_dim(ratio, -1, true) : NULL;
-    }
-    return ratio && hd_topk(ratio, n, -1, true, &indices) ? indices : NULL;
+    return !ratio                                  ? NULL
+           : n == 1                                ? hd_argmax_dim(ratio, -1, true)
+           : hd_topk(ratio, n, -1, true, &indices) ? indices
+                                                   : NULL;
 }
 
 hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
@@ -379,13 +377,9 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
-    if (!hd__float_x(x)) {
-        return NULL;
-    }
-    if (!(std >= 0)) {
-        return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
-    }
-    return hd__overwrites(&normal_op, x) ? hd__normal_fill(x, mean, std) : NULL;
+    bool ok = hd__float_x(x) &&
+              (std >= 0 || hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
+    return ok && hd__overwrites(&normal_op, x) ? hd__normal_fill(x, mean, std) : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
@@ -405,11 +399,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
     HD__CALL("hd_exponential_");
-    if (!hd__float_x(x)) {
-        return NULL;
-    }
-    if (!(lambda > 0)) {
-        return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
-    }
-    return hd__overwrites(&exponential_op, x) ? hd__exponential_fill(x, lambda) : NULL;
+    bool ok = hd__float_x(x) && (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0",
+                                                        HD__FLOAT(lambda)));
+    return ok && hd__overwrites(&exponential_op, x) ? hd__exponential_fill(x, lambda) : NULL;
 }
