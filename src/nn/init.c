@@ -185,16 +185,11 @@ static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
 static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
 {
     fans f;
-    if (!fans_of(x, &f)) {
-        return NULL;
-    }
-    if (f.in + f.out == 0) {
-        return hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x));
-    }
-    if (!(gain >= 0)) {
-        return hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain);
-    }
-    return draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform);
+    bool ok =
+        fans_of(x, &f) &&
+        (f.in + f.out != 0 || hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
+        (gain >= 0 || hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain));
+    return ok ? draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform) : NULL;
 }
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
