@@ -243,6 +243,13 @@ static inline hd__out_extra *hd__extra_of(const hd_tensor *x)
     return n ? n->outs[x->output].extra : NULL;
 }
 
+/* What the node of x, no leaf, has for x's .grad; or NULL. */
+static inline hd__own_grad *hd__own_grad_in(const hd_tensor *x)
+{
+    hd__out_extra *extra = hd__extra_of(x);
+    return extra ? extra->own : NULL;
+}
+
 /* Does the node that x has now pass gradients on? */
 static inline bool hd__attached_grad(const hd_tensor *x)
 {

@@ -131,12 +131,11 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     if (n->op == &hd__leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd__fail(
-        HD_STATE,
-        "it was called inside another backward (by a hook, or by the backward "
-        "of a user's op), and both backwards reach %s, where the outer one has gradients "
-        "waiting: give it a graph of its own",
-        hd__node_name(n, name));
+    return hd__fail(HD_STATE,
+                    "it was called inside another backward (by a hook, or by the backward of a "
+                    "user's op), and both backwards reach %s, where the outer one has gradients "
+                    "waiting: give it a graph of its own",
+                    hd__node_name(n, name));
 }
 
 /* ---------------------------------------------------------------- a gradient arrives */
@@ -292,12 +291,10 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     }
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
-        dy[k] = out->pending;
-        if (!dy[k] && !n->op->parts) {
-            dy[k] = hd_zeros_n(out->dtype, out->ndim, out->sizes);
-            if (!dy[k]) {
-                return false;
-            }
+        bool there = out->pending || n->op->parts;
+        dy[k] = there ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        if (!there && !dy[k]) {
+            return false;
         }
     }
     for (int i = 0; i < n->n_in; i++) {
@@ -382,14 +379,6 @@ bool hd__run_begin(hd__run *r)
     return true;
 }
 
-static void *several_elements(const hd__run *r, const hd_tensor *y)
-{
-    return hd__fail(HD_GRAD,
-                    "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
-                    "or hd_backward_with and a gradient of that shape",
-                    r->seed, HD__SHAPE(y), y->numel);
-}
-
 static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 {
     if (hd__requires_grad(y)) {
@@ -410,16 +399,16 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     hd__edge e;
     bool none = hd__is_none(grad);
     if (none && y->numel != 1) {
-        return several_elements(r, y);
+        return hd__fail(HD_GRAD,
+                        "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
+                        "or hd_backward_with and a gradient of that shape",
+                        r->seed, HD__SHAPE(y), y->numel);
     }
     if (!none && !hd__same_shape(grad, y)) {
         return hd__fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
                         HD__SHAPE(grad), HD__SHAPE(y));
     }
-    if (!none && !hd__float_arg(grad)) {
-        return false;
-    }
-    if (!hd__edge_of(y, &e)) {
+    if ((!none && !hd__float_arg(grad)) || !hd__edge_of(y, &e)) {
         return false;
     }
     if (!e.node) {
@@ -470,8 +459,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return innermost ? false : hd__run_call_end(NULL, false);
     }
-    hd__draws draws; /* of hooks and users' ops */
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now the engine alone holds what it made itself */

@@ -110,18 +110,11 @@ static hd__out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* What the node of a non-leaf x has for x's .grad; or NULL. */
-static hd__own_grad *own_grad_in(const hd_tensor *x)
-{
-    hd__out_extra *extra = hd__extra_of(x);
-    return extra ? extra->own : NULL;
-}
-
 /* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
  * then nothing is left of it. */
 static hd__own_grad *own_grad_of(hd_tensor *x)
 {
-    bool has = own_grad_in(x);
+    bool has = hd__own_grad_in(x);
     hd__own_grad *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
     hd__out_extra *extra = has || fresh ? extra_of(x) : NULL;
     if (!extra) {
@@ -139,7 +132,7 @@ static hd__own_grad *own_grad_of(hd_tensor *x)
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__leaf_node(x);
-    hd__own_grad *own = leaf ? NULL : own_grad_in(x);
+    hd__own_grad *own = leaf ? NULL : hd__own_grad_in(x);
     if (leaf || own) {
         *given = leaf ? &leaf->grad_given : &own->grad_given;
     }
@@ -149,7 +142,7 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 /* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
 static bool keeps_none(const hd_tensor *x)
 {
-    const hd__own_grad *own = own_grad_in(x);
+    const hd__own_grad *own = hd__own_grad_in(x);
     return !(own && own->retain_grad) && !leaf_now(x);
 }
 
@@ -265,17 +258,8 @@ static atomic_llong last_hook_id;
 int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 {
     HD__CALL("hd_register_hook");
-    if (!hd__arg("x", x)) {
-        return -1;
-    }
-    if (!hook) {
-        hd__null_arg("hook");
-        return -1;
-    }
-    if (!hd__grad_required(x)) {
-        return -1;
-    }
-    hd__hook *h = hd_alloc(sizeof *h);
+    bool ok = hd__arg("x", x) && (hook || hd__null_arg("hook")) && hd__grad_required(x);
+    hd__hook *h = ok ? hd_alloc(sizeof *h) : NULL;
     hd__out_extra *extra = h ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(h);

@@ -132,14 +132,12 @@ static bool find_captures(run *r, const hd_list *inputs)
 {
     for (int64_t i = 0; i < inputs->len; i++) {
         hd_tensor *x = inputs->items[i];
-        if (!hd__arg("an input", x)) {
-            return false;
-        }
-        if (!hd__requires_grad(x)) {
-            return hd__fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i,
-                            HD__SHAPE(x));
-        }
-        if (!hd__edge_of(x, &r->captures[i].at)) {
+        bool ok =
+            hd__arg("an input", x) &&
+            (hd__requires_grad(x) ||
+             hd__fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i, HD__SHAPE(x))) &&
+            hd__edge_of(x, &r->captures[i].at);
+        if (!ok) {
             return false;
         }
         r->captures[i].input = i;
@@ -163,11 +161,6 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
         }
     }
     return true;
-}
-
-static bool outputs_ok(const hd_list *outputs)
-{
-    return hd__args("outputs", outputs->len, outputs->items, false);
 }
 
 /* values[i], for input i, becomes an alias of what was captured. */
@@ -208,7 +201,8 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     HD__CALL("hd_grad_of");
     if (!hd__list_arg("outputs", outputs) || !hd__list_arg("inputs", inputs) ||
         (grad_outputs && !hd__list_arg("grad_outputs", grad_outputs)) ||
-        (o && !HD__SIZE_OK(o, "hd_grad_defaults()")) || !outputs_ok(outputs)) {
+        (o && !HD__SIZE_OK(o, "hd_grad_defaults()")) ||
+        !hd__args("outputs", outputs->len, outputs->items, false)) {
         return NULL;
     }
     run r = {.seed = "y", .retain_graph = o && o->retain_graph};
@@ -217,8 +211,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd_free(r.captures);
         return NULL;
     }
-    hd__draws draws; /* of hooks and users' ops */
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);

@@ -92,9 +92,7 @@ bool hd__lent_fail(const hd_tensor *x)
 
 bool hd__failed(void)
 {
-    return hd_error_code() == HD_OK
-               ? hd__fail(HD_STATE,
-                          "a call inside it failed, and the error was cleared in a function "
-                          "of the user's")
-               : false;
+    return hd_error_code() == HD_OK ? hd__fail(HD_STATE, "a call inside it failed, and the error "
+                                                         "was cleared in a function of the user's")
+                                    : false;
 }

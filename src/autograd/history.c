@@ -115,17 +115,10 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* The extra of x's output, if x keeps a .grad. */
-static hd__out_extra *with_kept(const hd_tensor *x)
-{
-    hd__out_extra *e = hd__extra_of(x);
-    return e && e->own ? e : NULL;
-}
-
 /* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
-    if (!with_kept(x)) {
+    if (!hd__own_grad_in(x)) {
         return true;
     }
     to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
@@ -135,10 +128,9 @@ static bool retain_room(const hd_tensor *x, hd__node *to)
 /* x, at its storage's present version, becomes the output of `to`. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
-    hd__out_extra *from = with_kept(x);
-    if (from) {
-        to->outs[0].extra->own = from->own;
-        from->own = NULL;
+    if (hd__own_grad_in(x)) {
+        to->outs[0].extra->own = hd__own_grad_in(x);
+        hd__extra_of(x)->own = NULL;
     }
     hd__attach(x, hd__node_retain(to), 0);
     atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_release);
@@ -226,19 +218,15 @@ static bool is_grad_leaf(const hd_tensor *x)
 
 static bool no_grad_leaf(const hd_tensor *x)
 {
-    if (is_grad_leaf(x)) {
-        return hd__fail(HD_GRAD,
-                        "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                        "or a clone of it",
-                        HD__SHAPE(x));
-    }
-    if (x->base && is_grad_leaf(x->base)) {
-        return hd__fail(HD_GRAD,
-                        "x of %s is a view of a leaf that requires grad: change it under "
-                        "HD_NO_GRAD",
-                        HD__SHAPE(x));
-    }
-    return true;
+    return (!is_grad_leaf(x) ||
+            hd__fail(HD_GRAD,
+                     "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                     "or a clone of it",
+                     HD__SHAPE(x))) &&
+           (!x->base || !is_grad_leaf(x->base) ||
+            hd__fail(HD_GRAD,
+                     "x of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD",
+                     HD__SHAPE(x)));
 }
 
 bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
@@ -249,8 +237,7 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     hd__changes(x);
     if (hd__overlaps_itself(x)) {
         return hd__fail(HD_STATE,
-                        "x of %s is expanded: several elements share memory; clone it "
-                        "first",
+                        "x of %s is expanded: several elements share memory; clone it first",
                         HD__SHAPE(x));
     }
     if (!hd__any_wants_grad(n_in, in)) {

@@ -35,17 +35,13 @@ static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__hook *h)
                         "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
                         "one it was given");
     }
-    if (!hd__arg_or_none("what a hook returned", g)) {
-        return false;
+    if (!hd__arg_or_none("what a hook returned", g) || hd__is_none(g)) {
+        return g == HD_NONE;
     }
-    if (hd__is_none(g)) {
-        return true;
-    }
-    if (!hd__same_shape(g, p) || g->dtype != p->dtype) {
-        return hd__fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
-                        hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype));
-    }
-    return hd__slot_set(sum, hd__detached_gradient(g));
+    return ((hd__same_shape(g, p) && g->dtype == p->dtype) ||
+            hd__fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
+                     hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype))) &&
+           hd__slot_set(sum, hd__detached_gradient(g));
 }
 
 HD__RARE void hd__close_if_open(hd_scope *scope)
@@ -81,11 +77,6 @@ static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
     }
 }
 
-static inline bool keeps_grad(const hd__out_extra *extra)
-{
-    return extra && extra->own && extra->own->retain_grad;
-}
-
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
 {
     hd__out_meta *out = &n->outs[k];
@@ -101,6 +92,7 @@ bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
         capture(r, n, k, sum);
     }
     bool leaf = n->op == &hd__leaf_op;
-    bool wanted = r->accumulate && (leaf ? n->requires_grad : keeps_grad(out->extra));
+    bool kept = extra && extra->own && extra->own->retain_grad;
+    bool wanted = r->accumulate && (leaf ? n->requires_grad : kept);
     return !wanted || hd__run_commit_output(r, n, k, leaf);
 }

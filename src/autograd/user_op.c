@@ -142,11 +142,10 @@ static bool application_ok(const application *a)
         !field_given(a, "backward", op->backward != NULL) || !hd__given("inputs", a->inputs)) {
         return false;
     }
-    if (a->n < 1 || a->outputs < 1) {
-        return hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
-                        a->n, a->outputs);
-    }
-    return hd__args("inputs", a->n, a->inputs, true);
+    return ((a->n >= 1 && a->outputs >= 1) ||
+            hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
+                     a->n, a->outputs)) &&
+           hd__args("inputs", a->n, a->inputs, true);
 }
 
 static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
@@ -187,16 +186,12 @@ static bool call_forward(const application *a, hd__node *n)
     hd__guest g = {.n = n};
     hd__guest_enter(&g);
     bool done = a->op->forward(n, a->inputs, a->y);
-    if (!hd__guest_left(&g)) {
-        return false;
-    }
-    if (!done) {
-        return hd__fail(HD_USER,
-                        "the forward of %s returned false without an error: expected "
-                        "hd_error_set to say why",
-                        a->op->name);
-    }
-    return results_ok(a);
+    return hd__guest_left(&g) &&
+           (done || hd__fail(HD_USER,
+                             "the forward of %s returned false without an error: expected "
+                             "hd_error_set to say why",
+                             a->op->name)) &&
+           results_ok(a);
 }
 
 /* The results become the node's outputs if any input needs a gradient. */
@@ -253,8 +248,7 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
     HD__CALL("hd_apply");
     hd_tensor *y = NULL;
     const application a = {op, n, 1, inputs, &y};
-    hd__draws draws;
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws);
     bool ok = run_application(&a, user);
     hd__draws_end(&draws, ok);
     return ok ? y : NULL;
@@ -269,8 +263,7 @@ hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_te
         return NULL;
     }
     const application a = {op, n, outputs, inputs, y};
-    hd__draws draws;
-    hd__draws_begin(&draws);
+    HD__DRAWS_BEGIN(draws);
     hd_list *list = run_application(&a, user) ? hd_list_n(outputs, y) : NULL;
     hd__draws_end(&draws, list);
     hd_free(y);

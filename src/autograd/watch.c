@@ -24,10 +24,7 @@ unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in)
 static unsigned int news(unsigned int before, const hd_tensor *x)
 {
     unsigned int has = hd__not_finite(x);
-    if (has & HD__HAS_NAN) {
-        return before & HD__HAS_NAN ? 0 : HD__HAS_NAN;
-    }
-    return before ? 0 : has;
+    return has & HD__HAS_NAN ? ~before & HD__HAS_NAN : before ? 0 : has;
 }
 
 void hd__watch_result(unsigned int before, const hd_tensor *y)

@@ -296,6 +296,14 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
 void hd__gen_lock(hd_generator *g);
 void hd__gen_hold(hd_generator *g); /* in its place, where g is only read */
 void hd__gen_unlock(hd_generator *g);
+static inline void hd__gen_locked_end(hd_generator *const *g)
+{
+    hd__gen_unlock(*g);
+}
+/* Locks a generator until the end of the block. */
+#define HD__GEN_LOCKED(g)                                                                          \
+    hd_generator *const hd__gen_locked __attribute__((cleanup(hd__gen_locked_end), unused)) = (g); \
+    hd__gen_lock(g)
 void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other thread has it */
 
 /* n contiguous elements each. rng_fill.c says how they are computed and rounded. */

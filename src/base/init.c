@@ -119,10 +119,7 @@ static bool first_init(void)
 
 bool hd__init(void)
 {
-    if (HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire))) {
-        return first_init();
-    }
-    return true;
+    return !HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire)) || first_init();
 }
 
 const char *hd_version(void)

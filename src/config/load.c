@@ -172,15 +172,13 @@ static bool given_twice(const cJSON *object, const cJSON *item)
 static bool take_item(const loading *l, const char *object_path, const char *path,
                       const cJSON *object, const cJSON *item)
 {
-    if (given_twice(object, item)) {
-        return hd_error_set(HD_FORMAT, "%s: %s: %s: given twice", l->from.function, l->from.place,
-                            HD__CONFIG_SHOWN(path));
-    }
-    if (strchr(item->string, '.')) {
-        return hd_config_refuse(&l->from, path,
-                                "the name has a dot in it: expected nested objects");
-    }
-    return take_member(l, object_path, path, item);
+    return (!given_twice(object, item) ||
+            hd_error_set(HD_FORMAT, "%s: %s: %s: given twice", l->from.function, l->from.place,
+                         HD__CONFIG_SHOWN(path))) &&
+           (!strchr(item->string, '.') ||
+            hd_config_refuse(&l->from, path,
+                             "the name has a dot in it: expected nested objects")) &&
+           take_member(l, object_path, path, item);
 }
 
 /* The recursion is at most as deep as the table, because an unknown name ends it. */
@@ -305,12 +303,9 @@ static bool take_set(const loading *all, const char *set)
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from)
 {
     uint64_t errors = hd_error_count();
-    if (!t->check || t->check(config, from)) {
-        return true;
-    }
-    return hd_error_count() == errors ? hd_error_set(HD_USER, "%s: %s: the check returned false",
-                                                     from->function, from->place)
-                                      : NULL;
+    return !t->check || t->check(config, from) ||
+           (hd_error_count() == errors &&
+            hd_error_set(HD_USER, "%s: %s: the check returned false", from->function, from->place));
 }
 
 static bool sets_ok(const char *function, int n_sets, const char *const *sets)

@@ -61,25 +61,17 @@ size_t hd__config_prefix(const char *path, int i)
 
 double hd__config_get(const hd_config_field *f, const void *config)
 {
-    const char *at = (const char *)config + f->offset;
-    int small;
-    int64_t large;
-    double d;
-    bool b;
-    if (f->type == HD_CONFIG_DOUBLE) {
-        memcpy(&d, at, sizeof d);
-        return d;
-    }
-    if (f->type == HD_CONFIG_BOOL) {
-        memcpy(&b, at, sizeof b);
-        return b;
-    }
-    if (f->room == sizeof small) {
-        memcpy(&small, at, sizeof small);
-        return small;
-    }
-    memcpy(&large, at, sizeof large);
-    return (double)large;
+    union {
+        int small;
+        int64_t large;
+        double d;
+        bool b;
+    } v;
+    memcpy(&v, (const char *)config + f->offset, f->room);
+    return f->type == HD_CONFIG_DOUBLE ? v.d
+           : f->type == HD_CONFIG_BOOL ? v.b
+           : f->room == sizeof v.small ? v.small
+                                       : (double)v.large;
 }
 
 void hd__config_put(const hd_config_field *f, void *config, double v)
@@ -100,17 +92,12 @@ static const char *expected_number(const hd_config_field *f, char out[HD__EXPECT
 {
     char min[HD__NUMBER], max[HD__NUMBER];
     const char *what = f->type == HD_CONFIG_INT ? "an integer" : "a number";
+    bool low = !isinf(hd__config_min(f)), high = !isinf(hd__config_max(f));
     hd__config_number(hd__config_min(f), min);
     hd__config_number(hd__config_max(f), max);
-    if (isinf(hd__config_min(f)) && isinf(hd__config_max(f))) {
-        snprintf(out, HD__EXPECTED, "%s", what);
-    } else if (isinf(hd__config_max(f))) {
-        snprintf(out, HD__EXPECTED, "%s, at least %s", what, min);
-    } else if (isinf(hd__config_min(f))) {
-        snprintf(out, HD__EXPECTED, "%s, at most %s", what, max);
-    } else {
-        snprintf(out, HD__EXPECTED, "%s from %s to %s", what, min, max);
-    }
+    const char *from = !low ? "" : high ? " from " : ", at least ";
+    const char *to = !high ? "" : low ? " to " : ", at most ";
+    snprintf(out, HD__EXPECTED, "%s%s%s%s%s", what, from, low ? min : "", to, high ? max : "");
     return out;
 }
 

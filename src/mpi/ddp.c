@@ -12,18 +12,15 @@
 
 bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
-    if (!hd__given_to(hd__mpi_call, arg, d)) {
-        return false;
-    }
-    if (d != hd__mpi.ddp) {
-        return hd__mpi_fail(HD_STATE,
-                            "%s is not the hd_ddp that lives now: it was freed, or "
-                            "hd_mpi_finish was called",
-                            arg);
-    }
-    return pthread_equal(d->thread, pthread_self()) ||
-           hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
-                        arg);
+    return hd__given_to(hd__mpi_call, arg, d) &&
+           (d == hd__mpi.ddp ||
+            hd__mpi_fail(HD_STATE,
+                         "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
+                         "called",
+                         arg)) &&
+           (pthread_equal(d->thread, pthread_self()) ||
+            hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
+                         arg));
 }
 
 bool hd__in_round(void)
@@ -61,14 +58,11 @@ static int64_t bytes_posted(const hd_ddp *d)
 /* May the gradient of s be averaged here? */
 static bool in_turn(const hd__slot *s)
 {
-    if (!hd__ddp_given("the hd_ddp", s->d)) {
-        return false;
-    }
-    return (hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-           hd__mpi_fail(HD_STATE,
-                        "a backward inside another one has come to a parameter of the "
-                        "hd_ddp, which averages once in each outermost backward: expected "
-                        "hd_grad_of, or hd_ddp_no_sync around both");
+    return hd__ddp_given("the hd_ddp", s->d) &&
+           ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
+            hd__mpi_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
+                                   "hd_ddp, which averages once in each outermost backward: "
+                                   "expected hd_grad_of, or hd_ddp_no_sync around both"));
 }
 
 /* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are

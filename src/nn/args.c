@@ -23,6 +23,14 @@ bool hd__probability_arg(const char *arg, double p)
            hd__fail(HD_VALUE, "%s %g: expected a number from 0 to 1", arg, p);
 }
 
+bool hd__heads_arg(const char *arg, int64_t width, int64_t num_heads)
+{
+    return width % num_heads == 0 ||
+           hd__fail(HD_VALUE,
+                    "%s %" PRId64 ", num_heads %" PRId64 ": %s must be divisible by num_heads", arg,
+                    width, num_heads, arg);
+}
+
 bool hd__type_arg(const char *arg, const hd_module *m, const hd_module_type *type)
 {
     return hd__object(arg, m) &&

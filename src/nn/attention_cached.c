@@ -46,9 +46,8 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
     hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
     const hd_dtype d = w && hd_dtype_of(w) == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
-    hd_kv_cache *c =
-        w ? hd_kv_cache_new_for(d, batch, m->num_heads, hd_size(m->base.mask, 0), m->head_dim)
-          : NULL;
+    int64_t length = hd_size(m->base.mask, 0);
+    hd_kv_cache *c = w ? hd_kv_cache_new_for(d, batch, m->num_heads, length, m->head_dim) : NULL;
     if (c) {
         c->attention = attention;
     }
@@ -95,16 +94,15 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
                         ") both",
                         HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
     }
-    if (t > room[2] - c->len) {
-        return hd__fail(HD_SHAPE,
-                        "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
-                        HD__DIMS(keys), c->len, room[2]);
-    }
     hd_dtype d = hd_dtype_of(c->keys);
-    return (hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
-           hd__fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
-                    hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
-                    hd_dtype_name(d));
+    return (t <= room[2] - c->len ||
+            hd__fail(HD_SHAPE,
+                     "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
+                     HD__DIMS(keys), c->len, room[2])) &&
+           ((hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
+            hd__fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
+                     hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
+                     hd_dtype_name(d)));
 }
 
 bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values)
@@ -140,15 +138,11 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
         return hd__fail(HD_VALUE, "c was made for another MultiHeadAttention");
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
-    if (hd_ndim(x) != 3 || hd_size(x, 0) != b) {
-        return hd__fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b);
-    }
-    if (hd_size(x, 1) > context_length - c->len) {
-        return hd__fail(HD_SHAPE,
-                        "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
-                        HD__DIMS(x), c->len, context_length);
-    }
-    return true;
+    return ((hd_ndim(x) == 3 && hd_size(x, 0) == b) ||
+            hd__fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b)) &&
+           (hd_size(x, 1) <= context_length - c->len ||
+            hd__fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+                     HD__DIMS(x), c->len, context_length));
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)

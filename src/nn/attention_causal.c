@@ -2,8 +2,6 @@
  * notebooks write them: no token sees a later one. */
 #include "nn/nn_internal.h"
 
-#include <inttypes.h>
-
 /* ---------------------------------------------------------------- CausalAttention */
 
 /* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
@@ -121,14 +119,9 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
     HD__CALL("hd_multi_head_attention_new");
-    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads)) {
+    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads) ||
+        !hd__heads_arg("d_out", d_out, num_heads)) {
         return NULL;
-    }
-    if (d_out % num_heads != 0) {
-        return hd__fail(HD_VALUE,
-                        "d_out %" PRId64 ", num_heads %" PRId64
-                        ": d_out must be divisible by num_heads",
-                        d_out, num_heads);
     }
     hd_module *m = hd__attention_blank(&hd__multi_head_attention_type, d_in, d_out, qkv_bias);
     if (!m) {

@@ -21,15 +21,12 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
     HD__CALL("hd_forward");
     const char *name = m->base.type->name;
     int64_t context_length = hd_size(m->mask, 0);
-    if (hd_ndim(x) != 3) {
-        return hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x));
-    }
-    if (hd_size(x, 1) > context_length) {
-        return hd__fail(HD_SHAPE,
-                        "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
-                        name, HD__DIMS(x), hd_size(x, 1), context_length);
-    }
-    return true;
+    return (hd_ndim(x) == 3 ||
+            hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x))) &&
+           (hd_size(x, 1) <= context_length ||
+            hd__fail(HD_SHAPE,
+                     "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64, name,
+                     HD__DIMS(x), hd_size(x, 1), context_length));
 }
 
 hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
@@ -126,20 +123,15 @@ hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, 
     return hd_matmul(keep_weights(m, attn_weights), values);
 }
 
-/* Attention as the notebooks write it; mask (num_tokens, n). */
-static hd_tensor *plain_attention(hd__attention *m, hd__projected p, hd_tensor *mask)
-{
-    hd_tensor *attn_scores = hd_matmul(p.queries, hd_transpose(p.keys, -2, -1));
-    attn_scores = hd_masked_fill_(attn_scores, hd_to(mask, HD_BOOL), -INFINITY);
-    return hd__weigh(m, attn_scores, p.keys, p.values);
-}
-
 hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
 {
     int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
     double dropout_p = hd__dropout_now(m->dropout);
     if (!hd_fused_attention() || hd_size(p.keys, -1) == 0 || dropout_p < 0) {
-        return plain_attention(m, p, mask_part(m->mask, first, n));
+        hd_tensor *attn_scores = hd_matmul(p.queries, hd_transpose(p.keys, -2, -1));
+        hd_tensor *mask = hd_to(mask_part(m->mask, first, n), HD_BOOL); /* (num_tokens, n) */
+        attn_scores = hd_masked_fill_(attn_scores, mask, -INFINITY);
+        return hd__weigh(m, attn_scores, p.keys, p.values);
     }
     hd_attention_options o = hd_attention_defaults();
     o.safe_softmax = false;
@@ -165,12 +157,11 @@ void hd__attention_free(hd_module *self)
 /* The notebooks' classes, and no others, have that `free`. */
 static bool keeps_weights(const hd_module *m)
 {
-    return hd__object("m", m) &&
-           (m->type->free == hd__attention_free ||
-            hd__fail(HD_VALUE,
-                     "%s: expected a SelfAttention_v1, SelfAttention_v2, CausalAttention or "
-                     "MultiHeadAttention",
-                     m->type->name));
+    return hd__object("m", m) && (m->type->free == hd__attention_free ||
+                                  hd__fail(HD_VALUE,
+                                           "%s: expected a SelfAttention_v1, SelfAttention_v2, "
+                                           "CausalAttention or MultiHeadAttention",
+                                           m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

@@ -120,15 +120,6 @@ static bool scopes_ok(const frame *f)
     return true;
 }
 
-/* If the error of a failed forward was cleared, says why the forward gives NULL. */
-static hd_tensor *forward_fail(const hd_module *m)
-{
-    if (hd_error_code() == HD_OK) {
-        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
-    }
-    return NULL;
-}
-
 /* y, which a forward without a failure gave, is no tensor that exists. */
 static bool refuse_result(const frame *f, const hd_tensor *y)
 {
@@ -145,23 +136,21 @@ static bool refuse_result(const frame *f, const hd_tensor *y)
     return hd__tensor_arg(name, y, false);
 }
 
-static inline bool forward_gave(const frame *f, const hd_tensor *y)
-{
-    return (y && hd__tensor_exists(y)) || refuse_result(f, y);
-}
-
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;
     const hd_module *m = f->m;
     uint64_t failures = failures_since(f), before = f->failures;
-    bool gave = !failures && scopes_ok(f) && forward_gave(f, y);
+    bool gave = !failures && scopes_ok(f) && ((y && hd__tensor_exists(y)) || refuse_result(f, y));
     while (top != outer) {
         leave_top(gave ? y : NULL);
     }
     failures += !failures && !gave;
     hd__uncleared_swap(before + failures);
-    return failures ? forward_fail(m) : y;
+    if (failures && hd_error_code() == HD_OK) { /* this says why the forward gives NULL */
+        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
+    }
+    return failures ? NULL : y;
 }
 
 static hd_tensor *run_forward(hd_module *m, hd_tensor *x)

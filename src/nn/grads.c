@@ -10,10 +10,7 @@
 static bool save_one(hd_dict *d, const char *key, const hd_tensor *p)
 {
     hd_tensor *g = hd_grad(p);
-    if (!key || !g) {
-        return false;
-    }
-    return g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g);
+    return key && g && (g == HD_NONE ? hd__dict_set_removed(d, key) : hd_dict_set(d, key, g));
 }
 
 static bool save_grads(const void *m, hd_dict *fresh, const char *prefix)
@@ -42,10 +39,8 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {
-    if (!key || hd_dict_kind_of(d, key) == HD_DICT_MISSING) {
-        return key ? HD_NONE : NULL;
-    }
-    return hd__dict_copy(m->type->name, d, key, p);
+    bool missing = key && hd_dict_kind_of(d, key) == HD_DICT_MISSING;
+    return missing ? HD_NONE : key ? hd__dict_copy(m->type->name, d, key, p) : NULL;
 }
 
 /* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
@@ -63,8 +58,7 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
         const char *name = key + n + (n > 0);
         if (!*name || hd_dict_kind_of(parameters, name) == HD_DICT_MISSING) {
             return hd__fail(HD_VALUE,
-                            "%s: '%s' is unexpected: expected names of "
-                            "hd_module_named_parameters",
+                            "%s: '%s' is unexpected: expected names of hd_module_named_parameters",
                             m->type->name, key);
         }
     }

@@ -142,8 +142,7 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     const truncation t = {mean, std, a, b, .normal = inside > 0.3};
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     bool ok = truncated(x, &t);
     hd__draws_end(&d, ok);
     return ok ? x : NULL;
@@ -186,16 +185,11 @@ static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
 static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
 {
     fans f;
-    if (!fans_of(x, &f)) {
-        return NULL;
-    }
-    if (f.in + f.out == 0) {
-        return hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x));
-    }
-    if (!(gain >= 0)) {
-        return hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain);
-    }
-    return draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform);
+    bool ok =
+        fans_of(x, &f) &&
+        (f.in + f.out != 0 || hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
+        (gain >= 0 || hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain));
+    return ok ? draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform) : NULL;
 }
 
 hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
@@ -216,19 +210,10 @@ double hd_calculate_gain(const char *nonlinearity, double param)
     static const struct {
         const char *name;
         double gain; /* of relu: sqrt(2) */
-    } gains[] = {
-        {"linear", 1},
-        {"conv1d", 1},
-        {"conv2d", 1},
-        {"conv3d", 1},
-        {"conv_transpose1d", 1},
-        {"conv_transpose2d", 1},
-        {"conv_transpose3d", 1},
-        {"sigmoid", 1},
-        {"tanh", 5.0 / 3},
-        {"selu", 3.0 / 4},
-        {"relu", 1.4142135623730951},
-    };
+    } gains[] = {{"tanh", 5.0 / 3},       {"selu", 3.0 / 4},      {"relu", 1.4142135623730951},
+                 {"linear", 1},           {"sigmoid", 1},         {"conv1d", 1},
+                 {"conv2d", 1},           {"conv3d", 1},          {"conv_transpose1d", 1},
+                 {"conv_transpose2d", 1}, {"conv_transpose3d", 1}};
     if (!hd__given("nonlinearity", nonlinearity)) {
         return NAN;
     }
@@ -328,8 +313,7 @@ hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
     }
     HD__SCOPE_OR(NULL);
     HD_NO_GRAD;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = orthogonal_as(x, gain);
     bool ok = y && hd_copy_(x, y);
     hd__draws_end(&d, ok);

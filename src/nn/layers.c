@@ -105,10 +105,8 @@ static const hd_module_type dropout_type =
 
 double hd__dropout_now(const hd_module *m)
 {
-    if (m && m->type != &dropout_type) {
-        return -1;
-    }
-    return m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
+    bool other = m && m->type != &dropout_type;
+    return other ? -1 : m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
 }
 
 hd_module *hd_dropout_new(double p, bool inplace)
@@ -310,14 +308,14 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
 
 /* ---------------------------------------------------------------- ReLU, SiLU, GELU */
 
-typedef struct relu {
+typedef struct activation {
     hd_module base;
-    bool inplace;
-} relu; /* and SiLU */
+    bool flag; /* of ReLU and SiLU: in place; of GELU: by tanh */
+} activation;
 
 static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
 {
-    if (!((relu *)self)->inplace) {
+    if (!((activation *)self)->flag) {
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
@@ -329,26 +327,26 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
 
 static void relu_extra(const hd_module *self, char *text, size_t n)
 {
-    snprintf(text, n, "%s", ((const relu *)self)->inplace ? "inplace=True" : "");
+    snprintf(text, n, "%s", ((const activation *)self)->flag ? "inplace=True" : "");
 }
 
 static const hd_module_type relu_type =
-    HD_MODULE_TYPE(relu, "ReLU", relu_forward, NULL, relu_extra);
+    HD_MODULE_TYPE(activation, "ReLU", relu_forward, NULL, relu_extra);
 
 /* x = silu(x): backward needs x as it was, which the clone keeps */
 static hd_tensor *silu_forward(hd_module *self, hd_tensor *x)
 {
-    return ((relu *)self)->inplace ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);
+    return ((activation *)self)->flag ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);
 }
 
 static const hd_module_type silu_type =
-    HD_MODULE_TYPE(relu, "SiLU", silu_forward, NULL, relu_extra);
+    HD_MODULE_TYPE(activation, "SiLU", silu_forward, NULL, relu_extra);
 
-static hd_module *relu_new(const hd_module_type *type, bool inplace)
+static hd_module *activation_new(const hd_module_type *type, bool flag)
 {
-    relu *m = (relu *)hd_module_new(type);
+    activation *m = (activation *)hd_module_new(type);
     if (m) {
-        m->inplace = inplace;
+        m->flag = flag;
     }
     return (hd_module *)m;
 }
@@ -356,32 +354,27 @@ static hd_module *relu_new(const hd_module_type *type, bool inplace)
 hd_module *hd_relu_new(bool inplace)
 {
     HD__CALL("hd_relu_new");
-    return relu_new(&relu_type, inplace);
+    return activation_new(&relu_type, inplace);
 }
 
 hd_module *hd_silu_new(bool inplace)
 {
     HD__CALL("hd_silu_new");
-    return relu_new(&silu_type, inplace);
+    return activation_new(&silu_type, inplace);
 }
-
-typedef struct gelu {
-    hd_module base;
-    bool by_tanh;
-} gelu;
 
 static hd_tensor *gelu_forward(hd_module *self, hd_tensor *x)
 {
-    return ((gelu *)self)->by_tanh ? hd_gelu_tanh(x) : hd_gelu(x);
+    return ((activation *)self)->flag ? hd_gelu_tanh(x) : hd_gelu(x);
 }
 
 static void gelu_extra(const hd_module *self, char *text, size_t n)
 {
-    snprintf(text, n, "approximate='%s'", ((const gelu *)self)->by_tanh ? "tanh" : "none");
+    snprintf(text, n, "approximate='%s'", ((const activation *)self)->flag ? "tanh" : "none");
 }
 
 static const hd_module_type gelu_type =
-    HD_MODULE_TYPE(gelu, "GELU", gelu_forward, NULL, gelu_extra);
+    HD_MODULE_TYPE(activation, "GELU", gelu_forward, NULL, gelu_extra);
 
 hd_module *hd_gelu_new(const char *approximate)
 {
@@ -393,9 +386,5 @@ hd_module *hd_gelu_new(const char *approximate)
     if (!by_tanh && strcmp(approximate, "none") != 0) {
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
-    gelu *m = (gelu *)hd_module_new(&gelu_type);
-    if (m) {
-        m->by_tanh = by_tanh;
-    }
-    return (hd_module *)m;
+    return activation_new(&gelu_type, by_tanh);
 }

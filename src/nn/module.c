@@ -15,8 +15,7 @@ static bool type_ok(const hd_module_type *type)
            hd__given("type->name", type->name) &&
            (type->instance_size >= sizeof(hd_module) ||
             hd__fail(HD_VALUE,
-                     "%s: instance_size %zu: expected a struct that begins with an "
-                     "hd_module (%zu)",
+                     "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
                      type->name, type->instance_size, sizeof(hd_module)));
 }
 
@@ -167,12 +166,11 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
         return false;
     }
     e.name = hd_alloc(bytes);
-    if (!e.name) {
-        return false;
+    if (e.name) {
+        memcpy(e.name, name, bytes);
+        priv->entries[priv->n++] = e;
     }
-    memcpy(e.name, name, bytes);
-    priv->entries[priv->n++] = e;
-    return true;
+    return e.name;
 }
 
 /* Can t be a parameter? It must be a leaf of a float dtype (also bfloat16), and hd_parameter or
@@ -180,23 +178,18 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
-    if (!hd__holds_floats(d)) {
-        return hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
-                        m->type->name, name, hd_dtype_name(d));
-    }
-    if (!hd_is_leaf(t)) {
-        return hd__fail(HD_GRAD,
-                        "%s: \"%s\" %s is the result of an operation: "
-                        "expected a leaf (hd_parameter makes one)",
-                        m->type->name, name, HD__DIMS(t));
-    }
-    if (!hd_is_parameter(t) && !hd_requires_grad(t)) {
-        return hd__fail(HD_VALUE,
-                        "%s: \"%s\" %s is a plain tensor: expected a parameter "
-                        "(hd_parameter makes one)",
-                        m->type->name, name, HD__DIMS(t));
-    }
-    return true;
+    return (hd__holds_floats(d) ||
+            hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
+                     m->type->name, name, hd_dtype_name(d))) &&
+           (hd_is_leaf(t) || hd__fail(HD_GRAD,
+                                      "%s: \"%s\" %s is the result of an operation: "
+                                      "expected a leaf (hd_parameter makes one)",
+                                      m->type->name, name, HD__DIMS(t))) &&
+           (hd_is_parameter(t) || hd_requires_grad(t) ||
+            hd__fail(HD_VALUE,
+                     "%s: \"%s\" %s is a plain tensor: expected a parameter "
+                     "(hd_parameter makes one)",
+                     m->type->name, name, HD__DIMS(t)));
 }
 
 static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
@@ -208,9 +201,7 @@ static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, h
     bool placed = hd__given("name", name) && field_ok(m, name, field);
     bool ok = placed && name_ok(m, name) && hd__tensor_arg("t", t, true) &&
               (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(m, name, t));
-    if (ok && t != HD_NONE) {
-        ok = module_add(m, name, (hd__entry){.kind = kind, .tensor = field});
-    }
+    ok = ok && (t == HD_NONE || module_add(m, name, (hd__entry){.kind = kind, .tensor = field}));
     if (placed) {
         ok = hd_assign(field, ok ? t : HD_NONE) && ok;
     }
@@ -242,12 +233,11 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     const hd_dtype d = hd_dtype_of(t), was = hd_dtype_of(old);
     const bool stores =
         (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
-    if ((d != was && !stores) || !hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) {
-        return hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                        m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
-                        HD__DIMS(old));
-    }
-    return hd_assign(e->tensor, t);
+    return (((d == was || stores) && hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
+            hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
+                     m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
+                     HD__DIMS(old))) &&
+           hd_assign(e->tensor, t);
 }
 
 /* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must
@@ -383,8 +373,7 @@ hd_module *hd__module_drawn(hd_module *m)
         return NULL;
     }
     HD_NO_GRAD;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     bool ok = true;
     for (hd_module *each = m; ok && each; each = hd__module_after(m, each)) {
         ok = hd__module_draw(each);

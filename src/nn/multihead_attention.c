@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct multihead_attention {
     hd_module base;
@@ -29,28 +30,24 @@ typedef hd_multihead_attention_args call_args;
 static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tensor *value)
 {
     int rank = hd_ndim(query);
-    if (rank != 2 && rank != 3) {
-        return hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
-                        HD__DIMS(query));
-    }
-    if (hd_ndim(key) != rank || hd_ndim(value) != rank) {
-        return hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
-                        HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank);
-    }
-    return true;
+    return (rank == 2 || rank == 3 ||
+            hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
+                     HD__DIMS(query))) &&
+           ((hd_ndim(key) == rank && hd_ndim(value) == rank) ||
+            hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
+                     HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank));
 }
 
 static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
                      const char *width_name, int64_t width)
 {
     const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
-    if (hd_size(x, -1) != width) {
-        return hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg,
-                        HD__DIMS(x), width_name, width);
-    }
-    return hd_dtype_of(x) == hd_dtype_of(w) ||
-           hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
-                    hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w)));
+    return (hd_size(x, -1) == width ||
+            hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
+                     width_name, width)) &&
+           (hd_dtype_of(x) == hd_dtype_of(w) ||
+            hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
+                     hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w))));
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
@@ -79,10 +76,9 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
                             HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
     }
-    if (a->is_causal && a->attn_mask == HD_NONE) {
-        return hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too");
-    }
-    return (a->key_padding_mask == HD_NONE ||
+    return (!a->is_causal || a->attn_mask != HD_NONE ||
+            hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too")) &&
+           (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
            (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
 }
@@ -125,10 +121,8 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
 /* The mask to add to the scores: for a bool mask, -inf where it is true. */
 static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 {
-    if (hd_dtype_of(mask) != HD_BOOL) {
-        return mask;
-    }
-    return hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY);
+    return hd_dtype_of(mask) == HD_BOOL ? hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY)
+                                        : mask;
 }
 
 /* Appends `more` columns of 0, for the keys that add_bias_kv and add_zero_attn append. */
@@ -139,9 +133,8 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     }
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(mask);
-    for (int i = 0; i < n; i++) {
-        sizes[i] = i == n - 1 ? more : hd_size(mask, i);
-    }
+    memcpy(sizes, hd_sizes(mask), (size_t)n * sizeof *sizes);
+    sizes[n - 1] = more;
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
@@ -278,13 +271,11 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        if (i > 0 && given[i] == given[i - 1]) {
-            in[i] = in[i - 1]; /* the same tensor in becomes the same tensor out */
-        } else if (!batched) {
-            in[i] = hd_unsqueeze(given[i], 1);
-        } else {
-            in[i] = m->batch_first ? hd_transpose(given[i], 0, 1) : given[i];
-        }
+        bool again = i > 0 && given[i] == given[i - 1]; /* the same in becomes the same out */
+        in[i] = again            ? in[i - 1]
+                : !batched       ? hd_unsqueeze(given[i], 1)
+                : m->batch_first ? hd_transpose(given[i], 0, 1)
+                                 : given[i];
         if (!in[i]) {
             return NULL;
         }
@@ -293,10 +284,7 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     if (weights) {
         *weights = a->need_weights ? shaped_weights(m, w, a, batched) : HD_NONE;
     }
-    if (!batched) {
-        return hd_squeeze(y, 1);
-    }
-    return m->batch_first ? hd_transpose(y, 0, 1) : y;
+    return !batched ? hd_squeeze(y, 1) : m->batch_first ? hd_transpose(y, 0, 1) : y;
 }
 
 hd_multihead_attention_args hd_multihead_attention_arg_defaults(void)
@@ -357,19 +345,10 @@ hd_multihead_attention_options hd_multihead_attention_defaults(void)
 static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
                               const hd_multihead_attention_options *o)
 {
-    if (!HD__SIZE_OK(o, "hd_multihead_attention_defaults()") ||
-        !hd__size_arg("embed_dim", embed_dim, 1) || !hd__size_arg("num_heads", num_heads, 1) ||
-        !hd__probability_arg("dropout", o->dropout) || !hd__size_arg("kdim", o->kdim, 0) ||
-        !hd__size_arg("vdim", o->vdim, 0)) {
-        return false;
-    }
-    if (embed_dim % num_heads != 0) {
-        return hd__fail(HD_VALUE,
-                        "embed_dim %" PRId64 ", num_heads %" PRId64
-                        ": embed_dim must be divisible by num_heads",
-                        embed_dim, num_heads);
-    }
-    return true;
+    return HD__SIZE_OK(o, "hd_multihead_attention_defaults()") &&
+           hd__size_arg("embed_dim", embed_dim, 1) && hd__size_arg("num_heads", num_heads, 1) &&
+           hd__probability_arg("dropout", o->dropout) && hd__size_arg("kdim", o->kdim, 0) &&
+           hd__size_arg("vdim", o->vdim, 0) && hd__heads_arg("embed_dim", embed_dim, num_heads);
 }
 
 /* Registers in PyTorch's order, without values. */

@@ -58,11 +58,8 @@ bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, voi
                      void *user)
 {
     HD__CALL("hd_module_visit");
-    if (!hd__object("m", m)) {
+    if (!hd__object("m", m) || (!f && !hd__null_arg("f"))) {
         return false;
-    }
-    if (!f) {
-        return hd__null_arg("f");
     }
     hd__walk w = {.root = m, .named = true};
     bool on = true;

@@ -307,10 +307,7 @@ static hd_tensor *converted(const hd__item *item, hd_dtype d)
     }
     y = hd_parameter(y, hd_requires_grad(t));
     hd_tensor *grad = hd_grad(t);
-    if (grad != HD_NONE && !(y && hd_set_grad(y, hd_to(grad, d)))) {
-        return NULL;
-    }
-    return y;
+    return grad == HD_NONE || (y && hd_set_grad(y, hd_to(grad, d))) ? y : NULL;
 }
 
 /* A shared parameter is converted once, and stays shared. */

@@ -73,8 +73,7 @@ static bool step_down(levels *l, const hd__walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd__fail(HD_VALUE,
-                        "%s: more than %d modules are nested in each other: expected "
-                        "fewer",
+                        "%s: more than %d modules are nested in each other: expected fewer",
                         w->root->type->name, LEVELS_MOST);
     }
     if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
@@ -201,8 +200,5 @@ bool hd_module_print(const hd_module *m)
     HD__CALL("hd_module_print");
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
-    if (text && printf("%s\n", text) < 0) {
-        return hd__fail(HD_IO, "cannot write to stdout");
-    }
-    return text;
+    return text && (printf("%s\n", text) >= 0 || hd__fail(HD_IO, "cannot write to stdout"));
 }

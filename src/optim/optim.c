@@ -27,10 +27,9 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
                         hd_dtype_name(d));
     }
     if (!hd_is_leaf(p)) {
-        return hd__fail(HD_GRAD,
-                        "parameter %" PRId64 " of %s is the result of an operation: expected a "
-                        "leaf",
-                        i, HD__DIMS(p));
+        return hd__fail(
+            HD_GRAD, "parameter %" PRId64 " of %s is the result of an operation: expected a leaf",
+            i, HD__DIMS(p));
     }
     if (hd__overlaps_itself(p)) {
         return hd__fail(HD_VALUE,

@@ -68,12 +68,10 @@ static bool option_ok(const hd__option *option, const void *options)
 {
     const char *expected;
     double v = value_of(option, options);
-    if (option_in_range(option->range, v, &expected)) {
-        return true;
-    }
-    return is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
-                             : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
-                                        int_of(option, options), expected);
+    return option_in_range(option->range, v, &expected) ||
+           (is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
+                              : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
+                                         int_of(option, options), expected));
 }
 
 bool hd__number_ok(const char *name, hd__range range, double v)
@@ -107,12 +105,10 @@ bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, 
 {
     const char *key = hd__key(&s->key, s->prefix, list, i, name);
     int64_t v;
-    if (s->to) {
-        return hd_dict_set_int(s->to, key, want);
-    }
-    return hd_dict_get_int(s->from, key, &v) &&
-           (v == want ||
-            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
+    return s->to ? hd_dict_set_int(s->to, key, want)
+                 : hd_dict_get_int(s->from, key, &v) &&
+                       (v == want ||
+                        hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
 }
 
 static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const char *name,
@@ -120,23 +116,20 @@ static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const c
 {
     const char *key = hd__key(&s->key, s->prefix, list, i, name);
     double v;
-    if (s->to) {
-        return hd_dict_set_double(s->to, key, want);
-    }
-    return hd_dict_get_double(s->from, key, &v) &&
-           (v == want ||
-            hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(v), HD__FLOAT(want)));
+    return s->to ? hd_dict_set_double(s->to, key, want)
+                 : hd_dict_get_double(s->from, key, &v) &&
+                       (v == want || hd__fail(HD_VALUE, "'%s' is %s: expected %s", key,
+                                              HD__FLOAT(v), HD__FLOAT(want)));
 }
 
 bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr)
 {
     const char *key = hd__key(&s->key, s->prefix, list, i, "lr"), *expected;
-    if (s->to) {
-        return hd_dict_set_double(s->to, key, *lr);
-    }
-    return hd_dict_get_double(s->from, key, lr) &&
-           (option_in_range(range, *lr, &expected) ||
-            hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*lr), expected));
+    return s->to
+               ? hd_dict_set_double(s->to, key, *lr)
+               : hd_dict_get_double(s->from, key, lr) &&
+                     (option_in_range(range, *lr, &expected) ||
+                      hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*lr), expected));
 }
 
 bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,

@@ -130,8 +130,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
                         ": expected warmup_steps below total_steps",
                         c->warmup_steps, c->total_steps);
     }
-    hd__schedule_options options = {.cosine = *c};
-    return hd__schedule_new(&cosine_type, o, &options);
+    return hd__schedule_new(&cosine_type, o, &(hd__schedule_options){.cosine = *c});
 }
 
 /* ---------------------------------------------------------------- one cycle */
@@ -192,12 +191,10 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
         return hd__fail(HD_STATE, "step %" PRId64 ": expected at most total_steps %" PRId64, t,
                         c->total_steps);
     }
-    if (p.end == p.start) {
-        return hd__fail(
-            HD_VALUE, "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
-            HD__FLOAT(c->pct_start), c->total_steps, p.end);
-    }
-    return true;
+    return p.end != p.start ||
+           hd__fail(HD_VALUE,
+                    "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
+                    HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 
 static const hd__option cycle_table[] = {
@@ -246,6 +243,5 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     if (c->cycle_momentum && !o->type->momentum) {
         return hd__fail(HD_VALUE, "cycle_momentum: %s has no momentum and no beta1", o->type->name);
     }
-    hd__schedule_options options = {.cycle = *c};
-    return hd__schedule_new(&cycle_type, o, &options);
+    return hd__schedule_new(&cycle_type, o, &(hd__schedule_options){.cycle = *c});
 }

@@ -14,13 +14,10 @@ static const hd__option options[] = {
 static bool sgd_options_ok(const hd__optim_options *o)
 {
     const hd_sgd_options *s = &o->sgd;
-    if (s->nesterov && (s->momentum == 0 || s->dampening != 0)) {
-        return hd__fail(HD_VALUE,
-                        "nesterov with momentum %g, dampening %g: expected a momentum and no "
-                        "dampening",
-                        s->momentum, s->dampening);
-    }
-    return true;
+    return !s->nesterov || (s->momentum != 0 && s->dampening == 0) ||
+           hd__fail(HD_VALUE,
+                    "nesterov with momentum %g, dampening %g: expected a momentum and no dampening",
+                    s->momentum, s->dampening);
 }
 
 static hdk_numbers sgd_numbers(const hd__optim_options *o, int64_t step)

@@ -68,11 +68,8 @@ static bool read_state(hd__saved *s, const hd_optim *o, int64_t i, int k, hd_ten
     const hd__group *g = &o->groups[o->slots[i].group];
     const char *key = hd__key(&s->key, s->prefix, "state", i, type->states[k].name);
     bool needed = hd__uses(type, &g->given, k) && hd__uses(type, &g->now, k);
-    if (!key) {
-        return false;
-    }
-    if (!needed && hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
-        return true;
+    if (!key || (!needed && hd_dict_kind_of(s->from, key) == HD_DICT_MISSING)) {
+        return key;
     }
     *state = hd__dict_copy("", s->from, key, o->slots[i].p);
     return *state;
@@ -81,11 +78,8 @@ static bool read_state(hd__saved *s, const hd_optim *o, int64_t i, int k, hd_ten
 static bool read_slot(hd__saved *s, const hd_optim *o, int64_t i, hd__slot *slot)
 {
     const char *key = hd__key(&s->key, s->prefix, "state", i, "step");
-    if (!key) {
-        return false;
-    }
-    if (hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
-        return true;
+    if (!key || hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
+        return key;
     }
     bool ok = hd__int_within(s->from, key, 1, HD__MOST_SAVED, &slot->steps);
     for (int k = 0; k < HD__STATES && o->type->states[k].name && ok; k++) {

@@ -12,16 +12,12 @@ int hd_ndim(const hd_tensor *x)
 }
 
 /* dim, counted from the front, or -1; a 0-d x has none. */
-static int own_dim(const hd_tensor *x, int dim)
+static inline int own_dim(const hd_tensor *x, int dim)
 {
-    if (!hd__any_arg("x", x, false)) {
-        return -1;
-    }
-    if (x->ndim == 0) {
-        hd__fail(HD_INDEX, "dim %d of (): expected a tensor with dimensions", dim);
-        return -1;
-    }
-    return hd__dim(x, dim);
+    bool ok =
+        hd__any_arg("x", x, false) &&
+        (x->ndim > 0 || hd__fail(HD_INDEX, "dim %d of (): expected a tensor with dimensions", dim));
+    return ok ? hd__dim(x, dim) : -1;
 }
 
 int64_t hd_size(const hd_tensor *x, int dim)
@@ -143,19 +139,11 @@ int64_t hd_item_int(const hd_tensor *x)
 /* The same for the element at index. */
 static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
-    if (!hd__any_arg("x", x, false)) {
-        return -1;
-    }
-    if (n > 0 && !index) {
-        hd__null_arg("index");
-        return -1;
-    }
-    if (n != x->ndim) {
-        hd__fail(HD_INDEX, "%d indices into %s: expected %d", n, HD__SHAPE(x), x->ndim);
-        return -1;
-    }
-    int64_t at = x->offset;
-    for (int d = 0; d < n; d++) {
+    bool ok = hd__any_arg("x", x, false) && (n <= 0 || hd__given("index", index)) &&
+              (n == x->ndim ||
+               hd__fail(HD_INDEX, "%d indices into %s: expected %d", n, HD__SHAPE(x), x->ndim));
+    int64_t at = ok ? x->offset : -1;
+    for (int d = 0; ok && d < n; d++) {
         int64_t i = hd__index_at(x, d, index[d]);
         if (i < 0) {
             return -1;

@@ -71,17 +71,15 @@ static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
     return rows;
 }
 
-static const hdk_attention_kernels *kernel_for(const hd_tensor *q, int64_t s)
-{
-    bool tiled = q->dtype == HD_FLOAT32 && s > HD__FEW_KEYS && hdk_attention()->tiles.forward;
-    return tiled ? &hdk_attention()->tiles : &hdk_attention()->rows[q->dtype];
-}
-
-static void set_up(attention_task *t, const call *c, hd_tensor *const *x)
+static void set_up(attention_task *t, const call *c, hd_tensor *const *x, bool backward)
 {
     t->c = c;
-    t->kernel = kernel_for(x[HD__Q], c->head.s);
-    t->item = hd__bytes_of(x[HD__Q]->dtype);
+    t->backward = backward;
+    const hd_dtype d = x[HD__Q]->dtype;
+    const struct hdk_attention *of = hdk_attention();
+    bool tiled = d == HD_FLOAT32 && c->head.s > HD__FEW_KEYS && of->tiles.forward;
+    t->kernel = tiled ? &of->tiles : &of->rows[d];
+    t->item = hd__bytes_of(d);
     t->bits = hd__ptr_or_null(x[HD__BITS]);
     hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {
@@ -206,8 +204,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    set_up(&t, c, x);
-    t.backward = false;
+    set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
     return run(&t);
 }
@@ -231,8 +228,7 @@ static bool run_parts(attention_task *t, hd_tensor *dq)
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    set_up(&t, c, x);
-    t.backward = true;
+    set_up(&t, c, x, true);
     cut_heads(&t, c->head.s, t.kernel->key_block);
     return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);
 }

@@ -57,17 +57,17 @@ static void copy_repeated(const hd__dims *w, int to, int from, char *const *data
     hd__loop(repeat_value, &r, w, data, NULL);
 }
 
-void hd__copy(hd_tensor *dst, const hd_tensor *src)
+hd_tensor *hd__copy(hd_tensor *dst, const hd_tensor *src)
 {
-    char *data[] = {hd__ptr(dst), hd__ptr(src)};
     hd__dims w;
+    if (!dst || dst->numel == 0) {
+        return dst;
+    }
+    char *data[] = {hd__ptr(dst), hd__ptr(src)};
     if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
         dst->numel == src->numel && dst->numel <= 4096) {
         memmove(data[0], data[1], (size_t)(dst->numel * hd__bytes_of(dst->dtype)));
-        return;
-    }
-    if (dst->numel == 0) {
-        return;
+        return dst;
     }
     hd_tensor *operands[] = {dst, (hd_tensor *)src};
     hd__dims_of(&w, 2, operands);
@@ -85,6 +85,7 @@ void hd__copy(hd_tensor *dst, const hd_tensor *src)
     } else {
         hd__map_to_new(convert, params, 2, operands);
     }
+    return dst;
 }
 
 /* ---------------------------------------------------------------- parts side by side */
@@ -195,25 +196,16 @@ bool hd__scalar_fits(hd_dtype d, hd_scalar value)
            hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
 }
 
-void hd__fill(hd_tensor *x, hd_scalar value)
+hd_tensor *hd__fill(hd_tensor *x, hd_scalar value)
 {
     int64_t bytes;
     hd__scalar_bytes(x->dtype, value, &bytes);
-    hd__map_to_new(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
-}
-
-/* x in y, which is fresh or NULL. */
-static hd_tensor *copied_to(hd_tensor *y, const hd_tensor *x)
-{
-    if (y) {
-        hd__copy(y, x);
-    }
-    return y;
+    return hd__map_to_new(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
 }
 
 hd_tensor *hd__clone(const hd_tensor *x)
 {
-    return copied_to(hd__empty_as(x->dtype, x), x);
+    return hd__copy(hd__empty_as(x->dtype, x), x);
 }
 
 hd_tensor *hd__contiguous(hd_tensor *x)
@@ -223,7 +215,7 @@ hd_tensor *hd__contiguous(hd_tensor *x)
 
 hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d)
 {
-    return copied_to(hd__laid_out_as(hd__empty_as(d, x), x), x);
+    return hd__copy(hd__laid_out_as(hd__empty_as(d, x), x), x);
 }
 
 hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
@@ -264,11 +256,7 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 {
     HD__CALL("hd_copy_to");
     hd__array to;
-    if (!array_fits(x, array, bytes)) {
-        return false;
-    }
-    hd__copy(hd__array_of(&to, x, array), x);
-    return true;
+    return array_fits(x, array, bytes) && hd__copy(hd__array_of(&to, x, array), x);
 }
 
 bool hd__writable(hd_tensor *x)

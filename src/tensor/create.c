@@ -41,10 +41,7 @@ hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *siz
         return NULL;
     }
     hd_tensor *y = hd__empty(d, ndim, sizes);
-    if (y) {
-        hd__fill(y, value);
-    }
-    return y;
+    return y ? hd__fill(y, value) : NULL;
 }
 
 hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
@@ -136,10 +133,8 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     HD__CALL("hd_arange_as");
-    if (!hd__number_dtype(d)) {
-        return NULL;
-    }
-    if (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step))) {
+    if (!hd__number_dtype(d) ||
+        (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step)))) {
         return NULL;
     }
     int64_t n = arange_len(d, start, end, step);
@@ -186,17 +181,11 @@ static void run_line(int64_t begin, int64_t end, void *arg)
 hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
 {
     HD__CALL("hd_linspace");
-    if (!hd__number_dtype(d)) {
-        return NULL;
-    }
-    if (steps < 0) {
-        return hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps);
-    }
-    if (!hd__scalar_fits(d, hd_scalar_double(start)) ||
-        !hd__scalar_fits(d, hd_scalar_double(end))) {
-        return NULL;
-    }
-    hd_tensor *y = hd__empty(d, 1, &steps);
+    bool ok = hd__number_dtype(d) &&
+              (steps >= 0 || hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps)) &&
+              hd__scalar_fits(d, hd_scalar_double(start)) &&
+              hd__scalar_fits(d, hd_scalar_double(end));
+    hd_tensor *y = ok ? hd__empty(d, 1, &steps) : NULL;
     if (y && steps == 1) {
         hd__fill(y, hd_scalar_double(start));
     } else if (y) {
@@ -223,15 +212,12 @@ hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-typedef void draw(hd_tensor *x, double a, double b);
+typedef hd_tensor *draw(hd_tensor *x, double a, double b);
 
 /* Fills y, which is fresh or NULL. */
 static hd_tensor *drawn(hd_tensor *y, draw *fill)
 {
-    if (y) {
-        fill(y, 0, 1);
-    }
-    return y;
+    return y ? fill(y, 0, 1) : NULL;
 }
 
 static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, draw *fill)
@@ -301,13 +287,10 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
     *lo = first < from ? first + gap_below(from + 1, digits) : from;
     *hi = last >= to ? last - gap_below(to - 1, digits) : to;
-    if (*lo < *hi) {
-        return true;
-    }
-    return hd__fail(HD_VALUE,
-                    "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
-                    "has a number after its bounds are rounded to the dtype",
-                    from, to, hd_dtype_name(d));
+    return *lo < *hi || hd__fail(HD_VALUE,
+                                 "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
+                                 "has a number after its bounds are rounded to the dtype",
+                                 from, to, hd_dtype_name(d));
 }
 
 hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)

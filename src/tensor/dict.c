@@ -343,10 +343,7 @@ int64_t hd_dict_len(const hd_dict *d)
 const char *hd_dict_name(const hd_dict *d, int64_t i)
 {
     HD__CALL("hd_dict_name");
-    if (!hd__object("d", d)) {
-        return NULL;
-    }
-    int64_t at = hd__index(hd__call, i, d->len, "names");
+    int64_t at = hd__object("d", d) ? hd__index(hd__call, i, d->len, "names") : -1;
     return at < 0 ? NULL : d->entries[at]->name;
 }
 

@@ -218,13 +218,13 @@ static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
     return so;
 }
 
-static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const *operands,
-                         bool to_new)
+static hd_tensor *map_elements(hdk_loop f, const void *params, int n, hd_tensor *const *operands,
+                               bool to_new)
 {
     hd__dims w;
     char *data[HD__WALKED];
-    if (operands[0]->numel == 0) {
-        return;
+    if (!operands[0] || operands[0]->numel == 0) {
+        return operands[0];
     }
     hd__dims_of(&w, n, operands);
     for (int i = 0; i < n; i++) {
@@ -239,16 +239,17 @@ static void map_elements(hdk_loop f, const void *params, int n, hd_tensor *const
     } else {
         hd__loop(f, params, &w, data, NULL);
     }
+    return operands[0];
 }
 
-void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
+hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 {
-    map_elements(f, params, n, operands, false);
+    return map_elements(f, params, n, operands, false);
 }
 
-void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
+hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands)
 {
-    map_elements(f, params, n, operands, true);
+    return map_elements(f, params, n, operands, true);
 }
 
 /* ---------------------------------------------------------------- loops into results */
@@ -265,11 +266,7 @@ hd_tensor *hd__map_unary(hdk_loop f, const void *params, hd_dtype in, hd_tensor 
     }
     hd_tensor *y = hd__elementwise_out(in, 1, &x);
     x = y ? hd__cast(x, in) : NULL;
-    if (!x) {
-        return NULL;
-    }
-    hd__map_to_new(f, params, 2, (hd_tensor *[]){y, x});
-    return y;
+    return x ? hd__map_to_new(f, params, 2, (hd_tensor *[]){y, x}) : NULL;
 }
 
 static hd_tensor *map_direct(hdk_loop f, hd_dtype out, hd_tensor *a, hd_tensor *b,
@@ -294,10 +291,7 @@ static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype 
     a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, in) : NULL;
     hd_tensor *y = b ? hd__elementwise_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
-    if (y) {
-        hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
-    }
-    return y;
+    return hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
 }
 
 hd_tensor *hd__map_binary(hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b)
@@ -321,8 +315,7 @@ hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor
     hd_dtype d = dy->dtype;
     hdk_loop loop = hdk_binary_loop(op, d);
     if (hd__held_once(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
-        hd__map(loop, params, 3, (hd_tensor *[]){dy, dy, saved});
-        return dy;
+        return hd__map(loop, params, 3, (hd_tensor *[]){dy, dy, saved});
     }
     return map_two(loop, params, d, d, dy, saved);
 }

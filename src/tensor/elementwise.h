@@ -10,11 +10,12 @@
  * elements of a task. */
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
-/* The same over the elements of operands[0], the output, which the others broadcast to. */
-void hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
+/* The same over the elements of operands[0], the output, which the others broadcast to. Returns the
+ * output; if that is NULL, nothing is computed. */
+hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 /* The same where the output shares no memory with the others: it is written past the cache if the
  * cache could not keep it. */
-void hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
+hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
 /* The dim of a walk, besides the innermost one, in which an input has its elements as neighbours,
  * so that it is transposed tile by tile; 0: there is none, or it is not worth it. */

@@ -37,10 +37,9 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
                         "hd_to(x, HD_FLOAT32) widens it",
                         arg, hd_dtype_name(x->dtype));
     }
-    if (!hd__is_none(x)) {
-        return freed_fail(arg, x);
-    }
-    return none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg);
+    return hd__is_none(x)
+               ? none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg)
+               : freed_fail(arg, x);
 }
 
 bool hd__read_fail(const char *call, const hd_tensor *x)

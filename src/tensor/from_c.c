@@ -93,8 +93,6 @@ hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t room,
                            const int64_t *sizes)
 {
     HD__CALL("hd_wrap");
-    if (data && (!type_fits(d, type) || !room_fits(d, room, ndim, sizes))) {
-        return NULL;
-    }
-    return hd_wrap_n(d, data, release, user, ndim, sizes);
+    bool ok = !data || (type_fits(d, type) && room_fits(d, room, ndim, sizes));
+    return ok ? hd_wrap_n(d, data, release, user, ndim, sizes) : NULL;
 }

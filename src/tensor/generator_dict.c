@@ -84,10 +84,9 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
     read.next = (int)next;
     read.bernoulli = (hd_bernoulli_stream)bernoulli;
     read.has_spare = has_spare;
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     read.user = g->user;
     read.switches = g->switches;
     *g = read;
-    hd__gen_unlock(g);
     return true;
 }

@@ -28,11 +28,6 @@ static inline hd_tensor *tensor_in(hd__storage *s)
     return (hd_tensor *)((char *)s + TENSOR_AT);
 }
 
-static inline bool in_storage_block(const hd_tensor *t)
-{
-    return t == tensor_in(t->storage);
-}
-
 /* The release function of a storage whose data need more than to go with its block: they lie apart,
  * or, with HEED_DEBUG=1, what hd_data gave shall show NaN or -1 from now on. */
 static void give_data(void *data, void *user)
@@ -44,11 +39,6 @@ static void give_data(void *data, void *user)
     if (data != (char *)s + DATA_AT) {
         hd_free(data);
     }
-}
-
-static bool owns_data(const hd__storage *s)
-{
-    return !s->release || s->release == give_data;
 }
 
 static void storage_release(hd__storage *s)
@@ -72,7 +62,7 @@ __attribute__((noinline)) static void destroy(hd_tensor *t)
     if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
         hd__live_remove(t);
     }
-    bool apart = !in_storage_block(t);
+    bool apart = t != tensor_in(t->storage);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
@@ -108,7 +98,7 @@ bool hd__held_once(const hd_tensor *t)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
            atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
-           owns_data(t->storage) && hd__contig(t);
+           (!t->storage->release || t->storage->release == give_data) && hd__contig(t);
 }
 
 void hd__leave_base(hd_tensor *t)
@@ -214,14 +204,6 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     return t;
 }
 
-/* For debug mode. A storage made in it has a release function, and one look at that is cheaper. */
-static inline void list_fresh(hd_tensor *t)
-{
-    if (HD__UNLIKELY(t->storage->release) && hd__watching()) {
-        hd__live_add(t, hd__module);
-    }
-}
-
 static hd_tensor *adopt(hd_tensor *t)
 {
     hd__scope_link(hd__top, t);
@@ -282,7 +264,10 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
         return NULL;
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
-    list_fresh(t);
+    /* A storage made in debug mode has a release function, and one look at that is cheaper. */
+    if (HD__UNLIKELY(s->release) && hd__watching()) {
+        hd__live_add(t, hd__module);
+    }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }

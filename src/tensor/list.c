@@ -40,9 +40,7 @@ hd_list *hd__list_return(hd_list *l)
     for (int64_t i = 0; l && i < l->len; i++) {
         hd_scope_return(l->items[i]);
     }
-    if (l) {
-        hd_scope_return(l->holder);
-    }
+    hd_scope_return(l ? l->holder : NULL);
     return l;
 }
 
@@ -57,10 +55,9 @@ bool hd__list_arg(const char *arg, const hd_list *l)
 
 static bool check_items(int64_t n, hd_tensor *const *tensors)
 {
-    if (n < 0 || n > INT64_MAX / (int64_t)sizeof *tensors / 2) {
-        return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n);
-    }
-    return (n == 0 || hd__given("tensors", tensors)) && hd__args("tensors", n, tensors, true);
+    return ((n >= 0 && n <= INT64_MAX / (int64_t)sizeof *tensors / 2) ||
+            hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n)) &&
+           (n == 0 || hd__given("tensors", tensors)) && hd__args("tensors", n, tensors, true);
 }
 
 hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors)
@@ -93,9 +90,6 @@ int64_t hd_list_len(const hd_list *l)
 hd_tensor *hd_list_get(const hd_list *l, int64_t i)
 {
     HD__CALL("hd_list_get");
-    if (!hd__list_arg("l", l)) {
-        return NULL;
-    }
-    int64_t at = hd__index(hd__call, i, l->len, "tensors");
+    int64_t at = hd__list_arg("l", l) ? hd__index(hd__call, i, l->len, "tensors") : -1;
     return at < 0 ? NULL : l->items[at];
 }

@@ -56,25 +56,23 @@ void hd__live_add(hd_tensor *t, const char *made_in)
     t->made_in = made_in;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
-    live_lock();
+    HD__LOCKED(live.lock);
     t->live_next = live.first;
     if (live.first) {
         live.first->live_prev = t;
     }
     live.first = t;
     live.n++;
-    live_unlock();
 }
 
 void hd__live_remove(hd_tensor *t)
 {
-    live_lock();
+    HD__LOCKED(live.lock);
     *(t->live_prev ? &t->live_prev->live_next : &live.first) = t->live_next;
     if (t->live_next) {
         t->live_next->live_prev = t->live_prev;
     }
     live.n--;
-    live_unlock();
 }
 
 void hd__changed_by(hd_tensor *x)

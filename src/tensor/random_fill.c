@@ -59,48 +59,47 @@ static void fill_run(const draw *d, char *x, int64_t step, int64_t n)
 }
 
 /* Fills x in the order of its memory, on this thread. */
-static void fill_in_order(hd_tensor *x, draw d)
+static hd_tensor *fill_in_order(hd_tensor *x, draw d)
 {
     hd__dims w;
     hd__place p = {0};
     if (x->numel == 0) {
-        return;
+        return x;
     }
     d.single = x->dtype == HD_FLOAT32;
     hd__dims_of(&w, 1, &x);
-    hd__gen_lock(d.g);
+    HD__GEN_LOCKED(d.g);
     do {
         fill_run(&d, (char *)hd__ptr(x) + p.offset[0], w.dim[0].stride[0], w.dim[0].size);
     } while (hd__dims_next(&w, 1, &p));
-    hd__gen_unlock(d.g);
+    return x;
 }
 
-void hd__uniform_fill(hd_tensor *x, double a, double b)
+hd_tensor *hd__uniform_fill(hd_tensor *x, double a, double b)
 {
-    fill_in_order(x, (draw){hd_generator_current(), a, b, .sample = NULL});
+    return fill_in_order(x, (draw){hd_generator_current(), a, b, .sample = NULL});
 }
 
-void hd__exponential_fill(hd_tensor *x, double lambda)
+hd_tensor *hd__exponential_fill(hd_tensor *x, double lambda)
 {
-    fill_in_order(x, (draw){hd_generator_current(), lambda, .sample = exponential_sample});
+    return fill_in_order(x, (draw){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
 /* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
  * double. */
-void hd__normal_fill(hd_tensor *x, double mean, double std)
+hd_tensor *hd__normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel < 16 || !hd__contig(x)) {
-        fill_in_order(x, (draw){g, mean, std, .sample = normal_sample});
-        return;
+        return fill_in_order(x, (draw){g, mean, std, .sample = normal_sample});
     }
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     if (x->dtype == HD_FLOAT32) {
         hd__normal_f32(g, hd__ptr(x), x->numel, mean, std);
     } else {
         hd__normal_f64(g, hd__ptr(x), x->numel, mean, std);
     }
-    hd__gen_unlock(g);
+    return x;
 }
 
 void hd__bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)

@@ -4,10 +4,10 @@
 
 #include "tensor/tensor_internal.h"
 
-/* x is of a float dtype. These go in the order of x's memory. */
-void hd__uniform_fill(hd_tensor *x, double a, double b);
-void hd__normal_fill(hd_tensor *x, double mean, double std);
-void hd__exponential_fill(hd_tensor *x, double lambda);
+/* x is of a float dtype. These go in the order of x's memory, and return x. */
+hd_tensor *hd__uniform_fill(hd_tensor *x, double a, double b);
+hd_tensor *hd__normal_fill(hd_tensor *x, double mean, double std);
+hd_tensor *hd__exponential_fill(hd_tensor *x, double lambda);
 
 /* 1 with probability p, otherwise 0, in x's dtype: in logical order from the MCG31 stream, in
  * the order of x's memory from the native one. bytes is a fresh bool tensor of (numel,); it is

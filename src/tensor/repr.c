@@ -81,18 +81,15 @@ bool hd_set_print_options(const hd_print_options *o)
     if (o && !check_options(o)) {
         return false;
     }
-    pthread_mutex_lock(&process_options.lock);
+    HD__LOCKED(process_options.lock);
     process_options.o = o ? *o : (hd_print_options){0};
-    pthread_mutex_unlock(&process_options.lock);
     return true;
 }
 
 static hd_print_options options_in_force(void)
 {
-    pthread_mutex_lock(&process_options.lock);
-    hd_print_options o = process_options.o;
-    pthread_mutex_unlock(&process_options.lock);
-    return o.size ? o : hd_print_defaults();
+    HD__LOCKED(process_options.lock);
+    return process_options.o.size ? process_options.o : hd_print_defaults();
 }
 
 /* ---------------------------------------------------------------- which elements are shown */
@@ -338,12 +335,6 @@ static const char *give_printable(hd__text *t)
     return text ? text : failed;
 }
 
-/* Is x a tensor or HD_NONE, which prints as None? */
-static bool printable(const hd_tensor *x)
-{
-    return hd__any_arg("x", x, true);
-}
-
 const char *hd_repr(const hd_tensor *x)
 {
     HD__CALL("hd_repr");
@@ -353,7 +344,7 @@ const char *hd_repr(const hd_tensor *x)
 const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 {
     HD__CALL("hd_repr_with");
-    if (!printable(x) || (o && !check_options(o))) {
+    if (!hd__any_arg("x", x, true) || (o && !check_options(o))) {
         return failed;
     }
     if (hd__is_none(x)) {
@@ -401,7 +392,7 @@ static bool put(FILE *f, hd__text *t)
 bool hd_fprint(FILE *f, const hd_tensor *x)
 {
     HD__CALL("hd_fprint");
-    if (!hd__given("f", f) || !printable(x)) {
+    if (!hd__given("f", f) || !hd__any_arg("x", x, true)) {
         return false;
     }
     hd__text t = {0};

@@ -99,25 +99,21 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted)
 bool hd__scopes_wrong(const char *who, int above)
 {
     if (above < 0) {
-        return hd__fail(HD_STATE,
-                        "%s closed a scope that it had not opened: the tensors in it are "
-                        "gone",
-                        who);
+        return hd__fail(
+            HD_STATE, "%s closed a scope that it had not opened: the tensors in it are gone", who);
     }
     return hd__fail(HD_STATE,
-                    "%s left %d scope%s open: expected hd_scope_close for each "
-                    "hd_scope_open",
-                    who, above, above == 1 ? "" : "s");
+                    "%s left %d scope%s open: expected hd_scope_close for each hd_scope_open", who,
+                    above, above == 1 ? "" : "s");
 }
 
 /* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");
-    if (!hd__scope_ready()) {
-        return NULL;
-    }
-    return scopes.depth < NEAR ? &scopes.near[scopes.depth] : hd_alloc(sizeof(hd_scope));
+    return !hd__scope_ready()    ? NULL
+           : scopes.depth < NEAR ? &scopes.near[scopes.depth]
+                                 : hd_alloc(sizeof(hd_scope));
 }
 
 hd_scope *hd_scope_open_at(const char *file, int line)

@@ -211,10 +211,8 @@ hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
 
 hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s)
 {
-    if (!s.is_int) {
-        return hd__is_float(a->dtype) ? a->dtype : HD_FLOAT32;
-    }
-    return a->dtype == HD_BOOL ? HD_INT64 : a->dtype;
+    bool stays = s.is_int ? a->dtype != HD_BOOL : hd__is_float(a->dtype);
+    return stays ? a->dtype : s.is_int ? HD_INT64 : HD_FLOAT32;
 }
 
 /* ---------------------------------------------------------------- strides */

@@ -300,8 +300,9 @@ hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d);
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* dst = src, element by element, converted to dst's dtype. The caller has checked that src
- * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. */
-void hd__copy(hd_tensor *dst, const hd_tensor *src);
+ * broadcasts to dst. They are the same memory, or do not overlap. Changes no version. Returns dst;
+ * if that is NULL, nothing is copied. */
+hd_tensor *hd__copy(hd_tensor *dst, const hd_tensor *src);
 
 /* A row-major tensor over an array of x's dtype and shape. It lives as long as the struct and is in
  * no scope. */
@@ -315,8 +316,8 @@ hd_tensor *hd__array_of(hd__array *a, const hd_tensor *x, const void *array);
 /* Copies n >= 1 parts, which follow each other along dim, to a contiguous y, whose other sizes they
  * have. A part without elements may have any shape. */
 void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
-/* Converts value as PyTorch's fill_ does. Changes no version. */
-void hd__fill(hd_tensor *x, hd_scalar value);
+/* Converts value as PyTorch's fill_ does. Changes no version. Returns x. */
+hd_tensor *hd__fill(hd_tensor *x, hd_scalar value);
 
 /* In debug mode: function is about to change x in place. */
 HD__RARE void hd__changed_by(hd_tensor *x);

@@ -10,24 +10,9 @@
 
 #include "viz/viz_internal.h"
 
-enum {
-    TITLE = 16,
-    LABEL = 13,
-    SMALL = 12,
-    TOKEN = 11,
-    TOKEN_TEXT = 256,
-    TOKEN_WIDTH = 94,
-    LINE = 14
-};
-enum {
-    PANEL = 336,
-    BIGGEST_CELL = 30,
-    GAP = 22,
-    BAR_STEPS = 64,
-    LEVELS = 256,
-    MAX_SIDE = 16384,
-    WIDE_TITLE = 720
-};
+enum { TITLE = 16, LABEL = 13, SMALL = 12, TOKEN = 11, LINE = 14 };
+enum { TOKEN_TEXT = 256, TOKEN_WIDTH = 94, WIDE_TITLE = 720, MAX_SIDE = 16384 };
+enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, LEVELS = 256 };
 
 static const hd__rgb nan_color = 0xD55E00;
 
@@ -252,16 +237,13 @@ static void map_titles(const map *m)
 
 static bool map_options_ok(const hd_attention_map_options *o)
 {
-    if (!HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()")) {
-        return false;
-    }
-    if (o->columns < 0) {
-        return hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
-                            o->columns);
-    }
-    return (o->max >= 0 && o->max <= 1e300) ||
-           hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
-                        o->max);
+    return HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()") &&
+           (o->columns >= 0 ||
+            hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
+                         o->columns)) &&
+           ((o->max >= 0 && o->max <= 1e300) ||
+            hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
+                         o->max));
 }
 
 static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
@@ -280,19 +262,15 @@ static bool weights_ok(const hd_tensor *weights)
         return false;
     }
     hd_dtype d = hd_dtype_of(weights);
-    if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE,
-                            "hd_attention_map: weights of %s: expected float32 or float64",
-                            hd_dtype_name(d));
-    }
     int n = hd_ndim(weights);
-    if ((n != 2 && n != 3) || hd_numel(weights) == 0) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_attention_map: weights %s: expected (heads, queries, keys) or "
-                            "(queries, keys), none of them 0",
-                            HD__SIZES(n, hd_sizes(weights)));
-    }
-    return true;
+    return (d == HD_FLOAT32 || d == HD_FLOAT64 ||
+            hd_error_set(HD_DTYPE, "hd_attention_map: weights of %s: expected float32 or float64",
+                         hd_dtype_name(d))) &&
+           (((n == 2 || n == 3) && hd_numel(weights) > 0) ||
+            hd_error_set(HD_SHAPE,
+                         "hd_attention_map: weights %s: expected (heads, queries, keys) or "
+                         "(queries, keys), none of them 0",
+                         HD__SIZES(n, hd_sizes(weights))));
 }
 
 hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *queries,

@@ -106,11 +106,8 @@ void hd__axis_ticks(hd__axis *a, int max)
         return;
     }
     int decades = (int)floor(a->hi) - (int)ceil(a->lo) + 1;
-    if (decades >= 3 || (decades == 2 && max < 6)) {
-        log_ticks(a, 1, (decades + max - 1) / max);
-    } else {
-        log_ticks(a, 3, 1);
-    }
+    bool powers = decades >= 3 || (decades == 2 && max < 6); /* alone */
+    log_ticks(a, powers ? 1 : 3, powers ? (decades + max - 1) / max : 1);
     if (a->n < 3 && decades < 2) {
         a->n = 0;
         linear_ticks(a, pow(10, a->lo), pow(10, a->hi), max);

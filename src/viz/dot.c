@@ -44,20 +44,18 @@ static void put_legend(hd__graph *g)
                         "        legend_box -> legend_result;\n",
                         HD__DOT_BOX);
     }
-    hd__text_format(&g->t,
-                    "%s"
-                    "        legend_call [label=\"recorded call (shape\\nof its result)%s\", %s];\n"
-                    "%s"
-                    "        legend_result [label=\"where backward begins\", %s];\n"
-                    "        legend_call -> %s;\n"
-                    "    }\n",
-                    clusters ? "        subgraph cluster_legend_module {\n"
-                               "        label=\"module\";\n"
-                               "        fillcolor=\"#f2f2f2\";\n"
-                             : "",
-                    g->o->full ? "" : "\\nthen View (its shape)", HD__DOT_CALL,
-                    clusters ? "        }\n" : "", HD__DOT_RESULT,
-                    boxes ? "legend_box" : "legend_result");
+    hd__text_format(
+        &g->t,
+        "%s        legend_call [label=\"recorded call (shape\\nof its result)%s\", %s];\n"
+        "%s        legend_result [label=\"where backward begins\", %s];\n"
+        "        legend_call -> %s;\n"
+        "    }\n",
+        clusters ? "        subgraph cluster_legend_module {\n"
+                   "        label=\"module\";\n"
+                   "        fillcolor=\"#f2f2f2\";\n"
+                 : "",
+        g->o->full ? "" : "\\nthen View (its shape)", HD__DOT_CALL, clusters ? "        }\n" : "",
+        HD__DOT_RESULT, boxes ? "legend_box" : "legend_result");
 }
 
 static bool put_graph(hd__graph *g)
@@ -81,13 +79,9 @@ hd_graph_options hd_graph_defaults(void)
 
 static bool graph_options_ok(const char *function, const hd_graph_options *o)
 {
-    if (!HD__SIZE_OK_TO(function, o, "hd_graph_defaults()")) {
-        return false;
-    }
-    if (o->depth < 0) {
-        return hd_error_set(HD_VALUE, "%s: depth %d: expected 0 or more", function, o->depth);
-    }
-    return true;
+    return HD__SIZE_OK_TO(function, o, "hd_graph_defaults()") &&
+           (o->depth >= 0 ||
+            hd_error_set(HD_VALUE, "%s: depth %d: expected 0 or more", function, o->depth));
 }
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)

@@ -175,10 +175,8 @@ static int64_t named_leaf(const hd__graph *g, int64_t i, int k)
 {
     int64_t input = hd__graph_input(g, i, k, NULL);
     int64_t leaf = input >= 0 && g->nodes[i].leaf < 0 ? g->nodes[input].leaf : -1;
-    if (leaf < 0 || !g->nodes[leaf].name) {
-        return -1;
-    }
-    return embeds(g, g->nodes[leaf].user) && !embeds(g, i) ? -1 : leaf;
+    bool is = leaf >= 0 && g->nodes[leaf].name && (!embeds(g, g->nodes[leaf].user) || embeds(g, i));
+    return is ? leaf : -1;
 }
 
 /* Does call i take more than leaves of modules? A call that does not, such as the square of a

@@ -110,10 +110,8 @@ static bool name_nodes(hd__graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
-        if (hd_dict_kind_of(names, name) != HD_DICT_TENSOR) {
-            continue;
-        }
-        hd_tensor *t = hd_dict_get(names, name);
+        bool named = hd_dict_kind_of(names, name) == HD_DICT_TENSOR;
+        hd_tensor *t = named ? hd_dict_get(names, name) : NULL;
         if (!t || !hd_requires_grad(t)) {
             continue;
         }

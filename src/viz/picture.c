@@ -43,11 +43,8 @@ bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor
         return hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg);
     }
     bool first = hd_error_code() == HD_OK;
-    if (!hd__given_to(function, arg, x)) {
-        return false;
-    }
-    if (hd_ndim(x) >= 0) {
-        return true;
+    if (!hd__given_to(function, arg, x) || hd_ndim(x) >= 0) {
+        return x;
     }
     if (first) { /* x was freed: the error gets the names that the user knows */
         char text[400];

@@ -5,18 +5,19 @@
 #include "tensor/random_fill.h"
 
 /* Fills x; a and b are the arguments of the distribution. */
-typedef void (*fill)(hd_tensor *x, double a, double b);
+typedef hd_tensor *(*fill)(hd_tensor *x, double a, double b);
 
-static void bernoulli(hd_tensor *x, double p, double unused)
+static hd_tensor *bernoulli(hd_tensor *x, double p, double unused)
 {
     (void)unused;
     hd__bernoulli_fill(x, hd_empty(HD_BOOL, x->numel), p);
+    return x;
 }
 
-static void exponential(hd_tensor *x, double lambda, double unused)
+static hd_tensor *exponential(hd_tensor *x, double lambda, double unused)
 {
     (void)unused;
-    hd__exponential_fill(x, lambda);
+    return hd__exponential_fill(x, lambda);
 }
 
 static const struct {

@@ -35,9 +35,7 @@ void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* da += dy,  db += -dy; x - s has one input */
 static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    if (hd__needs(n, 0)) {
-        dx[0] = dy[0];
-    }
+    dx[0] = hd__needs(n, 0) ? dy[0] : HD_NONE;
     if (n->n_in == 2 && hd__needs(n, 1)) {
         dx[1] = hd_neg(dy[0]);
     }
@@ -46,11 +44,8 @@ static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* da += dy b,  db += dy a */
 static void mul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    if (hd__needs(n, 0)) {
-        dx[0] = hd_mul(dy[0], hd__saved_get(n, 1));
-    }
-    if (hd__needs(n, 1)) {
-        dx[1] = hd_mul(dy[0], hd__saved_get(n, 0));
+    for (int i = 0; i < 2; i++) {
+        dx[i] = hd__needs(n, i) ? hd_mul(dy[0], hd__saved_get(n, 1 - i)) : HD_NONE;
     }
 }
 
@@ -58,9 +53,7 @@ static void mul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static void div_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *b = hd__saved_get(n, 1);
-    if (hd__needs(n, 0)) {
-        dx[0] = hd_div(dy[0], b);
-    }
+    dx[0] = hd__needs(n, 0) ? hd_div(dy[0], b) : HD_NONE;
     if (hd__needs(n, 1)) {
         dx[1] = hd_mul(hd_neg(dy[0]), hd_div(hd_div(hd__saved_get(n, 0), b), b));
     }
@@ -89,11 +82,10 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
     const bool maximum = n->op->kind == HDK_MAXIMUM;
     hd_tensor *a = hd__saved_get(n, 0), *b = hd__saved_get(n, 1);
     hd_tensor *shared = hd_where(hd_eq(a, b), hd_div_scalar(dy[0], 2), dy[0]);
-    if (hd__needs(n, 0)) {
-        dx[0] = hd_masked_fill(shared, maximum ? hd_lt(a, b) : hd_gt(a, b), 0);
-    }
-    if (hd__needs(n, 1)) {
-        dx[1] = hd_masked_fill(shared, maximum ? hd_gt(a, b) : hd_lt(a, b), 0);
+    for (int i = 0; i < 2; i++) {
+        dx[i] = hd__needs(n, i)
+                    ? hd_masked_fill(shared, i == maximum ? hd_gt(a, b) : hd_lt(a, b), 0)
+                    : HD_NONE;
     }
 }
 
@@ -174,13 +166,6 @@ static void scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = arith_scalar(n->op, dy[0], *s, false);
 }
 
-/* dx += -dy */
-static void rsub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = hd_neg(dy[0]);
-}
-
 /* dx += dy s x^(s-1), 0 where s = 0 */
 static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
@@ -199,7 +184,7 @@ const hd__op hd__mul_scalar_op = {
     .name = "MulBackward0", .backward = scalar_backward, .once = true, .kind = HDK_MUL};
 const hd__op hd__div_scalar_op = {
     .name = "DivBackward0", .backward = scalar_backward, .once = true, .kind = HDK_DIV};
-static const hd__op rsub_op = HD__OP_KIND("RsubBackward1", rsub_backward, HDK_SUB);
+static const hd__op rsub_op = HD__OP_KIND("RsubBackward1", hd__neg_backward, HDK_SUB);
 static const hd__op pow_scalar_op = HD__OP("PowBackward0", pow_scalar_backward);
 
 hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s)
@@ -292,12 +277,8 @@ static void where_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd__number zero;
     hd_tensor *condition = hd__saved_get(n, 0);
     hd_tensor *nothing = hd__number_of(&zero, dy[0]->dtype, hd_scalar_int(0));
-    if (hd__needs(n, 0)) {
-        dx[0] = hd_where(condition, dy[0], nothing);
-    }
-    if (hd__needs(n, 1)) {
-        dx[1] = hd_where(condition, nothing, dy[0]);
-    }
+    dx[0] = hd__needs(n, 0) ? hd_where(condition, dy[0], nothing) : HD_NONE;
+    dx[1] = hd__needs(n, 1) ? hd_where(condition, nothing, dy[0]) : HD_NONE;
 }
 
 static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
@@ -308,10 +289,8 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     a = hd__cast(a, d); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, d) : NULL;
     hd_tensor *y = b ? hd__elementwise_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
-    if (y) {
-        hd__map_to_new(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, condition, a, b});
-    }
-    return y;
+    return hd__map_to_new(hdk_binary_for(d)->where[d], NULL, 4,
+                          (hd_tensor *[]){y, condition, a, b});
 }
 
 hd_tensor *hd_where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)

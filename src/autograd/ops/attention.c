@@ -28,12 +28,6 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* A new dense tensor of these sizes, whose dims lie in memory in the order of x's. */
-static hd_tensor *laid_out_as(const hd_tensor *x, int ndim, const int64_t *sizes)
-{
-    return hd__laid_out_as(hd__empty(x->dtype, ndim, sizes), x);
-}
-
 /* batch dims, then rows and cols (cols < 0: none) */
 static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
@@ -52,12 +46,12 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
     for (int i = 0; i <= HD__SAVED; i++) {
         x[i] = hd__saved_get(n, i);
     }
-    int64_t sizes[3][HD_MAX_DIMS];
-    int ndim = sizes_of(c, c->head.l, c->head.d, sizes[HD__Q]);
-    sizes_of(c, c->head.s, c->head.d, sizes[HD__K]);
-    sizes_of(c, c->head.s, c->head.dv, sizes[HD__V]);
+    const hdk_head *h = &c->head;
+    const int64_t rows[] = {h->l, h->s, h->s}, cols[] = {h->d, h->d, h->dv};
     for (int i = 0; i < 3; i++) {
-        made[i] = laid_out_as(x[i], ndim, sizes[i]);
+        int64_t sizes[HD_MAX_DIMS];
+        int ndim = sizes_of(c, rows[i], cols[i], sizes);
+        made[i] = hd__laid_out_as(hd__empty(x[i]->dtype, ndim, sizes), x[i]);
     }
     x[HD__DOUT] = dy[0];
     if (made[0] && made[1] && made[2] && hd__attention_backward(c, x)) {
@@ -103,9 +97,8 @@ static bool draw(call *c, hd_tensor **bits)
         return true;
     }
     if (hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31) {
-        hd__gen_lock(g);
+        HD__GEN_LOCKED(g);
         h->seed = hd__mcg31_seed(g);
-        hd__gen_unlock(g);
         h->limit = hd__mcg31_limit(h->keep);
         return true;
     }
@@ -115,14 +108,13 @@ static bool draw(call *c, hd_tensor **bits)
     }
     uint8_t run[RUN], *to = hd__ptr(*bits);
     memset(to, 0, (size_t)bytes);
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     for (int64_t i = 0; i < n; i++) {
         if (i % RUN == 0) {
             hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
         }
         to[i >> 3] |= (uint8_t)(run[i % RUN] << (i & 7));
     }
-    hd__gen_unlock(g);
     return true;
 }
 
@@ -134,8 +126,8 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     int ndim = sizes_of(c, c->head.l, -1, sizes);
     x[HD__LSE] = hd__empty(q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
-    bool dense_rows = q->strides[q->ndim - 1] == 1;
-    x[HD__OUT] = dense_rows ? laid_out_as(q, ndim, sizes) : hd__empty(q->dtype, ndim, sizes);
+    hd_tensor *y = hd__empty(q->dtype, ndim, sizes);
+    x[HD__OUT] = q->strides[q->ndim - 1] == 1 ? hd__laid_out_as(y, q) : y;
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
         x[HD__WEIGHTS] = hd__empty(q->dtype, ndim, sizes);
@@ -200,14 +192,10 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
         return hd__fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
                         hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
     }
-    if (!hd__float_arg(q)) {
-        return false;
-    }
-    if (!hd__is_none(mask) && mask->dtype != HD_BOOL && mask->dtype != q->dtype) {
-        return hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
-                        hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype));
-    }
-    return true;
+    return hd__float_arg(q) &&
+           (hd__is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
+            hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
+                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
 /* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each
@@ -255,11 +243,10 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s &&
              join_grouped(c, q, 1) && join_grouped(c, k, group) && join_grouped(c, v, group);
     }
-    return ok ||
-           hd__fail(HD_SHAPE,
-                    "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), of "
-                    "batches that broadcast",
-                    HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+    return ok || hd__fail(HD_SHAPE,
+                          "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
+                          "of batches that broadcast",
+                          HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
 static bool attn_mask_ok(const hd_tensor *mask, const call *c)
@@ -279,10 +266,8 @@ static bool attention_options_ok(const hd_attention_options *o)
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
         return hd__fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
-    if (o->is_causal && !hd__is_none(o->attn_mask)) {
-        return hd__fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
-    }
-    return true;
+    return !o->is_causal || hd__is_none(o->attn_mask) ||
+           hd__fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
 /* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
@@ -315,13 +300,6 @@ static void fill_call(call *c, const hd_attention_options *o)
     }
 }
 
-/* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens of tokens
- * the products of the plain ops are up to four times as fast, and they give the same bits. */
-static bool rows_are_slow(const call *c)
-{
-    return c->head.s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
-}
-
 /* The arguments are checked, and c is filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, call *c, hd_tensor **weights)
@@ -329,7 +307,10 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow(c)) {
+    /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens the
+     * products of the plain ops are up to four times as fast, and they give the same bits. */
+    bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
+    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow) {
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
@@ -397,8 +378,7 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
         return NULL;
     }
     fill_call(&c, o);
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = group == 1 ? attention_of(q, k, v, o, &c, weights)
                               : grouped_attention(q, k, v, o, group, &c, weights);
     hd__draws_end(&d, y);

@@ -35,11 +35,7 @@ static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
     hd_tensor *y = b ? hd__elementwise_out(HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
     a = y ? hd__cast(a, HD_BOOL) : NULL;
     b = a ? hd__cast(b, HD_BOOL) : NULL;
-    if (!b) {
-        return NULL;
-    }
-    hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
-    return hd_scope_return(y);
+    return b ? hd_scope_return(hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b})) : NULL;
 }
 
 hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
@@ -191,8 +187,7 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
         !hd__one_dtype(a, b)) {
         return false;
     }
-    if (!(rtol >= 0) || !(atol >= 0)) {
-        return hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol);
-    }
-    return all_true(is_close(a, b, rtol, atol, equal_nan));
+    return ((rtol >= 0 && atol >= 0) ||
+            hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol)) &&
+           all_true(is_close(a, b, rtol, atol, equal_nan));
 }

@@ -75,9 +75,7 @@ static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__params(n);
     for (int i = 0; i < n->n_in; i++) {
-        if (hd__needs(n, i)) {
-            dx[i] = hd_select(dy[0], *dim, i);
-        }
+        dx[i] = hd__needs(n, i) ? hd_select(dy[0], *dim, i) : HD_NONE;
     }
 }
 
@@ -86,10 +84,9 @@ static const hd__op stack_op = HD__OP("StackBackward0", stack_backward);
 
 static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
-    if (n < 1 || n > INT32_MAX) {
-        return hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n);
-    }
-    return hd__given("xs", xs) && hd__args("xs", n, xs, false);
+    return ((n >= 1 && n <= INT32_MAX) ||
+            hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n)) &&
+           hd__given("xs", xs) && hd__args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
@@ -239,11 +236,8 @@ static void cut_rows(int64_t begin, int64_t end, void *arg)
         char *row = (char *)hd__ptr(c->y) + r * columns * item;
         int64_t edge = r % rows + c->diagonal + c->lower;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
-        if (c->lower) {
-            memset(row + edge * item, 0, (size_t)((columns - edge) * item));
-        } else {
-            memset(row, 0, (size_t)(edge * item));
-        }
+        int64_t from = c->lower ? edge : 0, to = c->lower ? columns : edge;
+        memset(row + from * item, 0, (size_t)((to - from) * item));
     }
 }
 

@@ -89,9 +89,8 @@ static bool gradients_agree(const check *c, int input, hd_tensor *grad, const ch
         double given = *element(grad, i);
         if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
             return hd__fail(HD_GRAD,
-                            "%s, input %d at %s: backward gives %.9g, differences give "
-                            "%.9g",
-                            name, input, HD__INDEX(x, i), given, numeric);
+                            "%s, input %d at %s: backward gives %.9g, differences give %.9g", name,
+                            input, HD__INDEX(x, i), given, numeric);
         }
     }
     return true;
@@ -163,8 +162,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
     }
     HD__SCOPE_OR(false);
     bool before = hd_set_grad_mode(true);
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     check c = {f, user, n, inputs, o ? *o : hd_gradcheck_defaults()};
     hd_tensor *grads[HD__FEW];
     char name[64];

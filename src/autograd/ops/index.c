@@ -27,12 +27,10 @@ static bool index_arg(const hd_tensor *index)
 static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__ptr(index))[flat];
-    if (n == 0) {
-        return hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from", value,
-                        HD__INDEX(index, flat));
-    }
-    return hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
-                    HD__INDEX(index, flat), n - 1);
+    return n == 0 ? hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
+                             value, HD__INDEX(index, flat))
+                  : hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
+                             HD__INDEX(index, flat), n - 1);
 }
 
 typedef struct range {
@@ -78,15 +76,17 @@ typedef struct lines {
     int64_t skip; /* the index that backward leaves out, or -1 */
 } lines;
 
-static lines lines_of(int ndim, const int64_t *sizes, int dim, const hd_tensor *index)
+static lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index, const hd_tensor *from,
+                      const hd_tensor *to)
 {
-    lines l = {.outer = hd__count_of(dim, sizes),
-               .len = ndim ? sizes[dim] : 1,
-               .inner = hd__count_of(ndim - dim - 1, sizes + dim + 1),
-               .n = index->numel,
-               .index = hd__ptr(index),
-               .skip = -1};
-    return l;
+    return (lines){.outer = hd__count_of(dim, x->sizes),
+                   .len = x->ndim ? x->sizes[dim] : 1,
+                   .inner = hd__count_of(x->ndim - dim - 1, x->sizes + dim + 1),
+                   .n = index->numel,
+                   .index = hd__ptr(index),
+                   .from = hd__ptr(from),
+                   .to = hd__ptr(to),
+                   .dtype = from->dtype};
 }
 
 /* Picks lines [begin, end) of the outer * n lines, from contiguous memory. bfloat16 is widened. */
@@ -129,10 +129,7 @@ static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
         hd__pick(HD__TAKE, y, x, dim, &at);
         return;
     }
-    lines l = lines_of(x->ndim, x->sizes, dim, index);
-    l.from = hd__ptr(x);
-    l.to = hd__ptr(y);
-    l.dtype = x->dtype;
+    lines l = lines_of(x, dim, index, x, y);
     hd__parallel_for(l.outer * l.n, GRAIN / (l.inner + 1), pick_lines, &l);
 }
 
@@ -173,15 +170,12 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!from || !dx[0]) {
         return;
     }
-    lines l = lines_of(dx[0]->ndim, dx[0]->sizes, params->dim, index);
+    lines l = lines_of(dx[0], params->dim, index, from, dx[0]);
     if (l.inner == 1 && from->ndim == dx[0]->ndim && params->skip < 0) {
         hd_tensor at = index_along(index, from->ndim, params->dim);
         hd__pick(HD__ADD, from, dx[0], params->dim, &at);
         return;
     }
-    l.dtype = from->dtype;
-    l.from = hd__ptr(from);
-    l.to = hd__ptr(dx[0]);
     l.skip = params->skip;
     int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
     hd__parallel_for(columns, GRAIN / (l.n + 1), add_columns, &l);
@@ -228,8 +222,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     }
     if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
         return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) "
-                        "to %" PRId64,
+                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) to %" PRId64,
                         padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
     }
     int n = index->ndim;

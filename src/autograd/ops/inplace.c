@@ -160,18 +160,14 @@ hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
 
 void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    if (hd__needs(n, 0)) {
-        dx[0] = hd_zeros_like(dy[0], hd_dtype_of(dy[0]));
-    }
+    dx[0] = hd__needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
 }
 
 /* dx += 0,  dsrc += dy */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__zero_backward(n, dy, dx);
-    if (hd__needs(n, 1)) {
-        dx[1] = dy[0];
-    }
+    dx[1] = hd__needs(n, 1) ? dy[0] : HD_NONE;
 }
 
 static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);
@@ -190,8 +186,7 @@ static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
     if (!hd__any_arg("x", x, false) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
         return NULL;
     }
-    hd__fill(x, s);
-    return x;
+    return hd__fill(x, s);
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
@@ -251,12 +246,13 @@ static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 }
 
 /* y = mask ? value : x */
-static void select(void (*map)(hdk_loop f, const void *params, int n, hd_tensor *const *operands),
-                   hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+static hd_tensor *select(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
+                                           hd_tensor *const *operands),
+                         hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd__number number;
     hd_tensor *v = hd__number_of(&number, x->dtype, value);
-    map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
+    return map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
 /* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */
@@ -269,11 +265,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__broadcast(2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(x->dtype, ndim, sizes);
-    if (!y) {
-        return NULL;
-    }
-    select(hd__map_to_new, y, x, mask, value);
+    hd_tensor *y = select(hd__map_to_new, hd__empty(x->dtype, ndim, sizes), x, mask, value);
     return HD__RECORD(&masked_fill_op, y, HD__IN(1, &x), HD__SAVES(1, &mask));
 }
 
@@ -281,13 +273,10 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     HD__CALL("hd_masked_fill_");
     hd_tensor *read = mask;
-    if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x)) {
+    const hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};
+    if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x) ||
+        !hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }
-    if (!hd__record_inplace(&masked_fill_op, x,
-                            &(hd__record_args){HD__IN(1, &x), HD__SAVES(1, &mask)})) {
-        return NULL;
-    }
-    select(hd__map, x, x, read, value);
-    return x;
+    return select(hd__map, x, x, read, value);
 }

@@ -108,37 +108,27 @@ static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_nor
 
 static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 {
-    if (n < 1) {
-        return hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n);
-    }
-    if (!hd__given("normalized_shape", shape)) {
-        return false;
-    }
-    if (n > x->ndim || memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) != 0) {
-        return hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
-                        HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape));
-    }
-    return true;
+    return (n >= 1 || hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n)) &&
+           hd__given("normalized_shape", shape) &&
+           ((n <= x->ndim &&
+             memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
+            hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
+                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
 /* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
-    if (!hd__arg_or_none(name, w)) {
-        return false;
+    if (!hd__arg_or_none(name, w) || hd__is_none(w)) {
+        return w == HD_NONE;
     }
-    if (hd__is_none(w)) {
-        return true;
-    }
-    if (!hd__has_sizes(w, n, x->sizes + x->ndim - n)) {
-        return hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
-                        HD__SIZES(n, x->sizes + x->ndim - n));
-    }
-    if (w->dtype != x->dtype) {
-        return hd__fail(HD_DTYPE, "%s of %s and x of %s: expected the same dtype", name,
-                        hd_dtype_name(w->dtype), hd_dtype_name(x->dtype));
-    }
-    return true;
+    const int64_t *sizes = x->sizes + x->ndim - n;
+    return (hd__has_sizes(w, n, sizes) ||
+            hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
+                     HD__SIZES(n, sizes))) &&
+           (w->dtype == x->dtype ||
+            hd__fail(HD_DTYPE, "%s of %s and x of %s: expected the same dtype", name,
+                     hd_dtype_name(w->dtype), hd_dtype_name(x->dtype)));
 }
 
 static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *bias, double eps,

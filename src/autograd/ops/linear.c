@@ -58,16 +58,13 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
         return hd__fail(HD_SHAPE, "x %s and weight %s: expected (..., in) and (out, in)",
                         HD__SHAPE(x), HD__SHAPE(weight));
     }
-    if (x->sizes[x->ndim - 1] != weight->sizes[1]) {
-        return hd__fail(HD_SHAPE,
-                        "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
-                        HD__SHAPE(x), HD__SHAPE(weight), x->sizes[x->ndim - 1], weight->sizes[1]);
-    }
-    if (!hd__is_none(bias) && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
-        return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
-                        HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
-    }
-    return true;
+    const int64_t in = x->sizes[x->ndim - 1], *sizes = weight->sizes;
+    return (in == sizes[1] ||
+            hd__fail(HD_SHAPE, "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                     HD__SHAPE(x), HD__SHAPE(weight), in, sizes[1])) &&
+           (hd__is_none(bias) || hd__has_sizes(bias, 1, sizes) ||
+            hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                     HD__SHAPE(weight), HD__SHAPE(bias), sizes[0]));
 }
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)

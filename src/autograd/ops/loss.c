@@ -43,11 +43,8 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *g = hd__broadcast(2, in, &ndim, sizes) ? hd__empty(dy->dtype, ndim, sizes) : NULL;
-    if (g) {
-        hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
-                (hd_tensor *[]){g, x, t, dy});
-    }
-    return g;
+    return hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
+                   (hd_tensor *[]){g, x, t, dy});
 }
 
 /* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
@@ -58,12 +55,8 @@ static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!x || !t) {
         return;
     }
-    if (hd__needs(n, 0)) {
-        dx[0] = mse_slope(n, x, t, dy[0]);
-    }
-    if (hd__needs(n, 1)) {
-        dx[1] = mse_slope(n, t, x, dy[0]);
-    }
+    dx[0] = hd__needs(n, 0) ? mse_slope(n, x, t, dy[0]) : HD_NONE;
+    dx[1] = hd__needs(n, 1) ? mse_slope(n, t, x, dy[0]) : HD_NONE;
 }
 
 static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
@@ -95,6 +88,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
+    hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
     HD__SCOPE_OR(NULL);
     if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
@@ -102,10 +96,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
     t = x ? hd__expand(t, ndim, sizes) : NULL;
     hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
-    if (y) {
-        hd__map(hdk_loss_for(x->dtype)->square[x->dtype], NULL, 3, (hd_tensor *[]){y, x, t});
-    }
-    return hd_scope_return(y);
+    return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
 /* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over
@@ -301,10 +292,8 @@ static const hd__op nll_view_op = HD__OP("ViewBackward0", cross_entropy_backward
  * view. */
 static const hd__op *entropy_op(int ndim, hd_reduction r)
 {
-    if (ndim <= 2) {
-        return &nll_op;
-    }
-    return r == HD_REDUCE_NONE && ndim != 4 ? &nll_view_op : &nll2d_op;
+    bool view = r == HD_REDUCE_NONE && ndim != 4;
+    return ndim <= 2 ? &nll_op : view ? &nll_view_op : &nll2d_op;
 }
 
 /* Does the target have one class for each row of x's last dim, in x's shape or flat? Then whoever
@@ -357,14 +346,10 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
         }
     }
     bool one = x->ndim == 1 && target->ndim == 1 && target->sizes[0] == 1;
-    bool same = hd__has_sizes(target, n, expected);
-    if (x->ndim > 0 && (one || same)) {
-        return true;
-    }
     if (x->ndim == 0) {
         return hd__fail(HD_SHAPE, "x (): expected (c,), (n, c) or (n, c, d1, ...)");
     }
-    return target_shape_fail(x, target, n, expected);
+    return one || hd__has_sizes(target, n, expected) || target_shape_fail(x, target, n, expected);
 }
 
 /* How many targets count; -1, with the error set, if one of them is not a class. */
@@ -416,21 +401,19 @@ hd_cross_entropy_options hd_cross_entropy_defaults(void)
 hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
     HD__CALL("hd_cross_entropy_with");
-    hd_cross_entropy_options v = hd_cross_entropy_defaults();
-    if (o && !HD__SIZE_OK(o, "hd_cross_entropy_defaults()")) {
-        return NULL;
-    }
-    v = o ? *o : v;
-    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__float_arg(x) ||
-        !reduction_arg(v.reduction) || !target_arg(x, target)) {
+    hd_cross_entropy_options defaults = hd_cross_entropy_defaults();
+    o = o ? o : &defaults;
+    if (!HD__SIZE_OK(o, "hd_cross_entropy_defaults()") || !hd__arg("x", x) ||
+        !hd__arg("target", target) || !hd__float_arg(x) || !reduction_arg(o->reduction) ||
+        !target_arg(x, target)) {
         return NULL;
     }
     int64_t sizes[] = {target->numel, 2};
     hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 2) */
-    entropy_params p = {.ignore = v.ignore_index};
-    hd_tensor *y = entropy(x, target, stats, &p, v.reduction);
+    entropy_params p = {.ignore = o->ignore_index};
+    hd_tensor *y = entropy(x, target, stats, &p, o->reduction);
     hd_tensor *saved[] = {x, target, stats};
-    return HD__RECORD(entropy_op(x->ndim, v.reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
+    return HD__RECORD(entropy_op(x->ndim, o->reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
                       HD__PARAMS(p));
 }
 

@@ -76,8 +76,16 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
     return n;
 }
 
-static hd_tensor *multiply(hd_tensor *a, hd_tensor *b)
+/* Of tensors with 1 dim to so many, which `expected` tells. */
+static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
+    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
+        return NULL;
+    }
+    if (a->ndim < 1 || b->ndim < 1 || a->ndim > most || b->ndim > most) {
+        return hd__fail(HD_SHAPE, "%s and %s: expected %s each", HD__SHAPE(a), HD__SHAPE(b),
+                        expected);
+    }
     hd__matrix left = hd__matrix_left(a), right = hd__matrix_right(b);
     int64_t sizes[HD_MAX_DIMS];
     if (left.cols != right.rows) {
@@ -107,24 +115,11 @@ static hd_tensor *multiply(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_matmul");
-    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
-        return NULL;
-    }
-    if (a->ndim == 0 || b->ndim == 0) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected 1 or more dims each", HD__SHAPE(a),
-                        HD__SHAPE(b));
-    }
-    return multiply(a, b);
+    return multiply(a, b, HD_MAX_DIMS, "1 or more dims");
 }
 
 hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_dot");
-    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
-        return NULL;
-    }
-    if (a->ndim != 1 || b->ndim != 1) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected 1 dim each", HD__SHAPE(a), HD__SHAPE(b));
-    }
-    return multiply(a, b);
+    return multiply(a, b, 1, "1 dim");
 }

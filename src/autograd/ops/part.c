@@ -237,9 +237,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         sum += fits ? sizes[k] : 0;
     }
     if (!fits || sum != x->sizes[d]) {
-        return hd__fail(HD_SHAPE,
-                        "dim %d of %s: expected sizes of 0 or more whose sum "
-                        "is %" PRId64,
+        return hd__fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
                         d, HD__SHAPE(x), x->sizes[d]);
     }
     return parts(&split_sizes_op, x, d, n, sizes, 0);
@@ -313,8 +311,6 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
     HD__CALL("hd_roll");
     const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
-    if (t.dim < 0) {
-        return NULL;
-    }
-    return HD__RECORD(&roll_op, rolled(x, &t), HD__IN(1, &x), HD__PARAMS(t));
+    hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
+    return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
 }

@@ -54,11 +54,9 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
     }
     hd_tensor *flat = hd__contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
-    if (at >= 0) {
-        return hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
-                        HD__INDEX(flat, at), expected);
-    }
-    return flat;
+    return at < 0 ? flat
+                  : hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
+                             HD__INDEX(flat, at), expected);
 }
 
 /* ---------------------------------------------------------------- bernoulli */
@@ -77,11 +75,7 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
     }
     hd__uniform_fill(u, 0, 1);
     hd_tensor *below = hd__map_binary(hdk_binary_for(d)->compare[HDK_LT][d], d, HD_BOOL, u, p);
-    if (!below) {
-        return NULL;
-    }
-    hd__copy(y, below);
-    return HD__RECORD(&bernoulli_op, y, HD__IN(1, &p));
+    return HD__RECORD(&bernoulli_op, below ? hd__copy(y, below) : NULL, HD__IN(1, &p));
 }
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
@@ -90,8 +84,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
     if (!hd__arg("p", p) || !probabilities(p, 1, "0 to 1")) {
         return NULL;
     }
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = draw_bernoulli(p);
     hd__draws_end(&d, y);
     return y;
@@ -101,15 +94,11 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
-    hd_tensor *y = hd__elementwise_out(x->dtype, 1, &x);
-    if (y) {
-        const double scale[2] = {1 / keep};
-        const float scale_f32[2] = {1 / (float)keep};
-        hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
-                x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
-                (hd_tensor *[]){y, x, mask});
-    }
-    return y;
+    const double scale[2] = {1 / keep};
+    const float scale_f32[2] = {1 / (float)keep};
+    return hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
+                   x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
+                   (hd_tensor *[]){hd__elementwise_out(x->dtype, 1, &x), x, mask});
 }
 
 /* y = x (mask / keep):  dx += dy (mask / keep) */
@@ -127,9 +116,8 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
     hd_tensor *mask = native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty_as(HD_BOOL, x);
     if (mask) {
-        hd__gen_lock(g);
+        HD__GEN_LOCKED(g);
         hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
-        hd__gen_unlock(g);
     }
     return mask;
 }
@@ -216,8 +204,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
     }
     bool drawn =
         hd__contig(x) && hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
-    hd__draws d;
-    hd__draws_begin(&d);
+    HD__DRAWS_BEGIN(d);
     hd_tensor *y = drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
     hd__draws_end(&d, y);
     return y;
@@ -235,8 +222,7 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
         }
         if (j == m) {
             return hd__fail(HD_VALUE,
-                            "the weights of row %" PRId64 " of %s are all 0: expected "
-                            "one above 0",
+                            "the weights of row %" PRId64 " of %s are all 0: expected one above 0",
                             r, HD__SHAPE(p));
         }
     }
@@ -274,10 +260,8 @@ static inline double share_of(const shares *s, int64_t j)
 static inline bool below(const shares *s, int64_t j, double u)
 {
     const double near = 0x1p-20, sum = s->sums[j], limit = u * s->whole;
-    if (j < s->m - 1 && (sum < limit * (1 - near) || sum > limit * (1 + near))) {
-        return sum < limit;
-    }
-    return share_of(s, j) < u;
+    bool clear = j < s->m - 1 && (sum < limit * (1 - near) || sum > limit * (1 + near));
+    return clear ? sum < limit : share_of(s, j) < u;
 }
 
 /* The first of the m shares that is not below u. */
@@ -326,10 +310,10 @@ static hd_tensor *race(hd_tensor *p, int64_t n)
     }
     hd__exponential_fill(q, 1);
     hd_tensor *ratio = hd_div(p, q);
-    if (n == 1) {
-        return ratio ? hd_argmax_dim(ratio, -1, true) : NULL;
-    }
-    return ratio && hd_topk(ratio, n, -1, true, &indices) ? indices : NULL;
+    return !ratio                                  ? NULL
+           : n == 1                                ? hd_argmax_dim(ratio, -1, true)
+           : hd_topk(ratio, n, -1, true, &indices) ? indices
+                                                   : NULL;
 }
 
 hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
@@ -357,8 +341,7 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return NULL;
     }
     if ((n == 1 || !replacement) && !no_rows) {
-        hd__draws d;
-        hd__draws_begin(&d);
+        HD__DRAWS_BEGIN(d);
         hd_tensor *indices = race(p, n);
         hd__draws_end(&d, indices);
         return indices;
@@ -388,27 +371,15 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    if (!hd__overwrites(&uniform_op, x)) {
-        return NULL;
-    }
-    hd__uniform_fill(x, a, b);
-    return x;
+    return hd__overwrites(&uniform_op, x) ? hd__uniform_fill(x, a, b) : NULL;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
-    if (!hd__float_x(x)) {
-        return NULL;
-    }
-    if (!(std >= 0)) {
-        return hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std));
-    }
-    if (!hd__overwrites(&normal_op, x)) {
-        return NULL;
-    }
-    hd__normal_fill(x, mean, std);
-    return x;
+    bool ok = hd__float_x(x) &&
+              (std >= 0 || hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
+    return ok && hd__overwrites(&normal_op, x) ? hd__normal_fill(x, mean, std) : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
@@ -428,15 +399,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
     HD__CALL("hd_exponential_");
-    if (!hd__float_x(x)) {
-        return NULL;
-    }
-    if (!(lambda > 0)) {
-        return hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda));
-    }
-    if (!hd__overwrites(&exponential_op, x)) {
-        return NULL;
-    }
-    hd__exponential_fill(x, lambda);
-    return x;
+    bool ok = hd__float_x(x) && (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0",
+                                                        HD__FLOAT(lambda)));
+    return ok && hd__overwrites(&exponential_op, x) ? hd__exponential_fill(x, lambda) : NULL;
 }

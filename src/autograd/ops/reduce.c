@@ -148,10 +148,8 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dy[0], factor));
     mean = g && mean ? hd__spread(mean, x->ndim, x->sizes, all) : NULL;
-    dx[0] = mean ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
-    if (dx[0]) {
-        hd__map(hdk_reduce()->center[x->dtype], NULL, 4, (hd_tensor *[]){dx[0], x, g, mean});
-    }
+    hd_tensor *y = mean ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
+    dx[0] = hd__map(hdk_reduce()->center[x->dtype], NULL, 4, (hd_tensor *[]){y, x, g, mean});
 }
 
 static const hd__op var_op = HD__OP("VarBackward0", var_backward);

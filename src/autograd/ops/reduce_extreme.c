@@ -76,21 +76,13 @@ static hd_tensor *extreme_dim(const hd__op *op, int kernel, hd_tensor *x, int di
                               hd_tensor **indices)
 {
     uint32_t mask = lane_mask(x, dim);
-    if (indices) {
-        *indices = NULL;
-    }
-    if (!mask) {
-        return NULL;
-    }
-    int at = hd__dim(x, dim);
-    hd_tensor *y = hd__reduced(x, mask, keepdim, x->dtype);
+    int at = mask ? hd__dim(x, dim) : 0;
+    hd_tensor *y = mask ? hd__reduced(x, mask, keepdim, x->dtype) : NULL;
     hd_tensor *index = y ? hd__reduced(x, mask, keepdim, HD_INT64) : NULL;
-    if (!index || !hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, mask, 0, y)) {
-        return NULL;
-    }
-    y = HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(at));
-    if (indices && y) {
-        *indices = index;
+    bool ok = index && hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, mask, 0, y);
+    y = HD__RECORD(op, ok ? y : NULL, HD__IN(1, &x), HD__SAVES(1, &index), HD__PARAMS(at));
+    if (indices) {
+        *indices = y ? index : NULL;
     }
     return y;
 }

@@ -31,15 +31,14 @@ static bool rotary_options_ok(const hd_rotary_options *o)
         return hd__fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
                         o->factor);
     }
-    if (known < 0 || (known == 0 && o->factor != 1)) {
-        return hd__fail(HD_VALUE,
-                        "original_max_position_embeddings %" PRId64
-                        ", factor %g: expected a length above 0, or 0 and a factor of 1",
-                        known, o->factor);
-    }
-    return (o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
-           hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
-                    o->low_freq_factor, o->high_freq_factor);
+    return (known > 0 || (known == 0 && o->factor == 1) ||
+            hd__fail(HD_VALUE,
+                     "original_max_position_embeddings %" PRId64
+                     ", factor %g: expected a length above 0, or 0 and a factor of 1",
+                     known, o->factor)) &&
+           ((o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
+            hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
+                     o->low_freq_factor, o->high_freq_factor));
 }
 
 /* 1 / theta^(2 i / head_dim), or less: long waves are stretched by `factor`, short ones stay, and
@@ -132,12 +131,8 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[1] / 2, 1));
         dx[0] = back ? turned(dy[0], cos, back) : NULL;
     }
-    if (hd__needs(n, 1)) {
-        dx[1] = hd_mul(dy[0], x);
-    }
-    if (hd__needs(n, 2)) {
-        dx[2] = hd_mul(dy[0], rotate_half(x));
-    }
+    dx[1] = hd__needs(n, 1) ? hd_mul(dy[0], x) : HD_NONE;
+    dx[2] = hd__needs(n, 2) ? hd_mul(dy[0], rotate_half(x)) : HD_NONE;
 }
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);

@@ -2,8 +2,7 @@
  *
  * Each saves x or y, from which backward computes the gradient. The formulas and their order of
  * rounding are those of PyTorch's CPU kernels. */
-#include "autograd/autograd_internal.h"
-#include "tensor/elementwise.h"
+#include "autograd/ops/arith.h"
 
 /* ---------------------------------------------------------------- of x alone */
 
@@ -150,14 +149,13 @@ static bool numbers_arg(const hd_tensor *x, const char *expected)
            (x->dtype != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected %s", expected));
 }
 
-/* dx += -dy */
-static void neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     (void)n;
     dx[0] = hd_neg(dy[0]);
 }
 
-static const hd__op neg_op = HD__OP("NegBackward0", neg_backward);
+static const hd__op neg_op = HD__OP("NegBackward0", hd__neg_backward);
 /* dx += dy where y > 0 */
 static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
 /* dx += dy sign(x) */

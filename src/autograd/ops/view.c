@@ -51,56 +51,44 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* The sizes of x's view, and with them its strides where the layout allows a view. */
-typedef struct view_shape {
+/* x reshaped: a view where the layout allows it; otherwise a view of a copy, or an error without
+ * `copies`. */
+static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
+{
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    bool allowed;
-} view_shape;
-
-static bool view_shape_of(hd_tensor *x, int ndim, const int64_t *sizes, view_shape *v)
-{
-    if (!hd__any_arg("x", x, false) || !hd__infer_sizes(x, ndim, sizes, v->sizes)) {
-        return false;
-    }
-    v->allowed = hd__view_strides(x, ndim, v->sizes, v->strides);
-    return true;
-}
-
-hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
-{
-    HD__CALL("hd_view");
-    view_shape v;
-    if (!view_shape_of(x, ndim, sizes, &v)) {
+    if (!hd__any_arg("x", x, false) || !hd__infer_sizes(x, ndim, given, sizes)) {
         return NULL;
     }
-    if (!v.allowed) {
+    if (hd__view_strides(x, ndim, sizes, strides)) {
+        const hd__op *op = copies && !hd__contig(x) ? &reshape_alias_op : &view_op;
+        return view_of(op, x, ndim, sizes, strides);
+    }
+    if (!copies) {
         return hd__fail(HD_SHAPE,
                         "%s with strides %s as %s: the layout does not allow it; use "
                         "hd_reshape, or hd_contiguous first",
-                        HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, v.sizes));
-    }
-    return view_of(&view_op, x, ndim, v.sizes, v.strides);
-}
-
-/* A view where the layout allows it, otherwise a view of a copy. */
-hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
-{
-    HD__CALL("hd_reshape");
-    view_shape v;
-    if (!view_shape_of(x, ndim, sizes, &v)) {
-        return NULL;
-    }
-    if (v.allowed) {
-        return view_of(hd__contig(x) ? &view_op : &reshape_alias_op, x, ndim, v.sizes, v.strides);
+                        HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, sizes));
     }
     hd_tensor *copy = hd__clone(x);
     if (!copy) {
         return NULL;
     }
-    hd__default_strides(ndim, v.sizes, v.strides);
-    hd_tensor *y = hd__alias(copy, ndim, v.sizes, v.strides, 0);
+    hd__default_strides(ndim, sizes, strides);
+    hd_tensor *y = hd__alias(copy, ndim, sizes, strides, 0);
     hd_release(copy);
     return HD__RECORD(&unsafe_view_op, y, HD__IN(1, &x));
+}
+
+hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    HD__CALL("hd_view");
+    return reshaped(x, ndim, sizes, false);
+}
+
+hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    HD__CALL("hd_reshape");
+    return reshaped(x, ndim, sizes, true);
 }
 
 hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
@@ -120,16 +108,13 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
     if (x->ndim > 0 && start == end) {
         return x;
     }
-    int64_t sizes[HD_MAX_DIMS], run = 1;
-    int ndim = 0;
+    int64_t sizes[HD_MAX_DIMS] = {1}, run = 1;
+    int ndim = x->ndim == 0;
     for (int d = 0; d < x->ndim; d++) {
         run = d > start && d <= end ? run * x->sizes[d] : x->sizes[d];
         if (d < start || d >= end) {
             sizes[ndim++] = run;
         }
-    }
-    if (x->ndim == 0) {
-        sizes[ndim++] = 1;
     }
     return hd_reshape_n(x, ndim, sizes);
 }

@@ -16,11 +16,10 @@ bool hd__given_to(const char *function, const char *arg, const void *p)
 void *hd__alloc_items(int64_t n, size_t size)
 {
     size_t bytes;
-    if (!hd__bytes(n, size, &bytes)) {
-        return hd_error_set(HD_MEMORY, "hd_alloc: %" PRId64 " times %zu bytes: the size overflows",
-                            n, size);
-    }
-    return hd_alloc(bytes);
+    return hd__bytes(n, size, &bytes)
+               ? hd_alloc(bytes)
+               : hd_error_set(HD_MEMORY,
+                              "hd_alloc: %" PRId64 " times %zu bytes: the size overflows", n, size);
 }
 
 bool hd__may_save(const char *function)

@@ -78,10 +78,8 @@ static unsigned int class_of(size_t size)
 
 size_t hd__class_bytes(unsigned int class)
 {
-    if (class < SMALL) {
-        return (size_t)(class + 1) * SMALL_STEP;
-    }
-    return (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
+    return class < SMALL ? (size_t)(class + 1) * SMALL_STEP
+                         : (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
 }
 
 static int most_cached(unsigned int class)
@@ -242,13 +240,12 @@ void hd__cache_fill(unsigned int class)
 
 static void *block_of(size_t size, unsigned int class)
 {
-    if (class == PLAIN) {
-        return plain_alloc(size);
+    if (class == PLAIN || class < SMALL) {
+        return class == PLAIN ? plain_alloc(size) : small_alloc(class);
     }
-    if (class == LARGE) {
-        return hd__heap_alloc((size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP - LINE);
-    }
-    return class < SMALL ? small_alloc(class) : hd__heap_alloc(hd__class_bytes(class) - LINE);
+    size_t bytes = class == LARGE ? (size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP
+                                  : hd__class_bytes(class);
+    return hd__heap_alloc(bytes - LINE);
 }
 
 /* If the system has no more memory, everything kept is given back to it, and it is asked again. */

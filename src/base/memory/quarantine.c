@@ -160,18 +160,14 @@ static const char *freed_by(const void *p)
 
 bool hd__object(const char *arg, const void *p)
 {
-    if (!p) {
-        return hd__null_arg(arg);
-    }
-    return !is_freed(p) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by(p));
+    return hd__given(arg, p) &&
+           (!is_freed(p) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by(p)));
 }
 
 bool hd__may_free(const char *arg, const void *p, const void *none)
 {
-    if (!p || p == none) {
-        return false;
-    }
-    return !is_freed(p) || hd__fail(HD_STATE, "%s was freed already, by %s", arg, freed_by(p));
+    return p && p != none &&
+           (!is_freed(p) || hd__fail(HD_STATE, "%s was freed already, by %s", arg, freed_by(p)));
 }
 
 bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)

@@ -2,8 +2,7 @@
  *
  * A call that fails has drawn nothing. Where a call can fail after it drew, begin and end enclose
  * it:
- *   hd__draws d;
- *   hd__draws_begin(&d);
+ *   HD__DRAWS_BEGIN(d);
  *   hd_tensor *y = draw_and_compute(x);
  *   hd__draws_end(&d, y != NULL);
  *
@@ -30,6 +29,10 @@ static inline void hd__draws_begin(hd__draws *d)
     d->noted = false;
     hd__draws_top = d;
 }
+
+#define HD__DRAWS_BEGIN(d)                                                                         \
+    hd__draws d;                                                                                   \
+    hd__draws_begin(&d)
 
 /* hd__draws_end of anything else than the last one begun without draws. */
 void hd__draws_end_slowly(hd__draws *d, bool keep);

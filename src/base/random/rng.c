@@ -146,11 +146,10 @@ void hd__gen_unlock(hd_generator *g)
 
 void hd__gen_put_back(hd_generator *g, const hd_generator *before)
 {
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     if (g->switches == before->switches) {
         *g = *before;
     }
-    hd__gen_unlock(g);
 }
 
 /* ---------------------------------------------------------------- generators */
@@ -169,8 +168,7 @@ void hd_generator_free(hd_generator *g)
 {
     HD__CALL("hd_generator_free");
     if (g == default_generator) {
-        hd__fail(HD_VALUE, "g is the default generator: "
-                           "expected one that hd_generator_new made");
+        hd__fail(HD_VALUE, "g is the default generator: expected one that hd_generator_new made");
     } else if (hd__may_free("g", g, NULL)) {
         hd__draws_forget(g);
         hd__retire_object(g, hd__call);
@@ -183,9 +181,8 @@ bool hd_generator_seed(hd_generator *g, int64_t value)
     if (!hd__object("g", g)) {
         return false;
     }
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     hd__gen_seed(g, value);
-    hd__gen_unlock(g);
     return true;
 }
 
@@ -202,14 +199,11 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
         return false;
     }
     if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE) {
-        return hd__fail(HD_VALUE,
-                        "stream %d: "
-                        "expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
+        return hd__fail(HD_VALUE, "stream %d: expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
                         (int)s);
     }
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     g->bernoulli = s;
-    hd__gen_unlock(g);
     return true;
 }
 
@@ -225,10 +219,8 @@ uint32_t hd_generator_random(hd_generator *g)
     if (!hd__object("g", g)) {
         return 0;
     }
-    hd__gen_lock(g);
-    uint32_t x = hd__random(g);
-    hd__gen_unlock(g);
-    return x;
+    HD__GEN_LOCKED(g);
+    return hd__random(g);
 }
 
 uint64_t hd_generator_random64(hd_generator *g)
@@ -237,18 +229,17 @@ uint64_t hd_generator_random64(hd_generator *g)
     if (!hd__object("g", g)) {
         return 0;
     }
-    hd__gen_lock(g);
-    uint64_t x = hd__random64(g);
-    hd__gen_unlock(g);
-    return x;
+    HD__GEN_LOCKED(g);
+    return hd__random64(g);
 }
 
 /* ---------------------------------------------------------------- integers */
 
 /* lo + output mod range. For a large range the output has 64 bits; 32 would favour some values
  * visibly. */
-static void draw_ints(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
+void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
+    HD__GEN_LOCKED(g);
     uint64_t range = (uint64_t)hi - (uint64_t)lo;
     uint32_t words[HD__DRAWN];
     if (range >= UINT64_C(1) << 28) {
@@ -266,19 +257,12 @@ static void draw_ints(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_
     }
 }
 
-void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
-{
-    hd__gen_lock(g);
-    draw_ints(g, r, n, lo, hi);
-    hd__gen_unlock(g);
-}
-
 /* Shuffles from the front, after Fisher and Yates. From n = 2^32 / 20 on, builds the permutation
  * inside out from 64-bit outputs. */
 void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
 {
     bool small = n < UINT32_MAX / 20;
-    hd__gen_lock(g);
+    HD__GEN_LOCKED(g);
     for (int64_t i = 0; i < n; i++) {
         int64_t j = small ? i : (int64_t)(hd__random64(g) % ((uint64_t)i + 1));
         r[i] = i;
@@ -291,7 +275,6 @@ void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
         r[i] = r[j];
         r[j] = t;
     }
-    hd__gen_unlock(g);
 }
 
 /* ---------------------------------------------------------------- one sample */

@@ -19,13 +19,14 @@
 
 _Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
 
-/* Makes the call until no signal interrupts it; the value is its result. */
-#define UNINTERRUPTED(type, call)                                                                  \
+/* Makes the call until no signal interrupts it; the value is its result, `failed` on failure. */
+#define AGAIN(type, failed, call)                                                                  \
     type result;                                                                                   \
     do {                                                                                           \
         result = (call);                                                                           \
-    } while (result == -1 && errno == EINTR);                                                      \
+    } while (result == (failed) && errno == EINTR);                                                \
     return result
+#define UNINTERRUPTED(type, call) AGAIN(type, -1, call)
 
 /* ---------------------------------------------------------------- threads */
 
@@ -235,20 +236,12 @@ int hd__sys_rmdir(const char *path)
 
 hd__sys_list *hd__sys_list_of(int fd)
 {
-    DIR *dir;
-    do {
-        dir = fdopendir(fd);
-    } while (!dir && errno == EINTR);
-    return (hd__sys_list *)dir;
+    AGAIN(hd__sys_list *, NULL, (hd__sys_list *)fdopendir(fd));
 }
 
 hd__sys_list *hd__sys_list_at(const char *path)
 {
-    DIR *dir;
-    do {
-        dir = opendir(path);
-    } while (!dir && errno == EINTR);
-    return (hd__sys_list *)dir;
+    AGAIN(hd__sys_list *, NULL, (hd__sys_list *)opendir(path));
 }
 
 int hd__sys_list_fd(hd__sys_list *list)

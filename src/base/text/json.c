@@ -336,10 +336,9 @@ hd__json_kind hd__json_next(hd__json *j)
     case VALUE: return value(j);
     default: break;
     }
-    if (j->depth > 0) {
-        return json_after(j, c);
-    }
-    return c < 0 ? event(j, HD__JSON_END, AFTER) : bad(j, j->at, "the end");
+    return j->depth > 0 ? json_after(j, c)
+           : c < 0      ? event(j, HD__JSON_END, AFTER)
+                        : bad(j, j->at, "the end");
 }
 
 void hd__json_free(hd__json *j)

@@ -137,7 +137,10 @@ char *hd__text_take(hd__text *t)
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)s;
-    unsigned char first = p[0], low = 0x80, high = 0xBF; /* the second byte's range */
+    unsigned char first = p[0];
+    /* The second byte's range: not overlong, no surrogates, and nothing beyond U+10FFFF. */
+    unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     int length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
     if (length == 1) {
         *code = first;
@@ -145,15 +148,6 @@ int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
     }
     if (first < 0xC2 || first > 0xF4) {
         return -1;
-    }
-    if (first == 0xE0) {
-        low = 0xA0; /* below it: overlong */
-    } else if (first == 0xED) {
-        high = 0x9F; /* above it: surrogates */
-    } else if (first == 0xF0) {
-        low = 0x90;
-    } else if (first == 0xF4) {
-        high = 0x8F; /* above it: beyond U+10FFFF */
     }
     uint32_t c = first & (0x7Fu >> length);
     for (int i = 1; i < length; i++) {

@@ -245,9 +245,7 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
     if (n <= 0) {
         return;
     }
-    if (grain < 1) {
-        grain = 1;
-    }
+    grain = grain < 1 ? 1 : grain;
     range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
     int width = n > grain ? hd__parallel_width() : 1;
     r.pieces = r.units < width ? (int)r.units : width;
@@ -282,14 +280,13 @@ void hd__pool_start(char *wrong, size_t size)
 bool hd_set_num_threads(int n)
 {
     HD__CALL("hd_set_num_threads");
-    if (n < 1 || n > HD__MAX_THREADS) {
-        return hd__fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS);
+    bool ok = ((n >= 1 && n <= HD__MAX_THREADS) ||
+               hd__fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS)) &&
+              hd__init();
+    if (ok) {
+        atomic_store(&threads, n);
     }
-    if (!hd__init()) {
-        return false;
-    }
-    atomic_store(&threads, n);
-    return true;
+    return ok;
 }
 
 int hd_num_threads(void)

@@ -39,70 +39,36 @@ enum {
         }                                                                                          \
     }
 
-#define TYPE f32
-#include "tensor/kernels/reduce_dense.h"
-#include "tensor/kernels/reduce_sum.h"
-#include "tensor/kernels/reduce_float.h"
-#undef TYPE
-#define TYPE b8
-#include "tensor/kernels/reduce_dense.h"
-#undef TYPE
-#define TYPE f64
-#include "tensor/kernels/reduce_dense.h"
-#include "tensor/kernels/reduce_sum.h"
-#include "tensor/kernels/reduce_float.h"
-#undef TYPE
-#define TYPE i64
-#include "tensor/kernels/reduce_dense.h"
-#undef TYPE
-#define TYPE u64
-#include "tensor/kernels/reduce_dense.h"
-#include "tensor/kernels/reduce_sum.h"
-#undef TYPE
-
-/* The same for the maximum and the minimum: best(run) is max_run_f32 and so on. */
+/* Of the maximum and the minimum: best(run) is max_run_f32 and so on. */
 #define best(name) HDK__JOIN(MOST, fn(name))
 
 #define IS_FLOAT ((T)0.5 > 0)
 #define IS_NAN(v) (IS_FLOAT && (v) != (v))
 
-#define MOST max
-#define OP >=
-#define STRICTLY >
 #define TYPE f32
-#include "tensor/kernels/reduce_extreme.h"
-#undef TYPE
-#define TYPE f64
-#include "tensor/kernels/reduce_extreme.h"
-#undef TYPE
-#define TYPE i64
-#include "tensor/kernels/reduce_extreme.h"
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#include "tensor/kernels/reduce_extremes.h"
 #undef TYPE
 #define TYPE b8
-#include "tensor/kernels/reduce_extreme.h"
-#undef TYPE
-#undef MOST
-#undef OP
-#undef STRICTLY
-
-#define MOST min
-#define OP <=
-#define STRICTLY <
-#define TYPE f32
-#include "tensor/kernels/reduce_extreme.h"
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_extremes.h"
 #undef TYPE
 #define TYPE f64
-#include "tensor/kernels/reduce_extreme.h"
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#include "tensor/kernels/reduce_extremes.h"
 #undef TYPE
 #define TYPE i64
-#include "tensor/kernels/reduce_extreme.h"
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_extremes.h"
 #undef TYPE
-#define TYPE b8
-#include "tensor/kernels/reduce_extreme.h"
+#define TYPE u64
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
 #undef TYPE
-#undef MOST
-#undef OP
-#undef STRICTLY
 
 /* What any and all need of a type. truth: n bytes: is x not 0? has: has a run an element that is
  * zero (for all), or one that is not (for any)? FLAGS has T's width. */

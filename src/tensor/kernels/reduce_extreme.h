@@ -1,4 +1,4 @@
-/* reduce_extreme.h - maximum or minimum, and where it is: a template (template.h) for reduce.c,
+/* reduce_extreme.h - maximum or minimum, and where it is: a template for reduce_extremes.h,
  * which defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <) for it. A NaN wins and
  * stays. */
 

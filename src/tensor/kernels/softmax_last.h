@@ -72,8 +72,8 @@ static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, dou
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
-        T s = fn(row_dot)(dy, y, l->n);
-        fn(put_slopes)(dx, dy, y, l->n, s, p != 0);
+        T s = fn(row_products)(dy, y, l->n);
+        fn(put_products)(dx, dy, s, y, 0, l->n, p != 0);
     }
     hdk_stream_end();
 }

@@ -232,11 +232,6 @@ static inline T fn(row_sum)(const T *x, int64_t n)
     return fn(row_products)(x, NULL, n);
 }
 
-static inline T fn(row_dot)(const T *x, const T *y, int64_t n)
-{
-    return fn(row_products)(x, y, n);
-}
-
 /* ---------------------------------------------------------------- where a result is made */
 
 /* A result that is to go past the cache is made in `room` and copied. */
@@ -275,12 +270,6 @@ HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     fn(put_products)(y, e, 0, NULL, a, n, stream);
-}
-
-/* dx = (dy - s) y */
-static inline void fn(put_slopes)(T *dx, const T *dy, const T *y, int64_t n, T s, bool stream)
-{
-    fn(put_products)(dx, dy, s, y, 0, n, stream);
 }
 
 /* y = x - m - log_sum */

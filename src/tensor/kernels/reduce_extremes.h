@@ -1,0 +1,16 @@
+/* reduce_extremes.h - the maximum, the minimum, and where they are: a template (template.h) for
+ * reduce.c. */
+#define MOST max
+#define OP >=
+#define STRICTLY >
+#include "tensor/kernels/reduce_extreme.h"
+#undef MOST
+#undef OP
+#undef STRICTLY
+#define MOST min
+#define OP <=
+#define STRICTLY <
+#include "tensor/kernels/reduce_extreme.h"
+#undef MOST
+#undef OP
+#undef STRICTLY
