@@ -98,10 +98,8 @@ void hd__config_put(const hd_config_field *f, void *config, double v)
 
 static const char *expected_number(const hd_config_field *f, char out[HD__EXPECTED])
 {
-    char min[HD__NUMBER], max[HD__NUMBER];
     const char *what = f->type == HD_CONFIG_INT ? "an integer" : "a number";
-    hd__config_number(hd__config_min(f), min);
-    hd__config_number(hd__config_max(f), max);
+    const char *min = HD__SHORT(hd__config_min(f)), *max = HD__SHORT(hd__config_max(f));
     if (isinf(hd__config_min(f)) && isinf(hd__config_max(f))) {
         snprintf(out, HD__EXPECTED, "%s", what);
     } else if (isinf(hd__config_max(f))) {

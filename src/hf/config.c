@@ -4,10 +4,8 @@
  * value only, because heed has no other. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/system/system.h"
 #include "hf/hf_internal.h"
 
 /* ---------------------------------------------------------------- tables */
@@ -132,7 +130,7 @@ static const char *value_text(const hd_dict *d, const char *name, char text[64])
     if (found == HD_DICT_INT && hd_dict_get_int(d, name, &whole)) {
         snprintf(text, 64, "%" PRId64, whole);
     } else if (hd_dict_get_double(d, name, &v)) {
-        snprintf(text, 64, "%.17g", v);
+        return hd__short_text(v, text);
     }
     return text;
 }
@@ -269,21 +267,6 @@ bool hd__config_read(const char *function, const char *path, hd__config *c)
 
 /* ---------------------------------------------------------------- written back */
 
-/* The shortest text of v that gives v again, as a JSON number with a point or an exponent. */
-static void add_double(hd__text *t, double v)
-{
-    char text[40];
-    void *locale = hd__sys_locale_enter();
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) {
-            break;
-        }
-    }
-    hd__sys_locale_leave(locale);
-    hd__text_format(t, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
-}
-
 /* A member of the object, unless it stands for "none" or "as it follows". */
 static void add_member(hd__text *t, const key *k, const char *name, const void *config)
 {
@@ -295,7 +278,7 @@ static void add_member(hd__text *t, const key *k, const char *name, const void *
     hd__text_format(t, ",\n  \"%s\": ", name);
     switch (k->kind) {
     case INT: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
-    case DOUBLE: add_double(t, *(const double *)at); break;
+    case DOUBLE: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
     default: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
     }
 }
