@@ -106,8 +106,7 @@ static bool no_adapter(hd_module *m, const char *name, void *user)
 /* Has the model no adapters, and the head that its configuration says? */
 static bool may_be_saved(hd__model *m)
 {
-    const hd__config *c = &m->config;
-    const int64_t wanted[] = {m->vocab, c->is_gpt2 ? c->gpt2.n_embd : c->llama.hidden_size};
+    const int64_t wanted[] = {m->vocab, m->width};
     bool ok = hd_module_visit(&m->base, no_adapter, NULL);
     hd_dict *own = ok ? hd_module_named_parameters(m->head) : NULL;
     int64_t n = own ? hd_dict_len(own) : 0;
