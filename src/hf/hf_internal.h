@@ -125,11 +125,6 @@ const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
 int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
 
-/* Writes a folder that must not exist, whole or not at all: `fill` writes the files into a hidden
- * directory, which then becomes the folder. */
-bool hd__folder_write(const char *function, const char *folder,
-                      bool (*fill)(const char *hidden, void *user), void *user);
-
 /* The configuration that the file at path holds. */
 bool hd__config_read(const char *function, const char *path, hd__config *c);
 /* Adds the same as a JSON text, for weights of dtype d. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/whole.h"
+#include "base/text/folder.h"
 #include "hf/hf_internal.h"
 
 /* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
@@ -360,14 +360,15 @@ typedef struct adapter_files {
 } adapter_files;
 
 /* Fills the new directory. */
-static bool write_adapter(const char *hidden, void *user)
+static bool write_adapter(hd__folder *f)
 {
-    const adapter_files *files = user;
-    char *tensors = path_in(hidden, tensors_name), *config = path_in(hidden, config_name);
-    bool ok = tensors && config && hd_save_safetensors(tensors, files->tensors) &&
-              hd__whole_write("hd_lora_save", config, files->config->s, files->config->len);
-    hd_free(tensors);
-    hd_free(config);
+    const adapter_files *files = f->user;
+    hd__text path = {0};
+    bool ok = hd__path_of(f->hidden, tensors_name, &path) &&
+              hd_save_safetensors(path.s, files->tensors) &&
+              hd__path_of(f->hidden, config_name, &path) &&
+              hd__whole_write(f->function, path.s, files->config->s, files->config->len);
+    hd_free(path.s);
     return ok;
 }
 
@@ -378,9 +379,16 @@ bool hd_lora_save(hd_module *m, const char *folder)
     hd__text config = {0};
     hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
-    bool ok = tensors && hd_dict_set_string(tensors, "format", "pt") &&
-              config_text(&config, names, m) &&
-              hd__folder_write(function, folder, write_adapter, &(adapter_files){tensors, &config});
+    bool ok =
+        tensors && hd_dict_set_string(tensors, "format", "pt") && config_text(&config, names, m);
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "adapter",
+                    .advice = "",
+                    .names = (const char *const[]){tensors_name, config_name, NULL},
+                    .fill = write_adapter,
+                    .user = &(adapter_files){tensors, &config}};
+    ok = ok && hd__folder_write(&f);
     hd_dict_free(tensors);
     hd_dict_free(names);
     hd_free(config.s);

@@ -3,23 +3,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text/whole.h"
+#include "base/text/folder.h"
 #include "hf/hf_internal.h"
 
 static const char function[] = "hd_save_pretrained";
-static const char config_name[] = "config.json", weights_name[] = "model.safetensors";
 
-/* What is copied from another folder, if it is there. */
-static const char *const copied[] = {"generation_config.json",
-                                     "tokenizer.json",
-                                     "tokenizer_config.json",
-                                     "special_tokens_map.json",
-                                     "added_tokens.json",
-                                     "vocab.json",
-                                     "merges.txt",
-                                     "tokenizer.model",
-                                     "chat_template.jinja"};
-enum { COPIED = sizeof copied / sizeof copied[0], MOST = 1 << 30 };
+/* The files: what follows the first two is copied from another folder, if it is there. */
+static const char *const files[] = {"config.json",
+                                    "model.safetensors",
+                                    "generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.json",
+                                    "merges.txt",
+                                    "tokenizer.model",
+                                    "chat_template.jinja",
+                                    NULL};
+enum { CONFIG, WEIGHTS, COPIED, MOST = 1 << 30 };
 
 hd_save_pretrained_options hd_save_pretrained_defaults(void)
 {
@@ -69,21 +71,20 @@ typedef struct saving {
 } saving;
 
 /* Fills the new directory. */
-static bool write_files(const char *hidden, void *user)
+static bool write_files(hd__folder *f)
 {
-    const hd__model *m = ((const saving *)user)->m;
-    const hd_save_pretrained_options *o = ((const saving *)user)->o;
-    const char *source = o->source;
+    const hd__model *m = ((const saving *)f->user)->m;
+    const hd_save_pretrained_options *o = ((const saving *)f->user)->o;
     hd__text to = {0}, from = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
     bool tied = weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    bool ok = weights && hd__path_of(hidden, config_name, &to) &&
-              write_config(m, to.s, tied, o->dtype) && hd__path_of(hidden, weights_name, &to) &&
-              write_weights(to.s, weights, o->dtype);
-    for (int i = 0; ok && source && i < COPIED; i++) {
-        int found = hd__look_for(function, source, copied[i], &from);
+    bool ok = weights && hd__path_of(f->hidden, files[CONFIG], &to) &&
+              write_config(m, to.s, tied, o->dtype) &&
+              hd__path_of(f->hidden, files[WEIGHTS], &to) && write_weights(to.s, weights, o->dtype);
+    for (int i = COPIED; ok && o->source && files[i]; i++) {
+        int found = hd__look_for(function, o->source, files[i], &from);
         ok = found == 0 ||
-             (found > 0 && hd__path_of(hidden, copied[i], &to) && copy_file(from.s, to.s));
+             (found > 0 && hd__path_of(f->hidden, files[i], &to) && copy_file(from.s, to.s));
     }
     hd_dict_free(weights);
     hd_free(to.s);
@@ -139,6 +140,13 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "model",
+                    .advice = "",
+                    .names = files,
+                    .fill = write_files,
+                    .user = &(saving){m, o}};
     return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) && source_ok(o->source) &&
-           hd__folder_write(function, folder, write_files, &(saving){m, o});
+           hd__folder_write(&f);
 }
