@@ -195,20 +195,17 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d
                                       gpt2_hidden};
     hd_gpt2_config defaults = hd_gpt2_config_defaults();
     c = c ? c : &defaults;
-    if (!HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()") ||
-        !hd__sizes_ok(caller, (hd__named_size[]){{"vocab_size", c->vocab_size},
-                                                 {"n_positions", c->n_positions},
-                                                 {"n_embd", c->n_embd},
-                                                 {"n_layer", c->n_layer},
-                                                 {"n_head", c->n_head},
-                                                 {"n_inner", c->n_inner ? c->n_inner : 1},
-                                                 {NULL, 0}}) ||
+    if (!HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {
+        return NULL;
+    }
+    hd__config config = {.is_gpt2 = true, .gpt2 = *c};
+    if (!hd__sizes_ok(caller, &config) ||
         !hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd)) {
         return NULL;
     }
     return hd__model_new(&type,
                          &(hd__model){.family = &family,
-                                      .config = {.is_gpt2 = true, .gpt2 = *c},
+                                      .config = config,
                                       .layers = c->n_layer,
                                       .kv_heads = c->n_head,
                                       .head_dim = c->n_embd / c->n_head,

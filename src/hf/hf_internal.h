@@ -100,13 +100,8 @@ hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
 /* Are the ids int64 (b, t), with a token? */
 bool hd__ids_ok(const char *function, const hd_tensor *ids);
 
-typedef struct hd__named_size {
-    const char *name;
-    int64_t size;
-} hd__named_size;
-
-/* Are all sizes, up to the one without a name, from 1 to 2^31? */
-bool hd__sizes_ok(const char *function, const hd__named_size *sizes);
+/* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
+bool hd__sizes_ok(const char *function, const hd__config *c);
 /* Is `size` a multiple of n? */
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);
@@ -117,6 +112,8 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
  * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
 hd_dict *hd__json_values(const char *function, const char *path);
 
+/* How many bytes the tensors of the file have */
+int64_t hd__file_bytes(const hd_safetensors *f);
 /* Is it a dtype of files and weights: float32 or bfloat16? */
 bool hd__hf_dtype_ok(const char *function, hd_dtype d);
 
@@ -127,6 +124,10 @@ int hd__look_for(const char *function, const char *folder, const char *name, hd_
 
 /* The configuration that the file at path holds. */
 bool hd__config_read(const char *function, const char *path, hd__config *c);
+/* Sets *o to what adapter_config.json at path says, whose values are d. o->target_modules has room
+ * for as many names, which stay d's. */
+bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
+                        hd_lora_options *o);
 /* Adds the same as a JSON text, for weights of dtype d. */
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
 

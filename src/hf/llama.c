@@ -192,32 +192,23 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype
 {
     static const hd_module_type types[] = CLASSES(hd__model, "ForCausalLM", hd__model_forward);
     static const hd__family family = {"model", "model.embed_tokens.weight", body_new, llama_hidden};
-    hd_llama_config own = hd_llama_config_defaults();
-    c = c ? c : &own;
+    hd__config own = {.llama = hd_llama_config_defaults()};
+    c = c ? c : &own.llama;
     if (!HD__SIZE_OK_TO(caller, c, "hd_llama_config_defaults()")) {
         return NULL;
     }
-    own = *c;
-    c = &own;
+    own.llama = *c;
+    c = &own.llama;
     int64_t heads = c->num_attention_heads;
-    own.num_key_value_heads = c->num_key_value_heads ? c->num_key_value_heads : heads;
-    if (!hd__sizes_ok(caller,
-                      (hd__named_size[]){{"vocab_size", c->vocab_size},
-                                         {"hidden_size", c->hidden_size},
-                                         {"intermediate_size", c->intermediate_size},
-                                         {"num_hidden_layers", c->num_hidden_layers},
-                                         {"num_attention_heads", heads},
-                                         {"num_key_value_heads", c->num_key_value_heads},
-                                         {"head_dim", c->head_dim ? c->head_dim : 1},
-                                         {"max_position_embeddings", c->max_position_embeddings},
-                                         {NULL, 0}}) ||
+    own.llama.num_key_value_heads = c->num_key_value_heads ? c->num_key_value_heads : heads;
+    if (!hd__sizes_ok(caller, &own) ||
         (c->head_dim == 0 &&
          !hd__divides_ok(caller, "num_attention_heads", heads, "hidden_size", c->hidden_size)) ||
         !hd__divides_ok(caller, "num_key_value_heads", c->num_key_value_heads,
                         "num_attention_heads", heads)) {
         return NULL;
     }
-    own.head_dim = c->head_dim ? c->head_dim : c->hidden_size / heads;
+    own.llama.head_dim = c->head_dim ? c->head_dim : c->hidden_size / heads;
     if (c->head_dim % 2 != 0) {
         return hd_error_set(HD_VALUE, "%s: head_dim %" PRId64 ": expected an even number", caller,
                             c->head_dim);
@@ -230,7 +221,7 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype
     hd_release(sin);
     return hd__model_new(&types[c->qkv_bias],
                          &(hd__model){.family = &family,
-                                      .config = {.llama = own},
+                                      .config = own,
                                       .layers = c->num_hidden_layers,
                                       .kv_heads = c->num_key_value_heads,
                                       .head_dim = c->head_dim,

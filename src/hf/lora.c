@@ -166,10 +166,7 @@ static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_m
         ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
     }
     hd_scope_close(scope);
-    if (!ok) {
-        hd_module_free(list);
-    }
-    return ok ? list : NULL;
+    return hd_module_ready(list);
 }
 
 /* Freezes m, and puts the modules of the list in their places. If it fails, nothing changes. */
@@ -205,17 +202,13 @@ hd_lora_options hd_lora_defaults(void)
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list);
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list);
 
 /* Has the file r rows? Before any matrix of so many is made. */
-static bool rank_fits(const char *path, int64_t r)
+static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
-    int64_t bytes = 0;
-    hd_safetensors *f = hd_safetensors_open(path, NULL);
-    for (int64_t i = 0; f && i < hd_safetensors_len(f); i++) {
-        bytes += hd_safetensors_bytes(f, i);
-    }
-    hd_safetensors_close(f);
+    int64_t bytes = f ? hd__file_bytes(f) : 0;
     return f && (r <= bytes || hd_error_set(HD_FORMAT,
                                             "hd_lora_load: '%.*s' has %" PRId64
                                             " bytes of weights: expected at least r, %" PRId64,
@@ -226,13 +219,15 @@ static bool rank_fits(const char *path, int64_t r)
 static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
 {
     hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
-    bool fits = names && (!path || rank_fits(path, o->r));
+    hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
+    bool fits = names && (!path || rank_fits(path, f, o->r));
     hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
-    bool ok = list && (!path || fill_adapters(path, names, list)) && lora_attach(m, names, list);
+    bool ok = list && (!path || fill_adapters(path, f, names, list)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
         ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
     }
     hd_module_free(list);
+    hd_safetensors_close(f);
     hd_dict_free(names);
     return ok;
 }
@@ -288,14 +283,6 @@ bool hd_lora_merge(hd_module *m)
 static const char config_name[] = "adapter_config.json";
 static const char tensors_name[] = "adapter_model.safetensors";
 
-/* "folder/name", for hd_free; NULL if memory runs out */
-static char *path_in(const char *folder, const char *name)
-{
-    hd__text path = {0};
-    hd__text_format(&path, "%s/%s", folder, name);
-    return hd__text_take(&path);
-}
-
 /* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
@@ -337,19 +324,16 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
                           "and lora_dropout in all",
                           hd_dict_name(names, 0), name);
     }
-    void *locale = hd__sys_locale_enter();
     hd__text_format(t,
                     "{\n  \"base_model_name_or_path\": null,\n  \"bias\": \"none\",\n"
                     "  \"fan_in_fan_out\": %s,\n  \"inference_mode\": true,\n"
-                    "  \"lora_alpha\": %.15g,\n  \"lora_dropout\": %.15g,\n"
+                    "  \"lora_alpha\": %s,\n  \"lora_dropout\": %s,\n"
                     "  \"peft_type\": \"LORA\",\n  \"r\": %" PRId64 ",\n"
                     "  \"target_modules\": [%s\n  ],\n  \"task_type\": null,\n"
                     "  \"use_rslora\": false\n}",
-                    conv1d ? "true" : "false", o->lora_alpha, o->lora_dropout, o->r,
-                    list.s ? list.s : "");
-    hd__sys_locale_leave(locale);
-    ok = ok && !list.failed && !t->failed &&
-         (locale || hd_error_set(HD_MEMORY, "hd_lora_save: out of memory"));
+                    conv1d ? "true" : "false", HD__SHORT(o->lora_alpha), HD__SHORT(o->lora_dropout),
+                    o->r, list.s ? list.s : "");
+    ok = ok && !list.failed && !t->failed;
     hd_free(list.s);
     return ok;
 }
@@ -397,75 +381,13 @@ bool hd_lora_save(hd_module *m, const char *folder)
 
 /* ---------------------------------------------------------------- reading files */
 
-/* Has the key no effect, or none with this value? Of keys that are not listed, false, null and what
- * is empty have none. An entry also stands for what is inside of it. */
-static bool has_no_effect(const char *key, const char *value)
-{
-    static const char *const entries[] = {
-        "auto_mapping",
-        "base_model_name_or_path",
-        "bias=none",
-        "fan_in_fan_out",
-        "inference_mode",
-        "init_lora_weights=true",
-        "peft_type=LORA",
-        "peft_version",
-        "megatron_core",
-        "qalora_group_size",
-        "revision",
-        "task_type",
-        "init_lora_weights=gaussian",
-    };
-    bool found = strcmp(value, "false") == 0;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && !found; i++) {
-        size_t n = strcspn(entries[i], "=");
-        found = strncmp(key, entries[i], n) == 0 && (key[n] == '\0' || key[n] == '.') &&
-                (!entries[i][n] || strcmp(value, entries[i] + n + 1) == 0);
-    }
-    return found;
-}
-
-/* Takes one value of the file at path; *names has room for it. */
-static bool take_key(const char *path, const hd_dict *d, const char *key, hd_lora_options *o,
-                     const char **names)
-{
-    static const char list[] = "target_modules";
-    enum { LIST = sizeof list - 1 };
-    bool text = hd_dict_kind_of(d, key) == HD_DICT_STRING, ok = !text;
-    const char *expected = "a number";
-    char number[40];
-    double v = 0;
-    if (!text && !hd_dict_get_double(d, key, &v)) {
-        return false;
-    }
-    snprintf(number, sizeof number, "%g", v);
-    const char *value = text ? hd_dict_get_string(d, key) : number;
-    if (strcmp(key, "r") == 0) {
-        ok = hd_dict_kind_of(d, key) == HD_DICT_INT && hd_dict_get_int(d, key, &o->r);
-        expected = "a whole number";
-    } else if (strcmp(key, "lora_alpha") == 0) {
-        o->lora_alpha = v;
-    } else if (strcmp(key, "lora_dropout") == 0) {
-        o->lora_dropout = v;
-    } else if (strncmp(key, list, LIST) == 0) {
-        ok = text && (key[LIST] || strcmp(value, "all-linear") == 0);
-        names[o->num_target_modules++] = value;
-        expected = "a list of names, or all-linear";
-    } else {
-        ok = has_no_effect(key, value);
-        expected = "plain LoRA, without this key or with its default";
-    }
-    return ok || hd_error_set(HD_VALUE, "hd_lora_load: '%.*s': %.*s: found %.*s: expected %s",
-                              HD__CUT(path), HD__CUT(key), HD__CUT(value), expected);
-}
-
 /* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
-static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list)
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
-    hd_safetensors *f = scope ? hd_safetensors_open(path, NULL) : NULL;
-    hd_dict *d = f ? adapter_tensors(names, list, NULL) : NULL;
+    hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
     bool ok = d;
     for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
         const char *name = hd_dict_name(d, i);
@@ -488,7 +410,6 @@ static bool fill_adapters(const char *path, const hd_dict *names, hd_module *lis
                           HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
     }
     hd_dict_free(d);
-    hd_safetensors_close(f);
     hd_scope_close(scope);
     return ok;
 }
@@ -500,19 +421,15 @@ bool hd_lora_load(hd_module *m, const char *folder)
         return false;
     }
     hd_lora_options o = hd_lora_defaults();
-    char *config = path_in(folder, config_name), *tensors = path_in(folder, tensors_name);
-    hd_dict *d = config && tensors ? hd__json_values(function, config) : NULL;
+    hd__text path = {0};
+    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(function, path.s) : NULL;
     const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
-    bool ok = names;
     o.target_modules = names;
     o.num_target_modules = 0;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        ok = take_key(config, d, hd_dict_name(d, i), &o, names);
-    }
-    ok = ok && lora_put(function, m, &o, tensors);
+    bool ok = names && hd__adapter_config(function, path.s, d, &o) &&
+              hd__path_of(folder, tensors_name, &path) && lora_put(function, m, &o, path.s);
     hd_free(names);
     hd_dict_free(d);
-    hd_free(config);
-    hd_free(tensors);
+    hd_free(path.s);
     return ok;
 }

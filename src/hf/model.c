@@ -192,17 +192,6 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, doub
     return m;
 }
 
-bool hd__sizes_ok(const char *function, const hd__named_size *s)
-{
-    for (; s->name; s++) {
-        if (s->size < 1 || s->size > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
-                                s->name, s->size);
-        }
-    }
-    return true;
-}
-
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
                     int64_t size)
 {
