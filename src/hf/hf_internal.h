@@ -3,7 +3,7 @@
 #define HEED_HF_INTERNAL_H
 
 #include "base/error/args.h"
-#include "base/text/text.h"
+#include "base/text/folder.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
 
@@ -85,6 +85,10 @@ bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
  * module is in its place. */
 void *hd__part_of(hd_module *m, const hd_module_type *types, int n);
 
+/* The same if `ok`; otherwise it is freed, and NULL. */
+hd_dict *hd__dict_if(bool ok, hd_dict *d);
+hd_module *hd__module_if(bool ok, hd_module *m);
+
 bool hd__ends_in(const char *text, const char *end);
 
 /* m as one of the models; NULL with HD_VALUE if it is none. */
@@ -116,6 +120,10 @@ hd_dict *hd__json_values(const char *function, const char *path);
 int64_t hd__file_bytes(const hd_safetensors *f);
 /* Is it a dtype of files and weights: float32 or bfloat16? */
 bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+
+/* Writes the first two of f's names: a configuration, and tensors, to which it adds what Python
+ * asks for. */
+bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors);
 
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);

@@ -93,8 +93,5 @@ hd_dict *hd__json_values(const char *function, const char *path)
     }
     hd_free(r.file.s);
     hd_free(text);
-    if (!ok) {
-        hd_dict_free(r.values);
-    }
-    return ok ? r.values : NULL;
+    return hd__dict_if(ok, r.values);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/folder.h"
 #include "hf/hf_internal.h"
 
 /* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
@@ -94,10 +93,7 @@ static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_opt
                : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
                               function, m->type->name);
     }
-    if (!ok) {
-        hd_dict_free(s.names);
-    }
-    return ok ? s.names : NULL;
+    return hd__dict_if(ok, s.names);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -147,10 +143,7 @@ static hd_module *lora_new(const char *function, const hd_lora_options *o, const
     hd_module *ready = hd_module_ready(&m->base);
     bool ok = ready && hd_module_train(ready, hd_module_training(plain)) &&
               (hd_dtype_of(weight) != HD_FLOAT64 || hd_module_to(ready, HD_FLOAT64));
-    if (!ok) {
-        hd_module_free(ready);
-    }
-    return ok ? ready : NULL;
+    return hd__module_if(ok, ready);
 }
 
 /* A list with one of these for each name; NULL on failure */
@@ -298,10 +291,7 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
         ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
     }
     hd_free(key.s);
-    if (!ok) {
-        hd_dict_free(d);
-    }
-    return ok ? d : NULL;
+    return hd__dict_if(ok, d);
 }
 
 /* Writes the one configuration of all adapters of m, which must have the same numbers. */
@@ -333,50 +323,38 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
                     "  \"use_rslora\": false\n}",
                     conv1d ? "true" : "false", HD__SHORT(o->lora_alpha), HD__SHORT(o->lora_dropout),
                     o->r, list.s ? list.s : "");
-    ok = ok && !list.failed && !t->failed;
+    ok = ok && !list.failed;
     hd_free(list.s);
     return ok;
 }
 
-typedef struct adapter_files {
-    const hd_dict *tensors;
-    const hd__text *config;
-} adapter_files;
-
 /* Fills the new directory. */
 static bool write_adapter(hd__folder *f)
 {
-    const adapter_files *files = f->user;
-    hd__text path = {0};
-    bool ok = hd__path_of(f->hidden, tensors_name, &path) &&
-              hd_save_safetensors(path.s, files->tensors) &&
-              hd__path_of(f->hidden, config_name, &path) &&
-              hd__whole_write(f->function, path.s, files->config->s, files->config->len);
-    hd_free(path.s);
+    hd_module *m = f->user;
+    hd__text config = {0};
+    hd_dict *names = lora_names(f->function, m, NULL);
+    hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
+    bool ok = tensors && config_text(&config, names, m) && hd__files_write(f, &config, tensors);
+    hd_dict_free(tensors);
+    hd_dict_free(names);
+    hd_free(config.s);
     return ok;
 }
 
 bool hd_lora_save(hd_module *m, const char *folder)
 {
     static const char function[] = "hd_lora_save";
-    bool may = hd__given_to(function, "folder", folder) && hd__may_save(function);
-    hd__text config = {0};
-    hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
-    hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
-    bool ok =
-        tensors && hd_dict_set_string(tensors, "format", "pt") && config_text(&config, names, m);
+    static const char *const files[] = {config_name, tensors_name, NULL};
     hd__folder f = {.function = function,
                     .path = folder,
                     .what = "adapter",
                     .advice = "",
-                    .names = (const char *const[]){tensors_name, config_name, NULL},
+                    .names = files,
                     .fill = write_adapter,
-                    .user = &(adapter_files){tensors, &config}};
-    ok = ok && hd__folder_write(&f);
-    hd_dict_free(tensors);
-    hd_dict_free(names);
-    hd_free(config.s);
-    return ok;
+                    .user = m};
+    return hd__given_to(function, "m", m) && hd__given_to(function, "folder", folder) &&
+           hd__may_save(function) && hd__folder_write(&f);
 }
 
 /* ---------------------------------------------------------------- reading files */

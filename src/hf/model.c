@@ -13,6 +13,22 @@ bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
             hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg));
 }
 
+hd_dict *hd__dict_if(bool ok, hd_dict *d)
+{
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+hd_module *hd__module_if(bool ok, hd_module *m)
+{
+    if (!ok) {
+        hd_module_free(m);
+    }
+    return ok ? m : NULL;
+}
+
 hd__model *hd__model_of(hd_module *m, const char *function)
 {
     if (!hd__given_to(function, "m", m)) {
@@ -58,12 +74,6 @@ hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
                         2);
 }
 
-/* Which of `all` keys each of the last t queries sees: (t, all) bool */
-static hd_tensor *visible(int64_t t, int64_t all)
-{
-    return hd_tril(hd_ones(HD_BOOL, t, all), all - t);
-}
-
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
                          double dropout)
 {
@@ -80,8 +90,8 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
     o.is_causal = t == all;
-    if (t > 1 && t < all) {
-        o.attn_mask = visible(t, all);
+    if (t > 1 && t < all) { /* which keys each of the last t queries sees: (t, all) bool */
+        o.attn_mask = hd_tril(hd_ones(HD_BOOL, t, all), all - t);
     }
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
@@ -140,10 +150,7 @@ hd_module *hd__stored(hd_module *m, hd_dtype d)
     }
     hd_dict_free(weights);
     hd_scope_close(scope);
-    if (!ok) {
-        hd_module_free(m);
-    }
-    return ok ? m : NULL;
+    return hd__module_if(ok, m);
 }
 
 hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
@@ -185,11 +192,7 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, doub
     m = hd_module_ready(m);
     bool ok = m && (!tied || hd_module_set_parameter(m, "lm_head.weight",
                                                      hd_module_get_parameter(m, f->embedding)));
-    if (m && !(ok && (!draw || draw_weights(model, std)))) {
-        hd_module_free(m);
-        m = NULL;
-    }
-    return m;
+    return hd__module_if(ok && (!draw || draw_weights(model, std)), m);
 }
 
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,

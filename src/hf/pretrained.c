@@ -216,15 +216,11 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     }
     hd__text config_path = {0}, path = {0};
     hd__config config;
-    hd_module *m = NULL;
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
     hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
-    m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
-    if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
-        hd_module_free(m);
-        m = NULL;
-    }
+    hd_module *m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
+    m = hd__module_if(m && load_weights(m, path.s, f) && hd_module_eval(m), m);
     hd_safetensors_close(f);
     hd_free(config_path.s);
     hd_free(path.s);

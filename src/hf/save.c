@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text/folder.h"
 #include "hf/hf_internal.h"
 
 static const char function[] = "hd_save_pretrained";
@@ -21,7 +20,7 @@ static const char *const files[] = {"config.json",
                                     "tokenizer.model",
                                     "chat_template.jinja",
                                     NULL};
-enum { CONFIG, WEIGHTS, COPIED, MOST = 1 << 30 };
+enum { COPIED = 2, MOST = 1 << 30 };
 
 hd_save_pretrained_options hd_save_pretrained_defaults(void)
 {
@@ -31,8 +30,19 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-/* Writes the weights, which become tensors of dtype d. */
-static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
+bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
+{
+    hd__text path = {0};
+    bool ok = !config->failed && hd__path_of(f->hidden, f->names[0], &path) &&
+              hd__whole_write(f->function, path.s, config->s, config->len) &&
+              hd__path_of(f->hidden, f->names[1], &path) &&
+              hd_dict_set_string(tensors, "format", "pt") && hd_save_safetensors(path.s, tensors);
+    hd_free(path.s);
+    return ok;
+}
+
+/* The weights become tensors of dtype d. */
+static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
@@ -42,17 +52,6 @@ static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
         ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
     }
     hd_scope_close(scope);
-    return ok && hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
-}
-
-static bool write_config(const hd__model *m, const char *path, bool tied, hd_dtype d)
-{
-    hd__config c = m->config;
-    *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) = tied;
-    hd__text t = {0};
-    hd__config_write(&c, m->base.type->name, d, &t);
-    bool ok = !t.failed && hd__whole_write(function, path, t.s, t.len);
-    hd_free(t.s);
     return ok;
 }
 
@@ -75,18 +74,20 @@ static bool write_files(hd__folder *f)
 {
     const hd__model *m = ((const saving *)f->user)->m;
     const hd_save_pretrained_options *o = ((const saving *)f->user)->o;
-    hd__text to = {0}, from = {0};
+    hd__config c = m->config;
+    hd__text to = {0}, from = {0}, config = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
-    bool tied = weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    bool ok = weights && hd__path_of(f->hidden, files[CONFIG], &to) &&
-              write_config(m, to.s, tied, o->dtype) &&
-              hd__path_of(f->hidden, files[WEIGHTS], &to) && write_weights(to.s, weights, o->dtype);
+    *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) =
+        weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
+    hd__config_write(&c, m->base.type->name, o->dtype, &config);
+    bool ok = weights && convert(weights, o->dtype) && hd__files_write(f, &config, weights);
     for (int i = COPIED; ok && o->source && files[i]; i++) {
         int found = hd__look_for(function, o->source, files[i], &from);
         ok = found == 0 ||
              (found > 0 && hd__path_of(f->hidden, files[i], &to) && copy_file(from.s, to.s));
     }
     hd_dict_free(weights);
+    hd_free(config.s);
     hd_free(to.s);
     hd_free(from.s);
     return ok;
