@@ -13,7 +13,7 @@
 /* INT may have any value, SIZE is from 1 to 2^31, and DERIVED is a size or 0: as it follows from
  * others. ONLY: one of the words of `only`. ENDS and NAMES: the next of the end tokens of
  * generation, and of the target modules of adapters, for which there is room. */
-typedef enum kind { INT, SIZE, DERIVED, DOUBLE, BOOL, ONLY, ENDS, NAMES } kind;
+typedef enum kind { INT, SIZE, DERIVED, DOUBLE, BOOL, ENDS, NAMES, ONLY } kind;
 
 /* A name is a path. One that ends in '.' also stands for what is inside of it, and one that ends in
  * '_' for all that begin so. */
@@ -146,25 +146,18 @@ typedef struct config_file {
 } config_file;
 
 /* The value of a name as a text, for a message or to compare it. */
-static const char *value_text(const config_file *f, const char *name, char text[64])
+static const char *value_text(const config_file *f, const char *name, char text[HD__FLOAT_TEXT])
 {
-    int64_t whole;
     double v;
-    hd_dict_kind found = hd_dict_kind_of(f->values, name);
-    if (found == HD_DICT_STRING) {
+    if (hd_dict_kind_of(f->values, name) == HD_DICT_STRING) {
         return hd_dict_get_string(f->values, name);
     }
-    if (found == HD_DICT_INT && hd_dict_get_int(f->values, name, &whole)) {
-        snprintf(text, 64, "%" PRId64, whole);
-    } else if (hd_dict_get_double(f->values, name, &v)) {
-        return hd__short_text(v, text);
-    }
-    return text;
+    return hd_dict_get_double(f->values, name, &v) ? hd__short_text(v, text) : "";
 }
 
 static bool refuse(const config_file *f, const char *name, const char *expected)
 {
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     const char *found = value_text(f, name, text);
     return hd_error_set(HD_VALUE, "%s: '%.*s': %.*s: found %.*s: expected %s", f->function,
                         HD__CUT(f->path), HD__CUT(name), HD__CUT(found), expected);
@@ -191,7 +184,7 @@ static bool is_among(const char *words, const char *name)
 static bool config_set(const config_file *f, const char *name, const key *k, void *config)
 {
     void *at = (char *)config + k->offset;
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     const char *value = value_text(f, name, text);
     hd_dict_kind found = hd_dict_kind_of(f->values, name);
     hd_generate_options *o = config;
@@ -210,16 +203,22 @@ static bool config_set(const config_file *f, const char *name, const key *k, voi
     }
 }
 
+/* What the key takes, for a message */
+static const char *expected_of(const key *k, const char *other)
+{
+    switch (k->kind) {
+    case DOUBLE: return "a number";
+    case BOOL: return "true or false";
+    case ONLY: return other ? other : k->only;
+    case ENDS: return "a whole number, and at most 16 of them";
+    case NAMES: return "a list of names, or all-linear";
+    default: return "a whole number";
+    }
+}
+
 /* Fills `config` with what the file has for the keys. */
 static bool config_fill(const config_file *f, const key_table *t, void *config)
 {
-    static const char *const expected[] = {[INT] = "a whole number",
-                                           [SIZE] = "a whole number",
-                                           [DERIVED] = "a whole number",
-                                           [DOUBLE] = "a number",
-                                           [BOOL] = "true or false",
-                                           [ENDS] = "a whole number, and at most 16 of them",
-                                           [NAMES] = "a list of names, or all-linear"};
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_dict_len(f->values); i++) {
         const char *name = hd_dict_name(f->values, i);
@@ -229,9 +228,7 @@ static bool config_fill(const config_file *f, const key_table *t, void *config)
         }
         bool known = k->name || !t->idle || is_among(t->idle, name);
         if (k->name || (!known && t->other)) {
-            const char *only = t->other ? t->other : k->only;
-            ok = config_set(f, name, k, config) ||
-                 refuse(f, name, k->kind == ONLY ? only : expected[k->kind]);
+            ok = config_set(f, name, k, config) || refuse(f, name, expected_of(k, t->other));
         } else if (!known) {
             hd_warn("%s: '%.*s': %.*s has no effect: heed does not know this key", f->function,
                     HD__CUT(f->path), HD__CUT(name));
@@ -248,7 +245,7 @@ static bool rope_type_ok(const config_file *f, hd_rotary_options *rope)
     static const char *const names[] = {"rope_parameters.rope_type", "rope_scaling.rope_type",
                                         "rope_scaling.type"};
     const char *type = "default";
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     for (int i = 2; i >= 0; i--) {
         if (hd_dict_kind_of(f->values, names[i]) != HD_DICT_MISSING) {
             type = value_text(f, names[i], text);
@@ -268,7 +265,7 @@ static bool rope_type_ok(const config_file *f, hd_rotary_options *rope)
 static bool config_of(const config_file *f, hd__config *c)
 {
     static const char name[] = "architectures.0";
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     const char *found =
         hd_dict_kind_of(f->values, name) == HD_DICT_MISSING ? "none" : value_text(f, name, text);
     c->is_gpt2 = strcmp(found, "GPT2LMHeadModel") == 0;
@@ -296,14 +293,9 @@ bool hd__config_read(const char *function, const char *path, hd__config *c)
     return ok;
 }
 
-static const key *keys_of(const hd__config *c)
-{
-    return c->is_gpt2 ? gpt2_keys : llama_keys;
-}
-
 bool hd__sizes_ok(const char *function, const hd__config *c)
 {
-    for (const key *k = keys_of(c); k->name; k++) {
+    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
         const void *at = (const char *)&c->gpt2 + k->offset;
         int64_t least = k->kind == SIZE, v = least || k->kind == DERIVED ? *(const int64_t *)at : 0;
         if (v < least || v > INT32_MAX) {
@@ -359,7 +351,7 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
     const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
                     type);
-    for (const key *k = keys_of(c); k->name; k++) {
+    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
         if (k->kind != ONLY && strncmp(k->name, "rope_", 5) != 0) {
             add_member(t, k, k->name, &c->gpt2);
         }
@@ -379,7 +371,6 @@ bool hd_generate_options_load(const char *folder, hd_generate_options *o)
         return false;
     }
     *o = hd_generate_defaults();
-    hd_generate_options read = *o;
     hd__text path = {0};
     int own = hd__look_for(function, folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
@@ -387,9 +378,9 @@ bool hd_generate_options_load(const char *folder, hd_generate_options *o)
     static const key_table ends_only = {
         &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
     bool ok = d && config_fill(&(config_file){function, path.s, d},
-                               own ? &generation_table : &ends_only, &read);
-    if (ok) {
-        *o = read;
+                               own ? &generation_table : &ends_only, o);
+    if (!ok) {
+        *o = hd_generate_defaults();
     }
     hd_dict_free(d);
     hd_free(path.s);

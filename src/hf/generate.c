@@ -26,10 +26,8 @@ static void seen_free(hd__seen *s)
     for (int64_t i = 0; s && i < s->layers; i++) {
         hd_kv_cache_free(s->cache[i]);
     }
-    if (s) {
-        hd_release(s->cos);
-        hd_release(s->sin);
-    }
+    hd_release(s ? s->cos : NULL);
+    hd_release(s ? s->sin : NULL);
     hd_free(s);
 }
 
@@ -53,7 +51,7 @@ static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
 /* The logits (b, vocab) that follow the ids (b, t), which follow those in s */
 static hd_tensor *next_logits(hd__model *m, hd_tensor *ids, hd__seen *s)
 {
-    hd_tensor *h = m->family->hidden(m, ids, s); /* (b, t, e) */
+    hd_tensor *h = m->hidden(m, ids, s); /* (b, t, e) */
     hd_tensor *logits = hd_forward(m->head, hd_select(h, 1, -1));
     s->len += logits ? hd_size(ids, 1) : 0;
     return logits;

@@ -191,8 +191,6 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d
 {
     static const hd_module_type type =
         HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward);
-    static const hd__family family = {"transformer", "transformer.wte.weight", transformer_new,
-                                      gpt2_hidden};
     hd_gpt2_config defaults = hd_gpt2_config_defaults();
     c = c ? c : &defaults;
     if (!HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {
@@ -204,7 +202,7 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d
         return NULL;
     }
     return hd__model_new(&type,
-                         &(hd__model){.family = &family,
+                         &(hd__model){.hidden = gpt2_hidden,
                                       .config = config,
                                       .layers = c->n_layer,
                                       .kv_heads = c->n_head,
@@ -212,7 +210,8 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d
                                       .positions = c->n_positions,
                                       .vocab = c->vocab_size,
                                       .width = c->n_embd},
-                         c->initializer_range, c->tie_word_embeddings, d);
+                         "transformer", transformer_new, c->initializer_range,
+                         c->tie_word_embeddings ? "transformer.wte.weight" : NULL, d);
 }
 
 hd_module *hd_gpt2_new(const hd_gpt2_config *c)

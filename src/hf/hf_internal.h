@@ -24,34 +24,26 @@ typedef struct hd__config {
     };
 } hd__config;
 
-typedef struct hd__model hd__model;
-
-/* What tells both kinds of models apart. */
-typedef struct hd__family {
-    const char *body_name, *embedding; /* "model", "model.embed_tokens.weight" */
-    hd_module *(*body_new)(const hd__config *c, hd_dtype d);
+typedef struct hd__model {
+    hd_module base;
     /* The last layer's output (b, t, width) for ids (b, t) that follow those in `seen`, or that
      * stand alone where it is NULL */
-    hd_tensor *(*hidden)(hd__model *m, hd_tensor *ids, hd__seen *seen);
-} hd__family;
-
-struct hd__model {
-    hd_module base;
-    const hd__family *family;
+    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, hd__seen *seen);
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
     int64_t layers, kv_heads, head_dim, positions, vocab, width;
-};
+} hd__model;
 
 /* The public constructors. Messages begin with `caller`. d: that of the matrices. */
 hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
 hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
 
-/* A new module of the class with what `like` says and a body and a head. Weights are drawn if the
- * init mode is on: normal(0, std), norms of ones and biases of zeros. tied: lm_head.weight is the
- * embedding's. */
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, double std, bool tied,
-                         hd_dtype d);
+/* A new module of the class with what `like` says, a body, which body_new makes, and a head, whose
+ * weight is tied to the parameter `tied` unless that is NULL. Weights are drawn if the init mode is
+ * on: normal(0, std), norms of ones and biases of zeros. */
+hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
+                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
+                         const char *tied, hd_dtype d);
 /* The forward of both models, by which they are known. */
 hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
 

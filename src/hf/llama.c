@@ -149,10 +149,7 @@ static bool tables(const hd__model *m, int64_t t, call *c)
     if (!seen) {
         return hd_rotary_tables(m->head_dim, t, rope, &c->cos, &c->sin);
     }
-    if (!seen->cos) {
-        if (!hd_rotary_tables(m->head_dim, seen->most, rope, &c->cos, &c->sin)) {
-            return false;
-        }
+    if (!seen->cos && hd_rotary_tables(m->head_dim, seen->most, rope, &c->cos, &c->sin)) {
         seen->cos = hd_retain(c->cos);
         seen->sin = hd_retain(c->sin);
     }
@@ -191,7 +188,6 @@ static hd_module *body_new(const hd__config *config, hd_dtype d)
 hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d)
 {
     static const hd_module_type types[] = CLASSES(hd__model, "ForCausalLM", hd__model_forward);
-    static const hd__family family = {"model", "model.embed_tokens.weight", body_new, llama_hidden};
     hd__config own = {.llama = hd_llama_config_defaults()};
     c = c ? c : &own.llama;
     if (!HD__SIZE_OK_TO(caller, c, "hd_llama_config_defaults()")) {
@@ -220,7 +216,7 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype
     hd_release(cos);
     hd_release(sin);
     return hd__model_new(&types[c->qkv_bias],
-                         &(hd__model){.family = &family,
+                         &(hd__model){.hidden = llama_hidden,
                                       .config = own,
                                       .layers = c->num_hidden_layers,
                                       .kv_heads = c->num_key_value_heads,
@@ -228,7 +224,8 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype
                                       .positions = c->max_position_embeddings,
                                       .vocab = c->vocab_size,
                                       .width = c->hidden_size},
-                         c->initializer_range, c->tie_word_embeddings, d);
+                         "model", body_new, c->initializer_range,
+                         c->tie_word_embeddings ? "model.embed_tokens.weight" : NULL, d);
 }
 
 hd_module *hd_llama_new(const hd_llama_config *c)

@@ -189,23 +189,75 @@ static bool lora_draw(const lora *m)
     return ok && hd_init_zeros_(B);
 }
 
+/* ---------------------------------------------------------------- the tensors of files */
+
+/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
+static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
+{
+    hd_dict *d = hd_dict_new();
+    hd__text key = {0};
+    bool ok = d;
+    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i / 2);
+        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
+        hd__text_cut(&key, 0);
+        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
+        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
+        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
+    }
+    hd_free(key.s);
+    return hd__dict_if(ok, d);
+}
+
+/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list)
+{
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
+    bool ok = d;
+    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        hd_tensor *to = hd_dict_get(d, name);
+        int64_t at = hd_safetensors_find(f, name);
+        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
+        const char *found =
+            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+        ok = strcmp(found, wanted) == 0
+                 ? hd_copy_(to, hd_safetensors_read(f, at))
+                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
+                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
+                                "this model has it",
+                                HD__CUT(path), name, found, wanted);
+    }
+    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
+        ok = hd_error_set(HD_VALUE,
+                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
+                          ", as an adapter for this model has",
+                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
+    }
+    hd_dict_free(d);
+    hd_scope_close(scope);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- applying */
+
 hd_lora_options hd_lora_defaults(void)
 {
     static const char *const all[] = {"all-linear"};
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
-                          hd_module *list);
-
 /* Has the file r rows? Before any matrix of so many is made. */
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
-    int64_t bytes = f ? hd__file_bytes(f) : 0;
-    return f && (r <= bytes || hd_error_set(HD_FORMAT,
-                                            "hd_lora_load: '%.*s' has %" PRId64
-                                            " bytes of weights: expected at least r, %" PRId64,
-                                            HD__CUT(path), bytes, r));
+    int64_t bytes = hd__file_bytes(f);
+    return r <= bytes || hd_error_set(HD_FORMAT,
+                                      "hd_lora_load: '%.*s' has %" PRId64
+                                      " bytes of weights: expected at least r, %" PRId64,
+                                      HD__CUT(path), bytes, r);
 }
 
 /* Gives m adapters; with a path, those of that file. */
@@ -213,7 +265,7 @@ static bool lora_put(const char *function, hd_module *m, const hd_lora_options *
 {
     hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
     hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
-    bool fits = names && (!path || rank_fits(path, f, o->r));
+    bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
     hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
     bool ok = list && (!path || fill_adapters(path, f, names, list)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
@@ -271,28 +323,10 @@ bool hd_lora_merge(hd_module *m)
     return ok;
 }
 
-/* ---------------------------------------------------------------- writing files */
+/* ---------------------------------------------------------------- folders */
 
 static const char config_name[] = "adapter_config.json";
 static const char tensors_name[] = "adapter_model.safetensors";
-
-/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
-static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
-{
-    hd_dict *d = hd_dict_new();
-    hd__text key = {0};
-    bool ok = d;
-    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
-        const char *name = hd_dict_name(names, i / 2);
-        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
-        hd__text_cut(&key, 0);
-        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
-        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
-        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
-    }
-    hd_free(key.s);
-    return hd__dict_if(ok, d);
-}
 
 /* Writes the one configuration of all adapters of m, which must have the same numbers. */
 static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
@@ -349,47 +383,11 @@ bool hd_lora_save(hd_module *m, const char *folder)
     hd__folder f = {.function = function,
                     .path = folder,
                     .what = "adapter",
-                    .advice = "",
                     .names = files,
                     .fill = write_adapter,
                     .user = m};
     return hd__given_to(function, "m", m) && hd__given_to(function, "folder", folder) &&
            hd__may_save(function) && hd__folder_write(&f);
-}
-
-/* ---------------------------------------------------------------- reading files */
-
-/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
-static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
-                          hd_module *list)
-{
-    HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
-    hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
-    bool ok = d;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        const char *name = hd_dict_name(d, i);
-        hd_tensor *to = hd_dict_get(d, name);
-        int64_t at = hd_safetensors_find(f, name);
-        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
-        const char *found =
-            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
-        ok = strcmp(found, wanted) == 0
-                 ? hd_copy_(to, hd_safetensors_read(f, at))
-                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
-                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
-                                "this model has it",
-                                HD__CUT(path), name, found, wanted);
-    }
-    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
-        ok = hd_error_set(HD_VALUE,
-                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
-                          ", as an adapter for this model has",
-                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
-    }
-    hd_dict_free(d);
-    hd_scope_close(scope);
-    return ok;
 }
 
 bool hd_lora_load(hd_module *m, const char *folder)

@@ -65,7 +65,7 @@ hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
             HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
             name, hd_size(ids, 1), m->positions);
     }
-    return hd_forward(m->head, m->family->hidden(m, ids, NULL));
+    return hd_forward(m->head, m->hidden(m, ids, NULL));
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
@@ -167,31 +167,32 @@ hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const 
                       hd_dtype d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
-    for (int64_t i = 0; i < n && hd_module_list_append(list, hd__stored(make(c), d));) {
-        i++;
+    bool ok = list;
+    for (int64_t i = 0; ok && i < n; i++) {
+        ok = hd_module_list_append(list, hd__stored(make(c), d));
     }
     return hd_module_ready(list);
 }
 
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, double std, bool tied,
-                         hd_dtype d)
+hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
+                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
+                         const char *tied, hd_dtype d)
 {
     hd__model *model = (hd__model *)hd_module_new(type);
     if (!model) {
         return NULL;
     }
     hd_module base = model->base, *m = &model->base;
-    const hd__family *f = like->family;
     *model = *like;
     model->base = base;
     bool draw = hd_set_init_mode(false);
-    hd_register_module(m, f->body_name, &model->body, f->body_new(&like->config, d));
+    hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
     hd_register_module(m, "lm_head", &model->head,
                        hd__stored(hd_linear_new(like->width, like->vocab, false), d));
     hd_set_init_mode(draw);
     m = hd_module_ready(m);
-    bool ok = m && (!tied || hd_module_set_parameter(m, "lm_head.weight",
-                                                     hd_module_get_parameter(m, f->embedding)));
+    bool ok = m && (!tied ||
+                    hd_module_set_parameter(m, "lm_head.weight", hd_module_get_parameter(m, tied)));
     return hd__module_if(ok && (!draw || draw_weights(model, std)), m);
 }
 

@@ -72,14 +72,12 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
         const char *name = hd_safetensors_name(f, i);
         hd__text_cut(&longer, 0);
         hd__text_format(&longer, "%s%s", gpt2_prefix, name);
-        if (longer.failed) {
-            ok = false;
-        } else if (hd_dict_kind_of(weights, name) == HD_DICT_MISSING &&
-                   hd_dict_kind_of(weights, longer.s) == HD_DICT_MISSING &&
-                   strcmp(name, head_name) != 0 && !passed_over(name)) {
-            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
-                              HD__CUT(path), HD__CUT(name));
-        }
+        ok = !longer.failed &&
+             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
+              hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
+              strcmp(name, head_name) == 0 || passed_over(name) ||
+              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
+                           HD__CUT(path), HD__CUT(name)));
     }
     hd_free(longer.s);
     return ok;

@@ -144,7 +144,6 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
     hd__folder f = {.function = function,
                     .path = folder,
                     .what = "model",
-                    .advice = "",
                     .names = files,
                     .fill = write_files,
                     .user = &(saving){m, o}};

@@ -225,7 +225,7 @@ bool hd__folder_place_ok(const hd__folder *f)
         return f->replaceable(f->path);
     }
     return hd_error_set(HD_IO, "%s: '%.*s' exists already: expected a new name%s", f->function,
-                        HD__CUT(f->path), f->advice);
+                        HD__CUT(f->path), f->advice ? f->advice : "");
 }
 
 static bool show_new(const hd__folder *f)
