@@ -95,6 +95,8 @@ START_TEST(configurations)
          "'@/config.json': rope_scaling.rope_type: found yarn: expected default or llama3"},
         {"\"rope_scaling\": null", "\"rms_norm_eps\": \"x\"", HD_VALUE,
          "'@/config.json': rms_norm_eps: found x: expected a number"},
+        {"\"rope_scaling\": null", "\"attention_dropout\": 0.1", HD_VALUE,
+         "'@/config.json': attention_dropout: found 0.1: expected 0"},
         {"\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3", HD_VALUE,
          "'@/config.json': num_key_value_heads 3 and num_attention_heads 4: expected a multiple"},
         {"\"num_attention_heads\": 4", "\"num_attention_heads\": 6", HD_VALUE,
