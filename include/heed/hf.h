@@ -103,7 +103,7 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
  * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
  * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
- * ".tmp"; the next call for the same folder uses it up. Tensors of another dtype are converted in
+ * ".tmp"; the next call for the same folder removes it. Tensors of another dtype are converted in
  * memory. Nothing is written while an error stands or m has adapters (HD_STATE), or if lm_head is
  * not the one of m's configuration (HD_SHAPE). */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,

@@ -128,24 +128,6 @@ static inline bool hd__warns(void)
     return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
 }
 
-/* ---------------------------------------------------------------- numbers as text */
-
-enum {
-    HD__PRECISION_MAX = 1000,
-    HD__NUMBER_TEXT =
-        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
-    HD__FLOAT_TEXT = 56
-};
-
-/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
- * every locale and without a sign for nan. Returns the length. */
-int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
-
-/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
- * message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
-const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
-#define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
-
 /* ---------------------------------------------------------------- saved state */
 
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */

@@ -14,15 +14,13 @@ struct hd_config_source {
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
-enum { HD__SHOWN = 96, HD__EXPECTED = 320, HD__NUMBER = 32 };
+enum { HD__SHOWN = 96, HD__EXPECTED = 320 };
 
 /* ---------------------------------------------------------------- texts (text.c) */
 
 /* Makes text fit for a message: short, and on one line. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 #define HD__CONFIG_SHOWN(text) hd__config_shown((text), (char[HD__SHOWN]){0})
-/* Writes v with as few digits as give it back, in every locale the same. Returns out. */
-const char *hd__config_number(double v, char out[HD__NUMBER]);
 
 /* ---------------------------------------------------------------- the table (table.c) */
 

@@ -41,7 +41,7 @@ static const char *found_text(const cJSON *item, char out[HD__SHOWN])
 {
     char text[HD__SHOWN];
     switch (item->type & 0xFF) {
-    case cJSON_Number: return hd__config_number(item->valuedouble, out);
+    case cJSON_Number: return hd__short_text(item->valuedouble, out);
     case cJSON_String:
         snprintf(out, HD__SHOWN, "\"%.90s\"", hd__config_shown(item->valuestring, text));
         return out;

@@ -90,11 +90,9 @@ void hd__config_put(const hd_config_field *f, void *config, double v)
 
 static const char *expected_number(const hd_config_field *f, char out[HD__EXPECTED])
 {
-    char min[HD__NUMBER], max[HD__NUMBER];
     const char *what = f->type == HD_CONFIG_INT ? "an integer" : "a number";
+    const char *min = HD__SHORT(hd__config_min(f)), *max = HD__SHORT(hd__config_max(f));
     bool low = !isinf(hd__config_min(f)), high = !isinf(hd__config_max(f));
-    hd__config_number(hd__config_min(f), min);
-    hd__config_number(hd__config_max(f), max);
     const char *from = !low ? "" : high ? " from " : ", at least ";
     const char *to = !high ? "" : low ? " to " : ", at most ";
     snprintf(out, HD__EXPECTED, "%s%s%s%s%s", what, from, low ? min : "", to, high ? max : "");

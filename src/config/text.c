@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "config/config_internal.h"
 
@@ -26,19 +25,6 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
     return out;
 }
 
-const char *hd__config_number(double v, char out[HD__NUMBER])
-{
-    void *before = hd__sys_locale_enter();
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(out, HD__NUMBER, "%.*g", digits, v);
-        if (strtod(out, NULL) == v) {
-            break;
-        }
-    }
-    hd__sys_locale_leave(before);
-    return out;
-}
-
 /* ---------------------------------------------------------------- is it right? */
 
 static bool text_ok(const hd_config_field *f, const void *config)
@@ -50,7 +36,7 @@ static bool text_ok(const hd_config_field *f, const void *config)
 
 static bool value_ok(const hd_config_source *from, const hd_config_field *f, const void *config)
 {
-    char expected[HD__EXPECTED], number[HD__NUMBER];
+    char expected[HD__EXPECTED];
     size_t n;
     if (f->type == HD_CONFIG_STRING) {
         return text_ok(f, config) ||
@@ -63,8 +49,8 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
     bool choice = f->type == HD_CONFIG_ENUM;
     bool ok = choice ? v >= 0 && hd__config_choice_at(f, (int64_t)v, &n)
                      : v >= hd__config_min(f) && v <= hd__config_max(f) && isfinite(v);
-    return ok || hd_config_refuse(from, f->path, "found %s: expected %s",
-                                  hd__config_number(v, number), hd__config_expected(f, expected));
+    return ok || hd_config_refuse(from, f->path, "found %s: expected %s", HD__SHORT(v),
+                                  hd__config_expected(f, expected));
 }
 
 static bool config_ok(const char *function, const hd_config_table *t, const void *config)
@@ -85,7 +71,6 @@ static bool config_ok(const char *function, const hd_config_table *t, const void
 
 static void put_value(hd__text *t, const hd_config_field *f, const void *config)
 {
-    char number[HD__NUMBER];
     const char *text = (const char *)config + f->offset;
     double v = f->type == HD_CONFIG_STRING ? 0 : hd__config_get(f, config);
     size_t n = 0;
@@ -97,7 +82,7 @@ static void put_value(hd__text *t, const hd_config_field *f, const void *config)
         break;
     case HD_CONFIG_BOOL: hd__text_puts(t, v != 0 ? "true" : "false"); break;
     case HD_CONFIG_INT: hd__text_format(t, "%" PRId64, (int64_t)v); break;
-    default: hd__text_puts(t, hd__config_number(v, number));
+    default: hd__text_puts(t, HD__SHORT(v));
     }
 }
 

@@ -1,56 +1,60 @@
-/* config.c - config.json and generation_config.json.
+/* config.c - config.json, generation_config.json and adapter_config.json.
  *
- * The tables say which keys of config.json are used, which have no effect, and which may have one
- * value only, because heed has no other. */
+ * The tables say which keys of a file are used, which have no effect, and which may have some
+ * values only, because heed has no others. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/system/system.h"
 #include "hf/hf_internal.h"
 
 /* ---------------------------------------------------------------- tables */
 
-typedef enum kind { INT, DOUBLE, BOOL, ONLY } kind;
+/* INT may have any value, SIZE is from 1 to 2^31, and DERIVED is a size or 0: as it follows from
+ * others. ONLY: one of the words of `only`. ENDS and NAMES: the next of the end tokens of
+ * generation, and of the target modules of adapters, for which there is room. */
+typedef enum kind { INT, SIZE, DERIVED, DOUBLE, BOOL, ENDS, NAMES, ONLY } kind;
 
+/* A name is a path. One that ends in '.' also stands for what is inside of it, and one that ends in
+ * '_' for all that begin so. */
 typedef struct key {
-    const char *name; /* a path; one that ends in '.' stands for all that begin so */
+    const char *name;
     kind kind;
-    size_t offset;    /* in the configuration */
-    const char *only; /* the one value */
+    size_t offset; /* in the configuration */
+    const char *only;
 } key;
 
-#define GPT2(kind, field)                                                                          \
+typedef struct key_table {
+    const key *keys;   /* up to one without a name */
+    const char *idle;  /* names that have no effect, as words; NULL: all other names */
+    const char *other; /* what is expected in place of a key that is in neither, whose values the
+                        * row without a name has, and of ONLY; NULL: such a key is a warning */
+} key_table;
+
+#define FIELD(of, kind, field) #field, kind, offsetof(of, field), NULL
+#define GPT2(kind, field) FIELD(hd_gpt2_config, kind, field)
+#define LLAMA(kind, field) FIELD(hd_llama_config, kind, field)
+#define ROPE(prefix, kind, field) prefix #field, kind, offsetof(hd_llama_config, rope.field), NULL
+#define SCALING(prefix)                                                                            \
+    {ROPE(prefix, DOUBLE, factor)}, {ROPE(prefix, DOUBLE, low_freq_factor)},                       \
+        {ROPE(prefix, DOUBLE, high_freq_factor)},                                                  \
     {                                                                                              \
-#field, kind, offsetof(hd_gpt2_config, field), NULL                                        \
-    }
-#define LLAMA(kind, field)                                                                         \
-    {                                                                                              \
-#field, kind, offsetof(hd_llama_config, field), NULL                                       \
-    }
-#define ROPE(name, field)                                                                          \
-    {                                                                                              \
-        name, DOUBLE, offsetof(hd_llama_config, rope.field), NULL                                  \
-    }
-#define ROPE_INT(name, field)                                                                      \
-    {                                                                                              \
-        name, INT, offsetof(hd_llama_config, rope.field), NULL                                     \
+        ROPE(prefix, INT, original_max_position_embeddings)                                        \
     }
 
 static const key gpt2_keys[] = {
-    GPT2(INT, vocab_size),
-    GPT2(INT, n_positions),
-    GPT2(INT, n_embd),
-    GPT2(INT, n_layer),
-    GPT2(INT, n_head),
-    GPT2(INT, n_inner),
-    GPT2(DOUBLE, layer_norm_epsilon),
-    GPT2(DOUBLE, embd_pdrop),
-    GPT2(DOUBLE, attn_pdrop),
-    GPT2(DOUBLE, resid_pdrop),
-    GPT2(DOUBLE, initializer_range),
-    GPT2(BOOL, tie_word_embeddings),
+    {GPT2(SIZE, vocab_size)},
+    {GPT2(SIZE, n_positions)},
+    {GPT2(SIZE, n_embd)},
+    {GPT2(SIZE, n_layer)},
+    {GPT2(SIZE, n_head)},
+    {GPT2(DERIVED, n_inner)},
+    {GPT2(DOUBLE, layer_norm_epsilon)},
+    {GPT2(DOUBLE, embd_pdrop)},
+    {GPT2(DOUBLE, attn_pdrop)},
+    {GPT2(DOUBLE, resid_pdrop)},
+    {GPT2(DOUBLE, initializer_range)},
+    {GPT2(BOOL, tie_word_embeddings)},
     {"activation_function", ONLY, 0, "gelu_new"},
     {"scale_attn_weights", ONLY, 0, "true"},
     {"scale_attn_by_inverse_layer_idx", ONLY, 0, "false"},
@@ -60,28 +64,22 @@ static const key gpt2_keys[] = {
 };
 
 static const key llama_keys[] = {
-    LLAMA(INT, vocab_size),
-    LLAMA(INT, hidden_size),
-    LLAMA(INT, intermediate_size),
-    LLAMA(INT, num_hidden_layers),
-    LLAMA(INT, num_attention_heads),
-    LLAMA(INT, num_key_value_heads),
-    LLAMA(INT, head_dim),
-    LLAMA(INT, max_position_embeddings),
-    LLAMA(INT, pad_token_id),
-    LLAMA(DOUBLE, rms_norm_eps),
-    LLAMA(DOUBLE, initializer_range),
-    LLAMA(BOOL, tie_word_embeddings),
-    ROPE("rope_theta", theta),
-    ROPE("rope_parameters.rope_theta", theta),
-    ROPE("rope_parameters.factor", factor),
-    ROPE("rope_parameters.low_freq_factor", low_freq_factor),
-    ROPE("rope_parameters.high_freq_factor", high_freq_factor),
-    ROPE_INT("rope_parameters.original_max_position_embeddings", original_max_position_embeddings),
-    ROPE("rope_scaling.factor", factor),
-    ROPE("rope_scaling.low_freq_factor", low_freq_factor),
-    ROPE("rope_scaling.high_freq_factor", high_freq_factor),
-    ROPE_INT("rope_scaling.original_max_position_embeddings", original_max_position_embeddings),
+    {LLAMA(SIZE, vocab_size)},
+    {LLAMA(SIZE, hidden_size)},
+    {LLAMA(SIZE, intermediate_size)},
+    {LLAMA(SIZE, num_hidden_layers)},
+    {LLAMA(SIZE, num_attention_heads)},
+    {LLAMA(DERIVED, num_key_value_heads)},
+    {LLAMA(DERIVED, head_dim)},
+    {LLAMA(SIZE, max_position_embeddings)},
+    {LLAMA(INT, pad_token_id)},
+    {LLAMA(DOUBLE, rms_norm_eps)},
+    {LLAMA(DOUBLE, initializer_range)},
+    {LLAMA(BOOL, tie_word_embeddings)},
+    {ROPE("rope_", DOUBLE, theta)},
+    {ROPE("rope_parameters.rope_", DOUBLE, theta)},
+    SCALING("rope_parameters."),
+    SCALING("rope_scaling."),
     {"hidden_act", ONLY, 0, "silu"},
     {"attention_bias", ONLY, 0, "false"},
     {"mlp_bias", ONLY, 0, "false"},
@@ -94,116 +92,146 @@ static const key llama_keys[] = {
     {NULL, INT, 0, NULL},
 };
 
-/* What has no effect: words in the form of a key's name. rope_type_ok reads the types. */
+/* rope_type_ok reads the types. */
 static const char idle_keys[] =
     "architectures. model_type torch_dtype dtype transformers_version use_cache bos_token_id "
-    "eos_token_id eos_token_id. pad_token_id _name_or_path task_specific_params. "
-    "transformers.js_config. gradient_checkpointing output_ return_dict chunk_size_feed_forward "
-    "id2label. label2id. n_ctx summary_ rope_parameters.rope_type rope_scaling.rope_type "
-    "rope_scaling.type pretraining_tp is_llama_config max_window_layers sliding_window";
+    "eos_token_id. pad_token_id _name_or_path task_specific_params. transformers.js_config. "
+    "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. n_ctx "
+    "summary_ rope_parameters.rope_type rope_scaling.rope_type rope_scaling.type pretraining_tp "
+    "is_llama_config max_window_layers sliding_window";
 
 static const key generation_keys[] = {
-    {"do_sample", BOOL, offsetof(hd_generate_options, do_sample), NULL},
-    {"temperature", DOUBLE, offsetof(hd_generate_options, temperature), NULL},
-    {"top_k", INT, offsetof(hd_generate_options, top_k), NULL},
-    {"top_p", DOUBLE, offsetof(hd_generate_options, top_p), NULL},
-    {"repetition_penalty", DOUBLE, offsetof(hd_generate_options, repetition_penalty), NULL},
-    {"max_new_tokens", INT, offsetof(hd_generate_options, max_new_tokens), NULL},
-    {"pad_token_id", INT, offsetof(hd_generate_options, pad_token_id), NULL},
+    {FIELD(hd_generate_options, BOOL, do_sample)},
+    {FIELD(hd_generate_options, DOUBLE, temperature)},
+    {FIELD(hd_generate_options, INT, top_k)},
+    {FIELD(hd_generate_options, DOUBLE, top_p)},
+    {FIELD(hd_generate_options, DOUBLE, repetition_penalty)},
+    {FIELD(hd_generate_options, INT, max_new_tokens)},
+    {FIELD(hd_generate_options, INT, pad_token_id)},
     {"num_beams", ONLY, 0, "1"},
+    {"eos_token_id.", ENDS, 0, NULL},
     {NULL, INT, 0, NULL},
 };
 
-static const char idle_generation_keys[] =
-    "eos_token_id eos_token_id. bos_token_id transformers_version _from_model_config max_length "
-    "use_cache output_ return_dict_in_generate";
+static const key adapter_keys[] = {
+    {FIELD(hd_lora_options, INT, r)},
+    {FIELD(hd_lora_options, DOUBLE, lora_alpha)},
+    {FIELD(hd_lora_options, DOUBLE, lora_dropout)},
+    {"target_modules.", NAMES, 0, NULL},
+    {"bias", ONLY, 0, "none"},
+    {"init_lora_weights", ONLY, 0, "true false gaussian"},
+    {"peft_type", ONLY, 0, "LORA"},
+    {NULL, ONLY, 0, "false"},
+};
+
+static const key_table gpt2_table = {gpt2_keys, idle_keys, NULL};
+static const key_table llama_table = {llama_keys, idle_keys, NULL};
+static const key_table generation_table = {
+    generation_keys,
+    "bos_token_id transformers_version _from_model_config max_length use_cache output_ "
+    "return_dict_in_generate",
+    NULL};
+static const key_table adapter_table = {
+    adapter_keys,
+    "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
+    "megatron_core. qalora_group_size revision task_type",
+    "plain LoRA, without this key or with its default"};
 
 /* ---------------------------------------------------------------- values */
 
+/* A file that was read. */
+typedef struct config_file {
+    const char *function, *path; /* for messages */
+    const hd_dict *values;
+} config_file;
+
 /* The value of a name as a text, for a message or to compare it. */
-static const char *value_text(const hd_dict *d, const char *name, char text[64])
+static const char *value_text(const config_file *f, const char *name, char text[HD__FLOAT_TEXT])
 {
-    int64_t whole;
     double v;
-    hd_dict_kind found = hd_dict_kind_of(d, name);
-    if (found == HD_DICT_STRING) {
-        return hd_dict_get_string(d, name);
+    if (hd_dict_kind_of(f->values, name) == HD_DICT_STRING) {
+        return hd_dict_get_string(f->values, name);
     }
-    if (found == HD_DICT_INT && hd_dict_get_int(d, name, &whole)) {
-        snprintf(text, 64, "%" PRId64, whole);
-    } else if (hd_dict_get_double(d, name, &v)) {
-        snprintf(text, 64, "%.17g", v);
-    }
-    return text;
+    return hd_dict_get_double(f->values, name, &v) ? hd__short_text(v, text) : "";
 }
 
-static bool refuse(const char *call, const char *path, const hd_dict *d, const char *name,
-                   const char *expected)
+static bool refuse(const config_file *f, const char *name, const char *expected)
 {
-    char text[64];
-    const char *found = value_text(d, name, text);
-    return hd_error_set(HD_VALUE, "%s: '%.*s': %.*s: found %.*s: expected %s", call, HD__CUT(path),
-                        HD__CUT(name), HD__CUT(found), expected);
-}
-
-static bool config_set(const char *call, const char *path, const hd_dict *d, const char *name,
-                       const key *k, void *config)
-{
-    char *at = (char *)config + k->offset, text[64];
-    hd_dict_kind found = hd_dict_kind_of(d, name);
-    const char *string = found == HD_DICT_STRING ? hd_dict_get_string(d, name) : NULL;
-    switch (k->kind) {
-    case INT:
-        return found == HD_DICT_INT ? hd_dict_get_int(d, name, (int64_t *)(void *)at)
-                                    : refuse(call, path, d, name, "a whole number");
-    case DOUBLE:
-        return found != HD_DICT_STRING ? hd_dict_get_double(d, name, (double *)(void *)at)
-                                       : refuse(call, path, d, name, "a number");
-    case BOOL:
-        if (!string || (strcmp(string, "true") != 0 && strcmp(string, "false") != 0)) {
-            return refuse(call, path, d, name, "true or false");
-        }
-        *(bool *)at = string[0] == 't';
-        return true;
-    default:
-        return strcmp(value_text(d, name, text), k->only) == 0 ||
-               refuse(call, path, d, name, k->only);
-    }
+    char text[HD__FLOAT_TEXT];
+    const char *found = value_text(f, name, text);
+    return hd_error_set(HD_VALUE, "%s: '%.*s': %.*s: found %.*s: expected %s", f->function,
+                        HD__CUT(f->path), HD__CUT(name), HD__CUT(found), expected);
 }
 
 /* Does the key of n bytes stand for the name? */
 static bool stands_for(const char *key, size_t n, const char *name)
 {
-    bool all = key[n - 1] == '.' || key[n - 1] == '_';
-    return strncmp(name, key, n) == 0 && (all || name[n] == '\0');
+    bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
+    n -= inside;
+    return strncmp(name, key, n) == 0 && (all || !name[n] || (inside && name[n] == '.'));
 }
 
-static bool is_idle(const char *idle, const char *name)
+static bool is_among(const char *words, const char *name)
 {
-    size_t n = strcspn(idle, " ");
-    while (*idle && !stands_for(idle, n, name)) {
-        idle += n + (idle[n] == ' ');
-        n = strcspn(idle, " ");
+    size_t n = strcspn(words, " ");
+    while (*words && !stands_for(words, n, name)) {
+        words += n + (words[n] == ' ');
+        n = strcspn(words, " ");
     }
-    return *idle;
+    return *words;
 }
 
-/* Fills `config` with what the file at path has for the keys. */
-static bool config_fill(const char *function, const char *path, const hd_dict *d, const key *keys,
-                        const char *idle, void *config)
+static bool config_set(const config_file *f, const char *name, const key *k, void *config)
+{
+    void *at = (char *)config + k->offset;
+    char text[HD__FLOAT_TEXT];
+    const char *value = value_text(f, name, text);
+    hd_dict_kind found = hd_dict_kind_of(f->values, name);
+    hd_generate_options *o = config;
+    hd_lora_options *lora = config;
+    switch (k->kind) {
+    case DOUBLE: return found != HD_DICT_STRING && hd_dict_get_double(f->values, name, at);
+    case BOOL: *(bool *)at = strcmp(value, "true") == 0; return is_among("true false", value);
+    case ONLY: return is_among(k->only, value);
+    case ENDS:
+        return found == HD_DICT_INT && o->num_eos < HD_EOS_MOST &&
+               hd_dict_get_int(f->values, name, &o->eos_token_id[o->num_eos++]);
+    case NAMES:
+        ((const char **)lora->target_modules)[lora->num_target_modules++] = value;
+        return found == HD_DICT_STRING && (strchr(name, '.') || strcmp(value, "all-linear") == 0);
+    default: return found == HD_DICT_INT && hd_dict_get_int(f->values, name, at);
+    }
+}
+
+/* What the key takes, for a message */
+static const char *expected_of(const key *k, const char *other)
+{
+    switch (k->kind) {
+    case DOUBLE: return "a number";
+    case BOOL: return "true or false";
+    case ONLY: return other ? other : k->only;
+    case ENDS: return "a whole number, and at most 16 of them";
+    case NAMES: return "a list of names, or all-linear";
+    default: return "a whole number";
+    }
+}
+
+/* Fills `config` with what the file has for the keys. */
+static bool config_fill(const config_file *f, const key_table *t, void *config)
 {
     bool ok = true;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        const char *name = hd_dict_name(d, i);
-        const key *k = keys;
+    for (int64_t i = 0; ok && i < hd_dict_len(f->values); i++) {
+        const char *name = hd_dict_name(f->values, i);
+        const key *k = t->keys;
         while (k->name && !stands_for(k->name, strlen(k->name), name)) {
             k++;
         }
-        if (k->name) {
-            ok = config_set(function, path, d, name, k, config);
-        } else if (!is_idle(idle, name)) {
-            hd_warn("%s: '%.*s': %.*s has no effect: heed does not know this key", function,
-                    HD__CUT(path), HD__CUT(name));
+        bool known = k->name || !t->idle || is_among(t->idle, name);
+        if (k->name || (!known && t->other)) {
+            ok = config_set(f, name, k, config) || refuse(f, name, expected_of(k, t->other));
+        } else if (!known) {
+            hd_warn("%s: '%.*s': %.*s has no effect: heed does not know this key", f->function,
+                    HD__CUT(f->path), HD__CUT(name));
         }
     }
     return ok;
@@ -212,18 +240,17 @@ static bool config_fill(const char *function, const char *path, const hd_dict *d
 /* ---------------------------------------------------------------- config.json */
 
 /* Which scaling of rotary positions is asked for, in the new form or in the older one? */
-static bool rope_type_ok(const char *function, const char *path, const hd_dict *d,
-                         hd_rotary_options *rope)
+static bool rope_type_ok(const config_file *f, hd_rotary_options *rope)
 {
     static const char *const names[] = {"rope_parameters.rope_type", "rope_scaling.rope_type",
                                         "rope_scaling.type"};
     const char *type = "default";
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     for (int i = 2; i >= 0; i--) {
-        if (hd_dict_kind_of(d, names[i]) != HD_DICT_MISSING) {
-            type = value_text(d, names[i], text);
-            if (strcmp(type, "default") != 0 && strcmp(type, "llama3") != 0) {
-                return refuse(function, path, d, names[i], "default or llama3");
+        if (hd_dict_kind_of(f->values, names[i]) != HD_DICT_MISSING) {
+            type = value_text(f, names[i], text);
+            if (!is_among("default llama3", type)) {
+                return refuse(f, names[i], "default or llama3");
             }
         }
     }
@@ -235,68 +262,70 @@ static bool rope_type_ok(const char *function, const char *path, const hd_dict *
     return true;
 }
 
-static bool config_of(const char *function, const char *path, const hd_dict *d, hd__config *c)
+static bool config_of(const config_file *f, hd__config *c)
 {
     static const char name[] = "architectures.0";
-    char text[64];
+    char text[HD__FLOAT_TEXT];
     const char *found =
-        hd_dict_kind_of(d, name) == HD_DICT_MISSING ? "none" : value_text(d, name, text);
+        hd_dict_kind_of(f->values, name) == HD_DICT_MISSING ? "none" : value_text(f, name, text);
     c->is_gpt2 = strcmp(found, "GPT2LMHeadModel") == 0;
     if (c->is_gpt2) {
         c->gpt2 = hd_gpt2_config_defaults();
-        return config_fill(function, path, d, gpt2_keys, idle_keys, &c->gpt2);
+        return config_fill(f, &gpt2_table, &c->gpt2);
     }
     bool qwen2 = strcmp(found, "Qwen2ForCausalLM") == 0;
     if (!qwen2 && strcmp(found, "LlamaForCausalLM") != 0) {
         return hd_error_set(HD_VALUE,
                             "%s: '%.*s': architectures: found %.*s: expected GPT2LMHeadModel, "
                             "LlamaForCausalLM or Qwen2ForCausalLM",
-                            function, HD__CUT(path), HD__CUT(found));
+                            f->function, HD__CUT(f->path), HD__CUT(found));
     }
     c->llama = hd_llama_config_defaults();
     c->llama.qkv_bias = qwen2;
-    return config_fill(function, path, d, llama_keys, idle_keys, &c->llama) &&
-           rope_type_ok(function, path, d, &c->llama.rope);
+    return config_fill(f, &llama_table, &c->llama) && rope_type_ok(f, &c->llama.rope);
 }
 
 bool hd__config_read(const char *function, const char *path, hd__config *c)
 {
     hd_dict *d = hd__json_values(function, path);
-    bool ok = d && config_of(function, path, d, c);
+    bool ok = d && config_of(&(config_file){function, path, d}, c);
     hd_dict_free(d);
     return ok;
 }
 
-/* ---------------------------------------------------------------- written back */
-
-/* The shortest text of v that gives v again, as a JSON number with a point or an exponent. */
-static void add_double(hd__text *t, double v)
+bool hd__sizes_ok(const char *function, const hd__config *c)
 {
-    char text[40];
-    void *locale = hd__sys_locale_enter();
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) {
-            break;
+    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
+        const void *at = (const char *)&c->gpt2 + k->offset;
+        int64_t least = k->kind == SIZE, v = least || k->kind == DERIVED ? *(const int64_t *)at : 0;
+        if (v < least || v > INT32_MAX) {
+            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
+                                k->name, v);
         }
     }
-    hd__sys_locale_leave(locale);
-    hd__text_format(t, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+    return true;
 }
+
+bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
+                        hd_lora_options *o)
+{
+    return config_fill(&(config_file){function, path, d}, &adapter_table, o);
+}
+
+/* ---------------------------------------------------------------- written back */
 
 /* A member of the object, unless it stands for "none" or "as it follows". */
 static void add_member(hd__text *t, const key *k, const char *name, const void *config)
 {
     const void *at = (const char *)config + k->offset;
-    bool padding = strcmp(name, "pad_token_id") == 0;
-    if (k->kind == INT && *(const int64_t *)at == (padding ? HD_NO_PADDING : 0)) {
+    if (k->kind <= DERIVED && *(const int64_t *)at == (k->kind == INT ? HD_NO_PADDING : 0)) {
         return;
     }
     hd__text_format(t, ",\n  \"%s\": ", name);
     switch (k->kind) {
-    case INT: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
-    case DOUBLE: add_double(t, *(const double *)at); break;
-    default: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+    case DOUBLE: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
+    case BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+    default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
     }
 }
 
@@ -320,12 +349,11 @@ static void add_rope(hd__text *t, const hd_llama_config *c)
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
 {
     const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
-    const void *config = c->is_gpt2 ? (const void *)&c->gpt2 : &c->llama;
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
                     type);
     for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
         if (k->kind != ONLY && strncmp(k->name, "rope_", 5) != 0) {
-            add_member(t, k, k->name, config);
+            add_member(t, k, k->name, &c->gpt2);
         }
     }
     if (!c->is_gpt2) {
@@ -336,24 +364,6 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
 
 /* ---------------------------------------------------------------- generation_config.json */
 
-static bool ends_of(const char *function, const char *path, const hd_dict *d,
-                    hd_generate_options *o)
-{
-    static const char list[] = "eos_token_id.";
-    for (int64_t i = 0; i < hd_dict_len(d); i++) {
-        const char *name = hd_dict_name(d, i);
-        if (strcmp(name, "eos_token_id") == 0 || strncmp(name, list, sizeof list - 1) == 0) {
-            if (hd_dict_kind_of(d, name) != HD_DICT_INT || o->num_eos == HD_EOS_MOST) {
-                return refuse(function, path, d, name, "a whole number, and at most 16 of them");
-            }
-            if (!hd_dict_get_int(d, name, &o->eos_token_id[o->num_eos++])) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
 {
     static const char function[] = "hd_generate_options_load";
@@ -361,16 +371,16 @@ bool hd_generate_options_load(const char *folder, hd_generate_options *o)
         return false;
     }
     *o = hd_generate_defaults();
-    hd_generate_options read = *o;
     hd__text path = {0};
     int own = hd__look_for(function, folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
     hd_dict *d = given ? hd__json_values(function, path.s) : NULL;
-    bool ok =
-        d && ends_of(function, path.s, d, &read) &&
-        (!own || config_fill(function, path.s, d, generation_keys, idle_generation_keys, &read));
-    if (ok) {
-        *o = read;
+    static const key_table ends_only = {
+        &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
+    bool ok = d && config_fill(&(config_file){function, path.s, d},
+                               own ? &generation_table : &ends_only, o);
+    if (!ok) {
+        *o = hd_generate_defaults();
     }
     hd_dict_free(d);
     hd_free(path.s);

@@ -26,10 +26,8 @@ static void seen_free(hd__seen *s)
     for (int64_t i = 0; s && i < s->layers; i++) {
         hd_kv_cache_free(s->cache[i]);
     }
-    if (s) {
-        hd_release(s->cos);
-        hd_release(s->sin);
-    }
+    hd_release(s ? s->cos : NULL);
+    hd_release(s ? s->sin : NULL);
     hd_free(s);
 }
 
@@ -53,7 +51,7 @@ static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
 /* The logits (b, vocab) that follow the ids (b, t), which follow those in s */
 static hd_tensor *next_logits(hd__model *m, hd_tensor *ids, hd__seen *s)
 {
-    hd_tensor *h = m->hidden(&m->base, ids, s); /* (b, t, e) */
+    hd_tensor *h = m->hidden(m, ids, s); /* (b, t, e) */
     hd_tensor *logits = hd_forward(m->head, hd_select(h, 1, -1));
     s->len += logits ? hd_size(ids, 1) : 0;
     return logits;
@@ -328,9 +326,10 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
         !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o, false)) {
         return NULL;
     }
-    if (hd_dtype_of(logits) != HD_FLOAT32 || hd_ndim(logits) != 2 || hd_dtype_of(ids) != HD_INT64 ||
-        hd_ndim(ids) != 2 || hd_size(ids, 0) != hd_size(logits, 0)) {
-        return hd_error_set(HD_SHAPE,
+    bool typed = hd_dtype_of(logits) == HD_FLOAT32 && hd_dtype_of(ids) == HD_INT64;
+    if (!typed || hd_ndim(logits) != 2 || hd_ndim(ids) != 2 ||
+        hd_size(ids, 0) != hd_size(logits, 0)) {
+        return hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
                             "%s: logits %s, ids %s: expected float32 (batch, vocab) and int64 "
                             "(batch, tokens)",
                             name, hd_shape_repr(logits), hd_shape_repr(ids));
@@ -351,10 +350,9 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     hd_generate_options defaults = hd_generate_defaults();
     o = o ? o : &defaults;
     hd__model *m = hd__model_of(module, function);
-    if (!m || !hd__hf_given(function, "ids", ids) ||
+    if (!m || !hd__ids_ok(function, ids) ||
         !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
-        !options_ok(function, o, !o->do_sample) || !hd__ids_ok(m, ids, NULL) ||
-        !lengths_ok(m, ids, o)) {
+        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o)) {
         return NULL;
     }
     HD_NO_GRAD;

@@ -3,7 +3,7 @@
 #define HEED_HF_INTERNAL_H
 
 #include "base/error/args.h"
-#include "base/text/text.h"
+#include "base/text/folder.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
 
@@ -24,19 +24,47 @@ typedef struct hd__config {
     };
 } hd__config;
 
-/* The beginning of both models. hidden gives the last layer's output (b, t, width) for ids (b, t)
- * that follow those in `seen`, or that stand alone where it is NULL. */
 typedef struct hd__model {
     hd_module base;
-    hd_tensor *(*hidden)(hd_module *m, hd_tensor *ids, hd__seen *seen);
-    hd_module *head; /* hidden to logits */
+    /* The last layer's output (b, t, width) for ids (b, t) that follow those in `seen`, or that
+     * stand alone where it is NULL */
+    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, hd__seen *seen);
+    hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
-    int64_t layers, kv_heads, head_dim, positions, vocab;
+    int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
 
 /* The public constructors. Messages begin with `caller`. d: that of the matrices. */
 hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
 hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
+
+/* A new module of the class with what `like` says, a body, which body_new makes, and a head, whose
+ * weight is tied to the parameter `tied` unless that is NULL. Weights are drawn if the init mode is
+ * on: normal(0, std), norms of ones and biases of zeros. */
+hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
+                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
+                         const char *tied, hd_dtype d);
+/* The forward of both models, by which they are known. */
+hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
+
+/* A child of a module: its name, its field's place in the struct, and the child. */
+typedef struct hd__part {
+    const char *name;
+    size_t at;
+    hd_module *module;
+} hd__part;
+
+#define HD__PART(type, field, module)                                                              \
+    {                                                                                              \
+#field, offsetof(type, field), module                                                      \
+    }
+#define HD__PARTS(...) ((const hd__part[]){__VA_ARGS__, {NULL, 0, NULL}})
+
+/* A new module of the class with these children, which it takes over: on failure they are freed. */
+hd_module *hd__module_of(const hd_module_type *type, const hd__part *parts);
+/* A list of n modules that `make` makes, as hd__stored gives them. */
+hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+                      hd_dtype d);
 /* m, which may be NULL; if d is HD_BFLOAT16, with frozen matrices of it without values. Parts of a
  * model get them one by one, so that it never needs the memory of float32. On failure m is
  * freed. */
@@ -45,16 +73,18 @@ hd_module *hd__stored(hd_module *m, hd_dtype d);
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
 
-/* m, the part of a model whose class has one of these names; NULL with HD_STATE if another module
- * is in its place. */
-void *hd__part(hd_module *m, const char *name, const char *qwen2_name);
+/* m, the part of a model that has one of these n classes, 1 or 2; NULL with HD_STATE if another
+ * module is in its place. */
+void *hd__part_of(hd_module *m, const hd_module_type *types, int n);
+
+/* The same if `ok`; otherwise it is freed, and NULL. */
+hd_dict *hd__dict_if(bool ok, hd_dict *d);
+hd_module *hd__module_if(bool ok, hd_module *m);
 
 bool hd__ends_in(const char *text, const char *end);
 
 /* m as one of the models; NULL with HD_VALUE if it is none. */
 hd__model *hd__model_of(hd_module *m, const char *function);
-bool hd__is_gpt2(const hd_module *m);
-bool hd__is_llama(const hd_module *m);
 
 /* Attention of q (b, heads, t, d) over keys and values (b, kv heads, t, d), which follow those in
  * the cache of `layer`; gives (b, t, heads d). */
@@ -63,22 +93,11 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
 /* x (b, t, heads d) as (b, heads, t, d) */
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
 
-/* Are the ids (b, t) int64, and do they fit in the positions of m behind `seen`? */
-bool hd__ids_ok(const hd__model *m, const hd_tensor *ids, const hd__seen *seen);
+/* Are the ids int64 (b, t), with a token? */
+bool hd__ids_ok(const char *function, const hd_tensor *ids);
 
-/* Ends the constructor of a model that was made while constructors drew nothing, which `draw` ends:
- * the mode before it. If that is on, draws the weights: normal(0, std), norms of ones and biases of
- * zeros. Ties lm_head.weight to the parameter `tied` unless that is NULL. NULL on failure; then m
- * is freed. */
-hd_module *hd__model_ready(hd__model *m, bool draw, double std, const char *tied);
-
-typedef struct hd__named_size {
-    const char *name;
-    int64_t size;
-} hd__named_size;
-
-/* Are all sizes, up to the one without a name, from 1 to 2^31? */
-bool hd__sizes_ok(const char *function, const hd__named_size *sizes);
+/* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
+bool hd__sizes_ok(const char *function, const hd__config *c);
 /* Is `size` a multiple of n? */
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);
@@ -89,21 +108,26 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
  * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
 hd_dict *hd__json_values(const char *function, const char *path);
 
+/* How many bytes the tensors of the file have */
+int64_t hd__file_bytes(const hd_safetensors *f);
 /* Is it a dtype of files and weights: float32 or bfloat16? */
 bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+
+/* Writes the first two of f's names: a configuration, and tensors, to which it adds what Python
+ * asks for. */
+bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors);
 
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
 int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
 
-/* Writes a folder that must not exist, whole or not at all: `fill` writes the files into a hidden
- * directory, which then becomes the folder. */
-bool hd__folder_write(const char *function, const char *folder,
-                      bool (*fill)(const char *hidden, void *user), void *user);
-
 /* The configuration that the file at path holds. */
 bool hd__config_read(const char *function, const char *path, hd__config *c);
+/* Sets *o to what adapter_config.json at path says, whose values are d. o->target_modules has room
+ * for as many names, which stay d's. */
+bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
+                        hd_lora_options *o);
 /* Adds the same as a JSON text, for weights of dtype d. */
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
 

@@ -1,4 +1,5 @@
 /* json.c - the values of a JSON file in a flat dictionary, by their paths. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,112 +9,89 @@
 
 enum { MOST = 1 << 24, PATH = 512 };
 
-/* Where the reader is: the length of the path of each level, and the index in a list (-1: none). */
-typedef struct place {
+/* The reader, and where it is: the length of the path of each level, and the index in a list (-1:
+ * none). */
+typedef struct reading {
+    hd__json json;
+    const char *function;
+    hd__text file; /* for messages */
+    hd_dict *values;
     char path[PATH];
     size_t len[HD__JSON_DEPTH + 2];
     int64_t index[HD__JSON_DEPTH + 2];
-    bool too_long;
-} place;
+} reading;
 
-/* The path becomes that of the level `depth` with a name after it. */
-static bool enter(place *p, int depth, const char *name, size_t n)
+/* The path becomes that of the level `depth` with a name after it. NULL: the next element, if the
+ * level is a list. */
+static bool enter(reading *r, int depth, const char *name, size_t n)
 {
-    size_t at = p->len[depth];
-    if (at + n + 2 > PATH) {
-        p->too_long = true;
-        return false;
-    }
-    if (at > 0) {
-        p->path[at++] = '.';
-    }
-    memcpy(p->path + at, name, n);
-    p->path[at + n] = '\0';
-    return true;
+    size_t at = r->len[depth], room = PATH - at;
+    const char *dot = at > 0 ? "." : "";
+    int put = name ? snprintf(r->path + at, room, "%s%.*s", dot, (int)n, name)
+              : r->index[depth] < 0
+                  ? 0
+                  : snprintf(r->path + at, room, "%s%" PRId64, dot, r->index[depth]++);
+    return (size_t)put < room || hd__json_fail(&r->json, r->function, r->file.s, "shorter names");
 }
 
-/* The next element of a list is a name, too. */
-static bool enter_element(place *p, int depth)
-{
-    char number[24];
-    if (p->index[depth] < 0) {
-        return true;
-    }
-    int n = snprintf(number, sizeof number, "%lld", (long long)p->index[depth]++);
-    return enter(p, depth, number, (size_t)n);
-}
-
-static bool value_put(hd_dict *d, const hd__json *j, const char *path)
+static bool value_put(reading *r)
 {
     int64_t whole;
     double v;
-    switch (j->kind) {
-    case HD__JSON_TRUE: return hd_dict_set_string(d, path, "true");
-    case HD__JSON_FALSE: return hd_dict_set_string(d, path, "false");
+    hd__text text = {0};
+    switch (r->json.kind) {
     case HD__JSON_NULL: return true;
+    case HD__JSON_TRUE: hd__text_puts(&text, "true"); break;
+    case HD__JSON_FALSE: hd__text_puts(&text, "false"); break;
     case HD__JSON_NUMBER:
-        if (hd__json_int(j, &whole)) {
-            return hd_dict_set_int(d, path, whole);
-        }
-        return hd__json_double(j, &v) && hd_dict_set_double(d, path, v);
-    default: break;
+        return hd__json_int(&r->json, &whole)
+                   ? hd_dict_set_int(r->values, r->path, whole)
+                   : hd__json_double(&r->json, &v) && hd_dict_set_double(r->values, r->path, v);
+    default: hd__text_add(&text, r->json.s, r->json.len);
     }
-    char *text = hd_alloc(j->len + 1);
-    if (text) {
-        memcpy(text, j->s, j->len);
-        text[j->len] = '\0';
-    }
-    bool ok = text && hd_dict_set_string(d, path, text);
-    hd_free(text);
+    bool ok = !text.failed && hd_dict_set_string(r->values, r->path, text.s);
+    hd_free(text.s);
     return ok;
 }
 
-/* Takes an event; false with an error, or with p->too_long. */
-static bool event_take(hd_dict *d, const hd__json *j, place *p)
+static bool event_take(reading *r)
 {
+    const hd__json *j = &r->json;
     int depth = j->depth;
     switch (j->kind) {
-    case HD__JSON_NAME: return enter(p, depth, j->s, j->len);
+    case HD__JSON_NAME: return enter(r, depth, j->s, j->len);
     case HD__JSON_OBJECT:
     case HD__JSON_ARRAY:
-        if (!enter_element(p, depth - 1)) {
+        if (!enter(r, depth - 1, NULL, 0)) {
             return false;
         }
-        p->len[depth] = strlen(p->path);
-        p->index[depth] = j->kind == HD__JSON_ARRAY ? 0 : -1;
+        r->len[depth] = strlen(r->path);
+        r->index[depth] = j->kind == HD__JSON_ARRAY ? 0 : -1;
         return true;
     case HD__JSON_OBJECT_END:
-    case HD__JSON_ARRAY_END: p->path[p->len[depth]] = '\0'; return true;
-    default: return enter_element(p, depth) && value_put(d, j, p->path);
+    case HD__JSON_ARRAY_END: r->path[r->len[depth]] = '\0'; return true;
+    default: return enter(r, depth, NULL, 0) && value_put(r);
     }
 }
 
 hd_dict *hd__json_values(const char *function, const char *path)
 {
     size_t n;
+    reading r = {.function = function, .index = {-1}};
     char *text = hd__whole_read(function, path, MOST, &n);
-    hd_dict *d = text ? hd_dict_new() : NULL;
-    place p = {.path = "", .index = {-1}};
-    hd__json j;
-    bool ok = d;
-    if (d) {
-        hd__text where = {0};
-        hd__text_format(&where, "'%.*s'", HD__CUT(path));
-        hd__json_init(&j, text, n);
-        while (ok && hd__json_next(&j) > HD__JSON_END) {
-            ok = event_take(d, &j, &p);
+    r.values = text ? hd_dict_new() : NULL;
+    hd__text_format(&r.file, "'%.*s'", HD__CUT(path));
+    bool ok = r.values && !r.file.failed;
+    if (ok) {
+        hd__json_init(&r.json, text, n);
+        while (ok && hd__json_next(&r.json) > HD__JSON_END) {
+            ok = event_take(&r);
         }
-        if (!where.failed && (p.too_long || j.kind == HD__JSON_BAD)) {
-            hd__json_fail(&j, function, where.s, "shorter names");
-        }
-        ok = ok && j.kind == HD__JSON_END && !where.failed;
-        hd__json_free(&j);
-        hd_free(where.s);
+        ok =
+            ok && (r.json.kind == HD__JSON_END || hd__json_fail(&r.json, function, r.file.s, NULL));
+        hd__json_free(&r.json);
     }
+    hd_free(r.file.s);
     hd_free(text);
-    if (!ok) {
-        hd_dict_free(d);
-        d = NULL;
-    }
-    return d;
+    return hd__dict_if(ok, r.values);
 }

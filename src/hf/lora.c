@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/whole.h"
 #include "hf/hf_internal.h"
 
 /* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
@@ -94,10 +93,7 @@ static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_opt
                : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
                               function, m->type->name);
     }
-    if (!ok) {
-        hd_dict_free(s.names);
-    }
-    return ok ? s.names : NULL;
+    return hd__dict_if(ok, s.names);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -147,10 +143,7 @@ static hd_module *lora_new(const char *function, const hd_lora_options *o, const
     hd_module *ready = hd_module_ready(&m->base);
     bool ok = ready && hd_module_train(ready, hd_module_training(plain)) &&
               (hd_dtype_of(weight) != HD_FLOAT64 || hd_module_to(ready, HD_FLOAT64));
-    if (!ok) {
-        hd_module_free(ready);
-    }
-    return ok ? ready : NULL;
+    return hd__module_if(ok, ready);
 }
 
 /* A list with one of these for each name; NULL on failure */
@@ -166,10 +159,7 @@ static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_m
         ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
     }
     hd_scope_close(scope);
-    if (!ok) {
-        hd_module_free(list);
-    }
-    return ok ? list : NULL;
+    return hd_module_ready(list);
 }
 
 /* Freezes m, and puts the modules of the list in their places. If it fails, nothing changes. */
@@ -199,40 +189,90 @@ static bool lora_draw(const lora *m)
     return ok && hd_init_zeros_(B);
 }
 
+/* ---------------------------------------------------------------- the tensors of files */
+
+/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
+static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
+{
+    hd_dict *d = hd_dict_new();
+    hd__text key = {0};
+    bool ok = d;
+    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i / 2);
+        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
+        hd__text_cut(&key, 0);
+        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
+        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
+        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
+    }
+    hd_free(key.s);
+    return hd__dict_if(ok, d);
+}
+
+/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list)
+{
+    HD_NO_GRAD;
+    hd_scope *scope = hd_scope_open();
+    hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
+    bool ok = d;
+    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
+        const char *name = hd_dict_name(d, i);
+        hd_tensor *to = hd_dict_get(d, name);
+        int64_t at = hd_safetensors_find(f, name);
+        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
+        const char *found =
+            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+        ok = strcmp(found, wanted) == 0
+                 ? hd_copy_(to, hd_safetensors_read(f, at))
+                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
+                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
+                                "this model has it",
+                                HD__CUT(path), name, found, wanted);
+    }
+    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
+        ok = hd_error_set(HD_VALUE,
+                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
+                          ", as an adapter for this model has",
+                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
+    }
+    hd_dict_free(d);
+    hd_scope_close(scope);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- applying */
+
 hd_lora_options hd_lora_defaults(void)
 {
     static const char *const all[] = {"all-linear"};
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list);
-
 /* Has the file r rows? Before any matrix of so many is made. */
-static bool rank_fits(const char *path, int64_t r)
+static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
-    int64_t bytes = 0;
-    hd_safetensors *f = hd_safetensors_open(path, NULL);
-    for (int64_t i = 0; f && i < hd_safetensors_len(f); i++) {
-        bytes += hd_safetensors_bytes(f, i);
-    }
-    hd_safetensors_close(f);
-    return f && (r <= bytes || hd_error_set(HD_FORMAT,
-                                            "hd_lora_load: '%.*s' has %" PRId64
-                                            " bytes of weights: expected at least r, %" PRId64,
-                                            HD__CUT(path), bytes, r));
+    int64_t bytes = hd__file_bytes(f);
+    return r <= bytes || hd_error_set(HD_FORMAT,
+                                      "hd_lora_load: '%.*s' has %" PRId64
+                                      " bytes of weights: expected at least r, %" PRId64,
+                                      HD__CUT(path), bytes, r);
 }
 
 /* Gives m adapters; with a path, those of that file. */
 static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
 {
     hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
-    bool fits = names && (!path || rank_fits(path, o->r));
+    hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
+    bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
     hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
-    bool ok = list && (!path || fill_adapters(path, names, list)) && lora_attach(m, names, list);
+    bool ok = list && (!path || fill_adapters(path, f, names, list)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
         ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
     }
     hd_module_free(list);
+    hd_safetensors_close(f);
     hd_dict_free(names);
     return ok;
 }
@@ -283,39 +323,10 @@ bool hd_lora_merge(hd_module *m)
     return ok;
 }
 
-/* ---------------------------------------------------------------- writing files */
+/* ---------------------------------------------------------------- folders */
 
 static const char config_name[] = "adapter_config.json";
 static const char tensors_name[] = "adapter_model.safetensors";
-
-/* "folder/name", for hd_free; NULL if memory runs out */
-static char *path_in(const char *folder, const char *name)
-{
-    hd__text path = {0};
-    hd__text_format(&path, "%s/%s", folder, name);
-    return hd__text_take(&path);
-}
-
-/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
-static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
-{
-    hd_dict *d = hd_dict_new();
-    hd__text key = {0};
-    bool ok = d;
-    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
-        const char *name = hd_dict_name(names, i / 2);
-        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
-        hd__text_cut(&key, 0);
-        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
-        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
-        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
-    }
-    hd_free(key.s);
-    if (!ok) {
-        hd_dict_free(d);
-    }
-    return ok ? d : NULL;
-}
 
 /* Writes the one configuration of all adapters of m, which must have the same numbers. */
 static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
@@ -337,152 +348,46 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
                           "and lora_dropout in all",
                           hd_dict_name(names, 0), name);
     }
-    void *locale = hd__sys_locale_enter();
     hd__text_format(t,
                     "{\n  \"base_model_name_or_path\": null,\n  \"bias\": \"none\",\n"
                     "  \"fan_in_fan_out\": %s,\n  \"inference_mode\": true,\n"
-                    "  \"lora_alpha\": %.15g,\n  \"lora_dropout\": %.15g,\n"
+                    "  \"lora_alpha\": %s,\n  \"lora_dropout\": %s,\n"
                     "  \"peft_type\": \"LORA\",\n  \"r\": %" PRId64 ",\n"
                     "  \"target_modules\": [%s\n  ],\n  \"task_type\": null,\n"
                     "  \"use_rslora\": false\n}",
-                    conv1d ? "true" : "false", o->lora_alpha, o->lora_dropout, o->r,
-                    list.s ? list.s : "");
-    hd__sys_locale_leave(locale);
-    ok = ok && !list.failed && !t->failed &&
-         (locale || hd_error_set(HD_MEMORY, "hd_lora_save: out of memory"));
+                    conv1d ? "true" : "false", HD__SHORT(o->lora_alpha), HD__SHORT(o->lora_dropout),
+                    o->r, list.s ? list.s : "");
+    ok = ok && !list.failed;
     hd_free(list.s);
     return ok;
 }
 
-typedef struct adapter_files {
-    const hd_dict *tensors;
-    const hd__text *config;
-} adapter_files;
-
 /* Fills the new directory. */
-static bool write_adapter(const char *hidden, void *user)
+static bool write_adapter(hd__folder *f)
 {
-    const adapter_files *files = user;
-    char *tensors = path_in(hidden, tensors_name), *config = path_in(hidden, config_name);
-    bool ok = tensors && config && hd_save_safetensors(tensors, files->tensors) &&
-              hd__whole_write("hd_lora_save", config, files->config->s, files->config->len);
-    hd_free(tensors);
-    hd_free(config);
-    return ok;
-}
-
-bool hd_lora_save(hd_module *m, const char *folder)
-{
-    static const char function[] = "hd_lora_save";
-    bool may = hd__given_to(function, "folder", folder) && hd__may_save(function);
+    hd_module *m = f->user;
     hd__text config = {0};
-    hd_dict *names = may ? lora_names(function, m, NULL) : NULL;
+    hd_dict *names = lora_names(f->function, m, NULL);
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
-    bool ok = tensors && hd_dict_set_string(tensors, "format", "pt") &&
-              config_text(&config, names, m) &&
-              hd__folder_write(function, folder, write_adapter, &(adapter_files){tensors, &config});
+    bool ok = tensors && config_text(&config, names, m) && hd__files_write(f, &config, tensors);
     hd_dict_free(tensors);
     hd_dict_free(names);
     hd_free(config.s);
     return ok;
 }
 
-/* ---------------------------------------------------------------- reading files */
-
-/* Has the key no effect, or none with this value? Of keys that are not listed, false, null and what
- * is empty have none. An entry also stands for what is inside of it. */
-static bool has_no_effect(const char *key, const char *value)
+bool hd_lora_save(hd_module *m, const char *folder)
 {
-    static const char *const entries[] = {
-        "auto_mapping",
-        "base_model_name_or_path",
-        "bias=none",
-        "fan_in_fan_out",
-        "inference_mode",
-        "init_lora_weights=true",
-        "peft_type=LORA",
-        "peft_version",
-        "megatron_core",
-        "qalora_group_size",
-        "revision",
-        "task_type",
-        "init_lora_weights=gaussian",
-    };
-    bool found = strcmp(value, "false") == 0;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && !found; i++) {
-        size_t n = strcspn(entries[i], "=");
-        found = strncmp(key, entries[i], n) == 0 && (key[n] == '\0' || key[n] == '.') &&
-                (!entries[i][n] || strcmp(value, entries[i] + n + 1) == 0);
-    }
-    return found;
-}
-
-/* Takes one value of the file at path; *names has room for it. */
-static bool take_key(const char *path, const hd_dict *d, const char *key, hd_lora_options *o,
-                     const char **names)
-{
-    static const char list[] = "target_modules";
-    enum { LIST = sizeof list - 1 };
-    bool text = hd_dict_kind_of(d, key) == HD_DICT_STRING, ok = !text;
-    const char *expected = "a number";
-    char number[40];
-    double v = 0;
-    if (!text && !hd_dict_get_double(d, key, &v)) {
-        return false;
-    }
-    snprintf(number, sizeof number, "%g", v);
-    const char *value = text ? hd_dict_get_string(d, key) : number;
-    if (strcmp(key, "r") == 0) {
-        ok = hd_dict_kind_of(d, key) == HD_DICT_INT && hd_dict_get_int(d, key, &o->r);
-        expected = "a whole number";
-    } else if (strcmp(key, "lora_alpha") == 0) {
-        o->lora_alpha = v;
-    } else if (strcmp(key, "lora_dropout") == 0) {
-        o->lora_dropout = v;
-    } else if (strncmp(key, list, LIST) == 0) {
-        ok = text && (key[LIST] || strcmp(value, "all-linear") == 0);
-        names[o->num_target_modules++] = value;
-        expected = "a list of names, or all-linear";
-    } else {
-        ok = has_no_effect(key, value);
-        expected = "plain LoRA, without this key or with its default";
-    }
-    return ok || hd_error_set(HD_VALUE, "hd_lora_load: '%.*s': %.*s: found %.*s: expected %s",
-                              HD__CUT(path), HD__CUT(key), HD__CUT(value), expected);
-}
-
-/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
-static bool fill_adapters(const char *path, const hd_dict *names, hd_module *list)
-{
-    HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
-    hd_safetensors *f = scope ? hd_safetensors_open(path, NULL) : NULL;
-    hd_dict *d = f ? adapter_tensors(names, list, NULL) : NULL;
-    bool ok = d;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        const char *name = hd_dict_name(d, i);
-        hd_tensor *to = hd_dict_get(d, name);
-        int64_t at = hd_safetensors_find(f, name);
-        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
-        const char *found =
-            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
-        ok = strcmp(found, wanted) == 0
-                 ? hd_copy_(to, hd_safetensors_read(f, at))
-                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
-                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
-                                "this model has it",
-                                HD__CUT(path), name, found, wanted);
-    }
-    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
-        ok = hd_error_set(HD_VALUE,
-                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
-                          ", as an adapter for this model has",
-                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
-    }
-    hd_dict_free(d);
-    hd_safetensors_close(f);
-    hd_scope_close(scope);
-    return ok;
+    static const char function[] = "hd_lora_save";
+    static const char *const files[] = {config_name, tensors_name, NULL};
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "adapter",
+                    .names = files,
+                    .fill = write_adapter,
+                    .user = m};
+    return hd__given_to(function, "m", m) && hd__given_to(function, "folder", folder) &&
+           hd__may_save(function) && hd__folder_write(&f);
 }
 
 bool hd_lora_load(hd_module *m, const char *folder)
@@ -492,19 +397,15 @@ bool hd_lora_load(hd_module *m, const char *folder)
         return false;
     }
     hd_lora_options o = hd_lora_defaults();
-    char *config = path_in(folder, config_name), *tensors = path_in(folder, tensors_name);
-    hd_dict *d = config && tensors ? hd__json_values(function, config) : NULL;
+    hd__text path = {0};
+    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(function, path.s) : NULL;
     const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
-    bool ok = names;
     o.target_modules = names;
     o.num_target_modules = 0;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        ok = take_key(config, d, hd_dict_name(d, i), &o, names);
-    }
-    ok = ok && lora_put(function, m, &o, tensors);
+    bool ok = names && hd__adapter_config(function, path.s, d, &o) &&
+              hd__path_of(folder, tensors_name, &path) && lora_put(function, m, &o, path.s);
     hd_free(names);
     hd_dict_free(d);
-    hd_free(config);
-    hd_free(tensors);
+    hd_free(path.s);
     return ok;
 }

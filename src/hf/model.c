@@ -13,48 +13,65 @@ bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
             hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg));
 }
 
+hd_dict *hd__dict_if(bool ok, hd_dict *d)
+{
+    if (!ok) {
+        hd_dict_free(d);
+    }
+    return ok ? d : NULL;
+}
+
+hd_module *hd__module_if(bool ok, hd_module *m)
+{
+    if (!ok) {
+        hd_module_free(m);
+    }
+    return ok ? m : NULL;
+}
+
 hd__model *hd__model_of(hd_module *m, const char *function)
 {
     if (!hd__given_to(function, "m", m)) {
         return NULL;
     }
-    if (!hd__is_gpt2(m) && !hd__is_llama(m)) {
+    if (m->type->forward != hd__model_forward) {
         return hd_error_set(HD_VALUE, "%s: m is a %s: expected a model of heed/hf.h", function,
                             m->type->name);
     }
     return (hd__model *)m;
 }
 
-bool hd__ids_ok(const hd__model *m, const hd_tensor *ids, const hd__seen *seen)
+bool hd__ids_ok(const char *function, const hd_tensor *ids)
 {
-    const char *name = m->base.type->name;
-    if (!hd__hf_given(name, "ids", ids)) {
+    if (!hd__hf_given(function, "ids", ids)) {
         return false;
     }
-    if (hd_dtype_of(ids) != HD_INT64 || hd_ndim(ids) != 2 || hd_size(ids, 1) == 0) {
-        return hd_error_set(HD_SHAPE, "%s: ids are %s %s: expected int64 (batch, tokens)", name,
-                            hd_dtype_name(hd_dtype_of(ids)), hd_shape_repr(ids));
+    bool whole = hd_dtype_of(ids) == HD_INT64;
+    return (whole && hd_ndim(ids) == 2 && hd_size(ids, 1) > 0) ||
+           hd_error_set(whole ? HD_SHAPE : HD_DTYPE,
+                        "%s: ids are %s %s: expected int64 (batch, tokens)", function,
+                        hd_dtype_name(hd_dtype_of(ids)), hd_shape_repr(ids));
+}
+
+hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
+{
+    hd__model *m = (hd__model *)self;
+    const char *name = self->type->name;
+    if (!hd__ids_ok(name, ids)) {
+        return NULL;
     }
-    int64_t before = seen ? seen->len : 0, t = hd_size(ids, 1);
-    if (t > m->positions - before) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %" PRId64 " tokens after %" PRId64 ": expected at most %" PRId64
-                            " in all, which is its context",
-                            name, t, before, m->positions);
+    if (hd_size(ids, 1) > m->positions) {
+        return hd_error_set(
+            HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
+            name, hd_size(ids, 1), m->positions);
     }
-    return true;
+    return hd_forward(m->head, m->hidden(m, ids, NULL));
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
 {
     return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, hd_size(x, 2) / heads), 1,
                         2);
-}
-
-/* Which of `all` keys each of the last t queries sees: (t, all) bool */
-static hd_tensor *visible(int64_t t, int64_t all)
-{
-    return hd_tril(hd_ones(HD_BOOL, t, all), all - t);
 }
 
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
@@ -73,19 +90,20 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
     o.is_causal = t == all;
-    if (t > 1 && t < all) {
-        o.attn_mask = visible(t, all);
+    if (t > 1 && t < all) { /* which keys each of the last t queries sees: (t, all) bool */
+        o.attn_mask = hd_tril(hd_ones(HD_BOOL, t, all), all - t);
     }
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
 
-void *hd__part(hd_module *m, const char *name, const char *qwen2_name)
+void *hd__part_of(hd_module *m, const hd_module_type *types, int n)
 {
-    bool is = m && (strcmp(m->type->name, name) == 0 || strcmp(m->type->name, qwen2_name) == 0);
-    return is ? m
-              : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", name,
-                             m ? m->type->name : "nothing", name);
+    const char *name = types->name;
+    return m && (m->type == types || m->type == types + n - 1)
+               ? m
+               : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", name,
+                              m ? m->type->name : "nothing", name);
 }
 
 bool hd__ends_in(const char *text, const char *end)
@@ -132,34 +150,50 @@ hd_module *hd__stored(hd_module *m, hd_dtype d)
     }
     hd_dict_free(weights);
     hd_scope_close(scope);
-    if (!ok) {
-        hd_module_free(m);
-    }
-    return ok ? m : NULL;
+    return hd__module_if(ok, m);
 }
 
-hd_module *hd__model_ready(hd__model *model, bool draw, double std, const char *tied)
+hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
 {
+    hd_module *m = hd_module_new(type);
+    for (; p->name; p++) {
+        hd_register_module(m, p->name, m ? (hd_module **)(void *)((char *)m + p->at) : NULL,
+                           p->module);
+    }
+    return hd_module_ready(m);
+}
+
+hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+                      hd_dtype d)
+{
+    hd_module *list = hd_module_list_n(0, NULL);
+    bool ok = list;
+    for (int64_t i = 0; ok && i < n; i++) {
+        ok = hd_module_list_append(list, hd__stored(make(c), d));
+    }
+    return hd_module_ready(list);
+}
+
+hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
+                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
+                         const char *tied, hd_dtype d)
+{
+    hd__model *model = (hd__model *)hd_module_new(type);
+    if (!model) {
+        return NULL;
+    }
+    hd_module base = model->base, *m = &model->base;
+    *model = *like;
+    model->base = base;
+    bool draw = hd_set_init_mode(false);
+    hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
+    hd_register_module(m, "lm_head", &model->head,
+                       hd__stored(hd_linear_new(like->width, like->vocab, false), d));
     hd_set_init_mode(draw);
-    hd_module *m = hd_module_ready(&model->base);
+    m = hd_module_ready(m);
     bool ok = m && (!tied ||
                     hd_module_set_parameter(m, "lm_head.weight", hd_module_get_parameter(m, tied)));
-    if (m && !(ok && (!draw || draw_weights(model, std)))) {
-        hd_module_free(m);
-        m = NULL;
-    }
-    return m;
-}
-
-bool hd__sizes_ok(const char *function, const hd__named_size *s)
-{
-    for (; s->name; s++) {
-        if (s->size < 1 || s->size > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
-                                s->name, s->size);
-        }
-    }
-    return true;
+    return hd__module_if(ok && (!draw || draw_weights(model, std)), m);
 }
 
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,

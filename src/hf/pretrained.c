@@ -23,6 +23,15 @@ bool hd__hf_dtype_ok(const char *function, hd_dtype d)
 
 /* ---------------------------------------------------------------- weights */
 
+int64_t hd__file_bytes(const hd_safetensors *f)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < hd_safetensors_len(f); i++) {
+        bytes += hd_safetensors_bytes(f, i);
+    }
+    return bytes;
+}
+
 /* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
 static int64_t find(const hd_safetensors *f, const char *name)
 {
@@ -35,23 +44,16 @@ static int64_t find(const hd_safetensors *f, const char *name)
 static hd_tensor *read_weight(const char *path, const hd_safetensors *f, const char *name,
                               const hd_tensor *w)
 {
-    int64_t i = find(f, name), sizes[HD_MAX_DIMS];
-    int ndim = hd_ndim(w);
-    for (int d = 0; d < ndim; d++) {
-        sizes[d] = hd_size(w, d);
-    }
+    int64_t i = find(f, name);
+    const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
     if (i < 0) {
         return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s", loads,
-                            HD__CUT(path), name, HD__SIZES(ndim, sizes));
+                            HD__CUT(path), name, wanted);
     }
-    const int64_t *found = hd_safetensors_sizes(f, i);
-    if (hd_safetensors_ndim(f, i) != ndim ||
-        memcmp(found, sizes, (size_t)ndim * sizeof *sizes) != 0) {
-        return hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s", loads, HD__CUT(path),
-                            name, HD__SIZES(hd_safetensors_ndim(f, i), found),
-                            HD__SIZES(ndim, sizes));
-    }
-    return hd_safetensors_read(f, i);
+    const char *found = HD__SIZES(hd_safetensors_ndim(f, i), hd_safetensors_sizes(f, i));
+    return strcmp(found, wanted) == 0 ? hd_safetensors_read(f, i)
+                                      : hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s",
+                                                     loads, HD__CUT(path), name, found, wanted);
 }
 
 /* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
@@ -70,14 +72,12 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
         const char *name = hd_safetensors_name(f, i);
         hd__text_cut(&longer, 0);
         hd__text_format(&longer, "%s%s", gpt2_prefix, name);
-        if (longer.failed) {
-            ok = false;
-        } else if (hd_dict_kind_of(weights, name) == HD_DICT_MISSING &&
-                   hd_dict_kind_of(weights, longer.s) == HD_DICT_MISSING &&
-                   strcmp(name, head_name) != 0 && !passed_over(name)) {
-            ok = hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
-                              HD__CUT(path), HD__CUT(name));
-        }
+        ok = !longer.failed &&
+             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
+              hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
+              strcmp(name, head_name) == 0 || passed_over(name) ||
+              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
+                           HD__CUT(path), HD__CUT(name)));
     }
     hd_free(longer.s);
     return ok;
@@ -187,10 +187,7 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
                             "are %" PRId64 " tensors",
                             loads, HD__CUT(path), layers, hd_safetensors_len(f));
     }
-    int64_t bytes = 0; /* an element has one byte or more */
-    for (int64_t i = 0; i < hd_safetensors_len(f); i++) {
-        bytes += hd_safetensors_bytes(f, i);
-    }
+    int64_t bytes = hd__file_bytes(f); /* an element has one byte or more */
     if (elements_of(c) > (double)bytes) {
         return hd_error_set(HD_FORMAT,
                             "%s: '%.*s': found sizes of %.0f weights: expected at most as many as "
@@ -211,23 +208,17 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     hd_pretrained_options defaults = hd_pretrained_defaults();
     o = o ? o : &defaults;
     if (!hd__given_to(loads, "folder", folder) ||
-        !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()")) {
-        return NULL;
-    }
-    if (!hd__hf_dtype_ok(loads, o->dtype)) {
+        !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()") ||
+        !hd__hf_dtype_ok(loads, o->dtype)) {
         return NULL;
     }
     hd__text config_path = {0}, path = {0};
     hd__config config;
-    hd_module *m = NULL;
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
     hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
-    m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
-    if (m && !(load_weights(m, path.s, f) && hd_module_eval(m))) {
-        hd_module_free(m);
-        m = NULL;
-    }
+    hd_module *m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
+    m = hd__module_if(m && load_weights(m, path.s, f) && hd_module_eval(m), m);
     hd_safetensors_close(f);
     hd_free(config_path.s);
     hd_free(path.s);

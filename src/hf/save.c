@@ -3,23 +3,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text/whole.h"
 #include "hf/hf_internal.h"
 
 static const char function[] = "hd_save_pretrained";
-static const char config_name[] = "config.json", weights_name[] = "model.safetensors";
 
-/* What is copied from another folder, if it is there. */
-static const char *const copied[] = {"generation_config.json",
-                                     "tokenizer.json",
-                                     "tokenizer_config.json",
-                                     "special_tokens_map.json",
-                                     "added_tokens.json",
-                                     "vocab.json",
-                                     "merges.txt",
-                                     "tokenizer.model",
-                                     "chat_template.jinja"};
-enum { COPIED = sizeof copied / sizeof copied[0], MOST = 1 << 30 };
+/* The files: what follows the first two is copied from another folder, if it is there. */
+static const char *const files[] = {"config.json",
+                                    "model.safetensors",
+                                    "generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.json",
+                                    "merges.txt",
+                                    "tokenizer.model",
+                                    "chat_template.jinja",
+                                    NULL};
+enum { COPIED = 2, MOST = 1 << 30 };
 
 hd_save_pretrained_options hd_save_pretrained_defaults(void)
 {
@@ -29,8 +30,19 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-/* Writes the weights, which become tensors of dtype d. */
-static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
+bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
+{
+    hd__text path = {0};
+    bool ok = !config->failed && hd__path_of(f->hidden, f->names[0], &path) &&
+              hd__whole_write(f->function, path.s, config->s, config->len) &&
+              hd__path_of(f->hidden, f->names[1], &path) &&
+              hd_dict_set_string(tensors, "format", "pt") && hd_save_safetensors(path.s, tensors);
+    hd_free(path.s);
+    return ok;
+}
+
+/* The weights become tensors of dtype d. */
+static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
@@ -40,17 +52,6 @@ static bool write_weights(const char *path, hd_dict *weights, hd_dtype d)
         ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
     }
     hd_scope_close(scope);
-    return ok && hd_dict_set_string(weights, "format", "pt") && hd_save_safetensors(path, weights);
-}
-
-static bool write_config(const hd__model *m, const char *path, bool tied, hd_dtype d)
-{
-    hd__config c = m->config;
-    *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) = tied;
-    hd__text t = {0};
-    hd__config_write(&c, m->base.type->name, d, &t);
-    bool ok = !t.failed && hd__whole_write(function, path, t.s, t.len);
-    hd_free(t.s);
     return ok;
 }
 
@@ -69,23 +70,24 @@ typedef struct saving {
 } saving;
 
 /* Fills the new directory. */
-static bool write_files(const char *hidden, void *user)
+static bool write_files(hd__folder *f)
 {
-    const hd__model *m = ((const saving *)user)->m;
-    const hd_save_pretrained_options *o = ((const saving *)user)->o;
-    const char *source = o->source;
-    hd__text to = {0}, from = {0};
+    const hd__model *m = ((const saving *)f->user)->m;
+    const hd_save_pretrained_options *o = ((const saving *)f->user)->o;
+    hd__config c = m->config;
+    hd__text to = {0}, from = {0}, config = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
-    bool tied = weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    bool ok = weights && hd__path_of(hidden, config_name, &to) &&
-              write_config(m, to.s, tied, o->dtype) && hd__path_of(hidden, weights_name, &to) &&
-              write_weights(to.s, weights, o->dtype);
-    for (int i = 0; ok && source && i < COPIED; i++) {
-        int found = hd__look_for(function, source, copied[i], &from);
+    *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) =
+        weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
+    hd__config_write(&c, m->base.type->name, o->dtype, &config);
+    bool ok = weights && convert(weights, o->dtype) && hd__files_write(f, &config, weights);
+    for (int i = COPIED; ok && o->source && files[i]; i++) {
+        int found = hd__look_for(function, o->source, files[i], &from);
         ok = found == 0 ||
-             (found > 0 && hd__path_of(hidden, copied[i], &to) && copy_file(from.s, to.s));
+             (found > 0 && hd__path_of(f->hidden, files[i], &to) && copy_file(from.s, to.s));
     }
     hd_dict_free(weights);
+    hd_free(config.s);
     hd_free(to.s);
     hd_free(from.s);
     return ok;
@@ -106,8 +108,7 @@ static bool no_adapter(hd_module *m, const char *name, void *user)
 /* Has the model no adapters, and the head that its configuration says? */
 static bool may_be_saved(hd__model *m)
 {
-    const hd__config *c = &m->config;
-    const int64_t wanted[] = {m->vocab, c->is_gpt2 ? c->gpt2.n_embd : c->llama.hidden_size};
+    const int64_t wanted[] = {m->vocab, m->width};
     bool ok = hd_module_visit(&m->base, no_adapter, NULL);
     hd_dict *own = ok ? hd_module_named_parameters(m->head) : NULL;
     int64_t n = own ? hd_dict_len(own) : 0;
@@ -140,6 +141,12 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "model",
+                    .names = files,
+                    .fill = write_files,
+                    .user = &(saving){m, o}};
     return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) && source_ok(o->source) &&
-           hd__folder_write(function, folder, write_files, &(saving){m, o});
+           hd__folder_write(&f);
 }

@@ -11,6 +11,7 @@
 #include "io/checkpoint.h"
 
 static const char model_file[] = HD__MODEL_FILE, state_file[] = HD__STATE_FILE;
+const char *const hd__checkpoint_files[] = {model_file, state_file, NULL};
 static const char version_name[] = "heed.version", level_name[] = "heed.cpu_level";
 
 /* ---------------------------------------------------------------- state as tensors and strings */

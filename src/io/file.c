@@ -6,6 +6,20 @@
 #include "base/system/system.h"
 #include "io/io_internal.h"
 
+const char *hd__path_in(const char *dir, size_t n, const char *name)
+{
+    hd__text t = {0};
+    hd__text_add(&t, dir, n);
+    hd__text_format(&t, "/%s", name);
+    return hd__text_give(&t);
+}
+
+const char *hd__path_beside(const char *path, const char *name)
+{
+    size_t n = hd__parent_length(path);
+    return n > 0 ? hd__path_in(path, n, name) : hd__path_in(".", 1, name);
+}
+
 bool hd__in_open(hd__in *in, const char *path, int fd)
 {
     *in = (hd__in){.path = path, .fd = fd};

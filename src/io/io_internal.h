@@ -21,7 +21,9 @@ bool hd__in_open(hd__in *in, const char *path, int fd);
 /* Reads n bytes from `at` on. A file that ends before them is HD_IO, too. */
 bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n);
 
-/* The path of a name in the directory of `path`; it lives in the innermost scope (hidden.c). */
+/* "dir/name", of the first n bytes of dir, and the same in the directory of `path`. They live in
+ * the innermost scope. */
+const char *hd__path_in(const char *dir, size_t n, const char *name);
 const char *hd__path_beside(const char *path, const char *name);
 
 /* ---------------------------------------------------------------- elements (elements.c) */

@@ -1,8 +1,9 @@
 /* remove.c - removes checkpoints.
  *
- * A checkpoint first gets a hidden name (hidden.c), so that no program finds a half of it, and then
- * its files are removed. If the hidden name cannot be made durable, the checkpoint gets its old
- * name again. If a file cannot be removed, the next call goes on with the hidden directory. */
+ * A checkpoint first gets a hidden name (base/text/folder.h), so that no program finds a half of
+ * it. Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets
+ * its old name again. If a file cannot be removed, the next call goes on with the hidden
+ * directory. */
 #include <errno.h>
 
 #include "io/checkpoint.h"
@@ -90,19 +91,18 @@ static bool left_at(const char *dir, const char *what, int cause, const char *hi
                     HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
-/* The directory h has its hidden name. parent: the open directory of dir, which this function
- * closes. */
-static bool remove_hidden(int parent, const char *dir, hd__hidden *h)
+/* The directory has its hidden name. parent: that of both names, open; this function closes it. */
+static bool remove_hidden(int parent, hd__folder *f)
 {
     int cause = hd__sync_close(parent);
-    if (cause != 0 && hd__sys_rename(h->path, dir) == 0) {
-        return hd__io_fail(hd__call, dir, "sync its directory", cause);
+    if (cause != 0 && hd__sys_rename(f->hidden, f->path) == 0) {
+        return hd__io_fail(hd__call, f->path, "sync its directory", cause);
     }
     if (cause != 0) {
-        return left_at(dir, "sync its directory", cause, h->path);
+        return left_at(f->path, "sync its directory", cause, f->hidden);
     }
-    cause = hd__hidden_clear(h);
-    return cause == 0 || left_at(dir, "remove its files", cause, h->path);
+    cause = hd__hidden_clear(f);
+    return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
 }
 
 /* Why the files of the open directory cannot be removed: an errno, or 0. Its owner may always make
@@ -117,18 +117,18 @@ static int unremovable_cause(int fd)
 }
 
 /* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
-static bool remove_in(int parent, const char *dir, hd__hidden *h)
+static bool remove_in(int parent, hd__folder *f)
 {
-    h->lock = hd__sys_open_directory(dir, false);
-    int cause = h->lock < 0 ? errno : unremovable_cause(h->lock);
+    f->lock = hd__sys_open_directory(f->path, false);
+    int cause = f->lock < 0 ? errno : unremovable_cause(f->lock);
     if (cause != 0) {
-        hd__io_fail(hd__call, dir, h->lock < 0 ? "open" : "remove its files", cause);
+        hd__io_fail(hd__call, f->path, f->lock < 0 ? "open" : "remove its files", cause);
     } else {
-        hd__sys_lock(h->lock);
-        if (hd__sys_rename(dir, h->path) == 0) {
-            return remove_hidden(parent, dir, h);
+        hd__sys_lock(f->lock);
+        if (hd__sys_rename(f->path, f->hidden) == 0) {
+            return remove_hidden(parent, f);
         }
-        hd__io_fail(hd__call, dir, "rename", errno);
+        hd__io_fail(hd__call, f->path, "rename", errno);
     }
     hd__sys_drop(parent);
     return false;
@@ -136,31 +136,32 @@ static bool remove_in(int parent, const char *dir, hd__hidden *h)
 
 /* *gone: there is nothing at dir, and a call that failed or was killed has left something of it,
  * which is removed now. Returns false after an error. */
-static bool go_on(const char *dir, bool *gone)
+static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__left_overs left = {0};
-    int cause = hd__stat_cause(dir);
+    int cause = hd__stat_cause(f->path);
     *gone = cause != 0;
     if (*gone && !is_missing(cause)) {
-        return hd__io_fail(hd__call, dir, "stat", cause);
+        return hd__io_fail(hd__call, f->path, "stat", cause);
     }
-    bool ok = hd__left_overs_clear(dir, &left);
-    if (ok && *gone && left.unread != 0 && !is_missing(left.unread)) {
-        ok = hd__io_fail(hd__call, dir, "read its directory", left.unread);
+    hd__left_overs_clear(f, &left);
+    if (*gone && left.unread != 0 && !is_missing(left.unread)) {
+        return hd__io_fail(hd__call, f->path, "read its directory", left.unread);
     }
     *gone = *gone && left.found > 0;
-    if (ok && *gone && left.cause != 0) {
-        ok = left_at(dir, "remove its files", left.cause, left.path);
-    }
-    return ok;
+    return !*gone || left.cause == 0 || left_at(f->path, "remove its files", left.cause, left.path);
 }
 
 bool hd_checkpoint_remove(const char *dir)
 {
     HD__CALL("hd_checkpoint_remove");
-    HD__SCOPE_OR(false);
+    hd__folder f = {.function = hd__call,
+                    .path = dir,
+                    .what = "checkpoint",
+                    .names = hd__checkpoint_files,
+                    .lock = -1};
     bool gone;
-    if (!hd__given("dir", dir) || !go_on(dir, &gone)) {
+    if (!hd__given("dir", dir) || !go_on(&f, &gone)) {
         return false;
     }
     if (gone) {
@@ -169,10 +170,10 @@ bool hd_checkpoint_remove(const char *dir)
     if (!hd__checkpoint_removable(dir)) {
         return false;
     }
-    hd__hidden h = {.path = hd__hidden_path(dir), .lock = -1};
-    int parent = h.path ? hd__parent_open(dir) : -1;
-    bool ok = h.path && (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
-              remove_in(parent, dir, &h);
-    hd__sys_drop(h.lock);
+    hd__hidden_name(&f);
+    int parent = hd__parent_open(dir);
+    bool ok = (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
+              remove_in(parent, &f);
+    hd__sys_drop(f.lock);
     return ok;
 }

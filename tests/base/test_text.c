@@ -1,4 +1,5 @@
 /* test_text.c - arrays and texts that grow, JSON strings, UTF-8, and the texts of messages. */
+#include <math.h>
 #include <string.h>
 
 #include "suites.h"
@@ -118,6 +119,31 @@ START_TEST(clipped_texts)
 }
 END_TEST
 
+START_TEST(short_texts_of_numbers)
+{
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {-0.0, "-0"},
+        {96, "96"},
+        {0.1, "0.1"},
+        {-2.5, "-2.5"},
+        {9e15, "9e+15"},
+        {1e-5, "1e-05"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {NAN, "nan"},
+        {-INFINITY, "-inf"},
+        {9007199254740991, "9007199254740991"},
+        {5e-324, "4.94065645841247e-324"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_str_eq(HD__SHORT(cases[i].v), cases[i].text);
+    }
+}
+END_TEST
+
 START_TEST(indices)
 {
     ck_assert_int_eq(hd__index("hd_f", 0, 3, "things"), 0);
@@ -140,6 +166,7 @@ Suite *suite_text(void)
         json_strings,
         utf8_there_and_back,
         clipped_texts,
+        short_texts_of_numbers,
         indices,
     };
     return SUITE_OF("text", tests);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_internal.h"
+#include "base/text/text.h"
 
 static const char *not_finite(double v)
 {
@@ -93,5 +93,19 @@ const char *hd__float_text(double v, char text[HD__FLOAT_TEXT])
         text[0] = '-';
         positive_text(fabs(v), text + (v < 0));
     }
+    return text;
+}
+
+/* The digits are printf's, of which 17 always do. */
+const char *hd__short_text(double v, char text[HD__FLOAT_TEXT])
+{
+    if (!isfinite(v)) {
+        return strcpy(text, not_finite(v));
+    }
+    int digits = 15;
+    do {
+        snprintf(text, HD__FLOAT_TEXT, "%.*g", digits, v);
+    } while (strtod(text, NULL) != v && digits++ < 17);
+    plain_point(text);
     return text;
 }

@@ -1,6 +1,8 @@
-/* text.h - arrays and texts that grow, UTF-8, and the small texts that messages are made of.
+/* text.h - arrays and texts that grow, UTF-8, numbers as text, and the small texts that messages
+ * are made of.
  *
- * It uses nothing of heed but heed/base.h, so a library beside libheed may compile text.c in. */
+ * It uses nothing of heed but heed/base.h, so a library beside libheed may compile text.c and
+ * number.c in. */
 #ifndef HEED_BASE_TEXT_H
 #define HEED_BASE_TEXT_H
 
@@ -55,6 +57,27 @@ static inline uint64_t hd__hash(const char *s, size_t n)
     }
     return h;
 }
+
+/* ---------------------------------------------------------------- numbers as text (number.c) */
+
+enum {
+    HD__PRECISION_MAX = 1000,
+    HD__NUMBER_TEXT =
+        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
+    HD__FLOAT_TEXT = 56
+};
+
+/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
+ * every locale and without a sign for nan. Returns the length. */
+int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
+
+/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
+ * message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
+const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
+#define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
+/* The same for what may be a whole number, which has no ".0": "96", "0.1". */
+const char *hd__short_text(double v, char text[HD__FLOAT_TEXT]);
+#define HD__SHORT(v) hd__short_text((v), (char[HD__FLOAT_TEXT]){0})
 
 /* ---------------------------------------------------------------- UTF-8 */
 

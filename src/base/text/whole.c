@@ -7,8 +7,6 @@
 #include "base/system/system.h"
 #include "base/text/whole.h"
 
-enum { LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
-
 /* ---------------------------------------------------------------- messages */
 
 void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
@@ -128,7 +126,7 @@ const char *hd__last_part(const char *path)
 /* Allocates no memory of heed's: a path must not look different if memory runs out. */
 int hd__parent_open(const char *path)
 {
-    char parent[LONGEST_PATH] = ".";
+    char parent[HD__LONGEST_PATH] = ".";
     size_t n = hd__parent_length(path);
     if (n >= sizeof parent) {
         errno = ENAMETOOLONG;

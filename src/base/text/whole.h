@@ -33,6 +33,8 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
 
 /* ---------------------------------------------------------------- names */
 
+enum { HD__LONGEST_PATH = 4096 }; /* the system cannot open a longer one */
+
 /* The length of the directory's part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", which is in
  * ".". */
 size_t hd__parent_length(const char *path);
