@@ -80,8 +80,9 @@ typedef struct hd_pretrained_options {
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
 /* The model of a folder, in evaluation mode: the one that `architectures` of its config.json names,
- * which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights go from
- * the file to the model one by one. A key of config.json that heed does not know is a warning
+ * which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights of
+ * the file's own dtype stay in the file, which is mapped as hd_load_safetensors says; others are
+ * converted one by one. A key of config.json that heed does not know is a warning
  * (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it should be
  * tied: then it is not tied. NULL with an error that names the file, the key or the tensor, what
  * was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is

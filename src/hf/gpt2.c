@@ -172,7 +172,7 @@ static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, hd__seen *seen)
     return hd_forward(m->ln_f, x);
 }
 
-static hd_module *transformer_new(const hd__config *config, hd_dtype d)
+static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
 {
     const hd_gpt2_config *c = &config->gpt2;
     int64_t e = c->n_embd;
@@ -187,7 +187,7 @@ static hd_module *transformer_new(const hd__config *config, hd_dtype d)
                   HD__PART(transformer, ln_f, norm_new(c))));
 }
 
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d)
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d)
 {
     static const hd_module_type type =
         HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward);
@@ -216,5 +216,5 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d
 
 hd_module *hd_gpt2_new(const hd_gpt2_config *c)
 {
-    return hd__gpt2_make("hd_gpt2_new", c, HD_FLOAT32);
+    return hd__gpt2_make("hd_gpt2_new", c, NULL);
 }

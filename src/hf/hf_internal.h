@@ -34,16 +34,16 @@ typedef struct hd__model {
     int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
 
-/* The public constructors. Messages begin with `caller`. d: that of the matrices. */
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, hd_dtype d);
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d);
+/* The public constructors. Messages begin with `caller`. d: NULL, or for hd__stored. */
+hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d);
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd_dtype *d);
 
 /* A new module of the class with what `like` says, a body, which body_new makes, and a head, whose
  * weight is tied to the parameter `tied` unless that is NULL. Weights are drawn if the init mode is
  * on: normal(0, std), norms of ones and biases of zeros. */
 hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
-                         const char *tied, hd_dtype d);
+                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
+                         const char *tied, const hd_dtype *d);
 /* The forward of both models, by which they are known. */
 hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
 
@@ -64,11 +64,12 @@ typedef struct hd__part {
 hd_module *hd__module_of(const hd_module_type *type, const hd__part *parts);
 /* A list of n modules that `make` makes, as hd__stored gives them. */
 hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
-                      hd_dtype d);
-/* m, which may be NULL; if d is HD_BFLOAT16, with frozen matrices of it without values. Parts of a
- * model get them one by one, so that it never needs the memory of float32. On failure m is
- * freed. */
-hd_module *hd__stored(hd_module *m, hd_dtype d);
+                      const hd_dtype *d);
+/* m, which may be NULL; unless d is NULL, its parameters become such as a file is to take the place
+ * of: they have no memory and no values. Those with two dims are of dtype *d, and frozen if that is
+ * HD_BFLOAT16. Parts of a model get them one by one, so that it never has the memory of all
+ * weights. On failure m is freed. */
+hd_module *hd__stored(hd_module *m, const hd_dtype *d);
 
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);

@@ -172,7 +172,7 @@ static hd_tensor *llama_hidden(hd__model *m, hd_tensor *ids, hd__seen *seen)
     return hd_forward(b->norm, x);
 }
 
-static hd_module *body_new(const hd__config *config, hd_dtype d)
+static hd_module *body_new(const hd__config *config, const hd_dtype *d)
 {
     const hd_llama_config *c = &config->llama;
     return hd__module_of(
@@ -185,7 +185,7 @@ static hd_module *body_new(const hd__config *config, hd_dtype d)
             HD__PART(body, norm, norm_of(c))));
 }
 
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype d)
+hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd_dtype *d)
 {
     static const hd_module_type types[] = CLASSES(hd__model, "ForCausalLM", hd__model_forward);
     hd__config own = {.llama = hd_llama_config_defaults()};
@@ -230,5 +230,5 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, hd_dtype
 
 hd_module *hd_llama_new(const hd_llama_config *c)
 {
-    return hd__llama_make("hd_llama_new", c, HD_FLOAT32);
+    return hd__llama_make("hd_llama_new", c, NULL);
 }

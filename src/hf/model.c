@@ -134,9 +134,9 @@ static bool draw_weights(hd__model *m, double std)
     return hd_forward_end(&m->base, last);
 }
 
-hd_module *hd__stored(hd_module *m, hd_dtype d)
+hd_module *hd__stored(hd_module *m, const hd_dtype *d)
 {
-    if (!m || d == HD_FLOAT32) {
+    if (!m || !d) {
         return m;
     }
     hd_scope *scope = hd_scope_open();
@@ -145,8 +145,9 @@ hd_module *hd__stored(hd_module *m, hd_dtype d)
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        ok = hd_ndim(w) != 2 ||
-             hd_module_set_parameter(m, name, hd_parameter(hd_empty_like(w, d), false));
+        hd_dtype to = hd_ndim(w) == 2 ? *d : HD_FLOAT32;
+        hd_tensor *one = hd_expand_n(hd_empty_n(to, 0, NULL), hd_ndim(w), hd_sizes(w));
+        ok = hd_module_set_parameter(m, name, hd_parameter(one, to == HD_FLOAT32));
     }
     hd_dict_free(weights);
     hd_scope_close(scope);
@@ -164,7 +165,7 @@ hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
 }
 
 hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
-                      hd_dtype d)
+                      const hd_dtype *d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
@@ -175,8 +176,8 @@ hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const 
 }
 
 hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, hd_dtype d), double std,
-                         const char *tied, hd_dtype d)
+                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
+                         const char *tied, const hd_dtype *d)
 {
     hd__model *model = (hd__model *)hd_module_new(type);
     if (!model) {

@@ -94,7 +94,16 @@ static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors 
     }
     hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
             HD__CUT(path), head_name);
-    return hd_module_set_parameter(m, head_name, hd_parameter(hd_clone(own), d == HD_FLOAT32));
+    return hd_module_set_parameter(m, head_name, hd_parameter(own, d == HD_FLOAT32));
+}
+
+/* The weight w becomes what was read, which may stay in the mapped file. A tied head follows it. */
+static bool take_weight(hd_module *m, const char *name, hd_tensor *w, hd_tensor *from)
+{
+    bool head = hd_module_get_parameter(m, head_name) == w;
+    from = hd_parameter(hd_to(from, hd_dtype_of(w)), hd_requires_grad(w));
+    return hd_module_set_parameter(m, name, from) &&
+           (!head || hd_module_set_parameter(m, head_name, from));
 }
 
 static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
@@ -106,8 +115,7 @@ static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f
         hd_scope *scope = hd_scope_open();
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
-        ok = from && hd_copy_(w, from);
+        ok = scope && take_weight(m, name, w, read_weight(path, f, name, w));
         hd_scope_close(scope);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
@@ -157,7 +165,14 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype
                      "model.safetensors.index.json",
                      loads, HD__CUT(folder));
     }
-    return found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
+    hd_safetensors *f = found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
+    if (f && d == HD_BFLOAT16 && hd_safetensors_len(f) > 0 &&
+        strcmp(hd_safetensors_type(f, 0), "BF16") != 0) { /* what is converted need not be mapped */
+        hd_safetensors_close(f);
+        o.map = false;
+        f = hd_safetensors_open(path->s, &o);
+    }
+    return f;
 }
 
 /* How many elements the weights have, without a head of their own. */
@@ -197,8 +212,8 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
     hd_module *m = caller.failed ? NULL
-                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, d)
-                                 : hd__llama_make(caller.s, &c->llama, d);
+                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, &d)
+                                 : hd__llama_make(caller.s, &c->llama, &d);
     hd_free(caller.s);
     return m;
 }

@@ -238,15 +238,93 @@ START_TEST(another_head_and_adapters_are_not_saved)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- memory */
+
+enum { WIDE = 64, WORDS = 4096, LAYERS = 6 };
+
+/* A GPT-2 whose largest tensor has a megabyte, in a new folder. */
+static void save_wide(const char *folder, hd_dtype d)
+{
+    hd_gpt2_config c = hd_gpt2_config_defaults();
+    c.vocab_size = WORDS;
+    c.n_positions = 8;
+    c.n_embd = WIDE;
+    c.n_layer = LAYERS;
+    c.n_head = 2;
+    hd_module *m = hd_gpt2_new(&c);
+    hd_save_pretrained_options o = hd_save_pretrained_defaults();
+    o.dtype = d;
+    ck_assert_msg(hd_save_pretrained(m, folder, &o), "%s", hd_error_message());
+    hd_module_free(m);
+}
+
+/* The most bytes beyond those of `matrices` that loading needs: the largest tensor, and what the
+ * modules themselves take. Weights that stay in the mapped file take none. */
+START_TEST(loading_needs_the_model_and_its_largest_tensor)
+{
+    const struct {
+        hd_dtype file, model;
+        int64_t matrices; /* bytes for each element that the model has in memory */
+    } cases[] = {{HD_FLOAT32, HD_FLOAT32, 0},
+                 {HD_FLOAT32, HD_BFLOAT16, 2},
+                 {HD_BFLOAT16, HD_FLOAT32, 4},
+                 {HD_BFLOAT16, HD_BFLOAT16, 0}};
+    const int64_t largest = 4 * WORDS * WIDE, elements = WORDS * WIDE + LAYERS * 12 * WIDE * WIDE;
+    const char *folder = temporary("wide");
+    save_wide(folder, cases[_i].file);
+    hd_pretrained_options o = hd_pretrained_defaults();
+    o.dtype = cases[_i].model;
+    hd_empty_cache();
+    int64_t before = hd_bytes_live();
+    hd_bytes_peak_reset();
+    hd_module *m = hd_from_pretrained(folder, &o);
+    int64_t most = hd_bytes_peak() - before;
+    ck_assert_msg(m, "%s", hd_error_message());
+    printf("%s as %s: at most %.2f MB while loading\n", hd_dtype_name(cases[_i].file),
+           hd_dtype_name(o.dtype), (double)most / 1e6);
+    ck_assert_int_le(most, cases[_i].matrices * elements + largest + 300000);
+    hd_module_free(m);
+    remove_saved(folder);
+}
+END_TEST
+
+/* Weights in the mapped file are the process's own when they change. */
+START_TEST(learning_does_not_change_the_file)
+{
+    HD_SCOPE;
+    const char *folder = temporary("wide");
+    save_wide(folder, HD_FLOAT32);
+    hd_module *m = hd_from_pretrained(folder, NULL), *again = hd_from_pretrained(folder, NULL);
+    hd_tensor *w = hd_module_get_parameter(m, "transformer.wte.weight");
+    ck_assert(w == hd_module_get_parameter(m, "lm_head.weight"));
+    ck_assert(hd_requires_grad(w));
+    hd_sgd_options o = hd_sgd_defaults();
+    hd_optim *optim = hd_sgd_new(hd_module_parameters(m), &o);
+    hd_backward(hd_sum(hd_forward(m, hd_ones(HD_INT64, 1, 4))));
+    ck_assert_msg(hd_optim_step(optim), "%s", hd_error_message());
+    hd_module *third = hd_from_pretrained(folder, NULL);
+    hd_tensor *second = hd_module_get_parameter(again, "transformer.wte.weight");
+    ck_assert(!hd_equal(w, second));
+    ck_assert(hd_equal(hd_module_get_parameter(third, "transformer.wte.weight"), second));
+    hd_optim_free(optim);
+    hd_module_free(m);
+    hd_module_free(again);
+    hd_module_free(third);
+    remove_saved(folder);
+}
+END_TEST
+
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses, another_head_and_adapters_are_not_saved};
+    const TTest *const tests[] = {refuses, another_head_and_adapters_are_not_saved,
+                                  learning_does_not_change_the_file};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);
     tcase_add_loop_test(c, loads_again, 0, MODEL_FOLDERS);
     tcase_add_loop_test(c, bfloat16_gives_the_bits_of_rounded_float32, 0, MODEL_FOLDERS);
     tcase_add_loop_test(c, bfloat16_learns_with_adapters, 0, 2);
+    tcase_add_loop_test(c, loading_needs_the_model_and_its_largest_tensor, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }
