@@ -97,15 +97,7 @@ static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors 
     return hd_module_set_parameter(m, head_name, hd_parameter(own, d == HD_FLOAT32));
 }
 
-/* The weight w becomes what was read, which may stay in the mapped file. A tied head follows it. */
-static bool take_weight(hd_module *m, const char *name, hd_tensor *w, hd_tensor *from)
-{
-    bool head = hd_module_get_parameter(m, head_name) == w;
-    from = hd_parameter(hd_to(from, hd_dtype_of(w)), hd_requires_grad(w));
-    return hd_module_set_parameter(m, name, from) &&
-           (!head || hd_module_set_parameter(m, head_name, from));
-}
-
+/* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it. */
 static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
 {
     HD_NO_GRAD;
@@ -115,7 +107,10 @@ static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f
         hd_scope *scope = hd_scope_open();
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        ok = scope && take_weight(m, name, w, read_weight(path, f, name, w));
+        hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
+        from = hd_parameter(hd_to(from, hd_dtype_of(w)), hd_requires_grad(w));
+        const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
+        ok = hd_module_set_parameter(m, name, from) && hd_module_set_parameter(m, also, from);
         hd_scope_close(scope);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
