@@ -52,7 +52,7 @@ def step(row, fused):
     optim = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, **options)
 
     def run():
-        loss = F.cross_entropy(model(x).logits[0], target)
+        loss = F.cross_entropy(model(x).logits.flatten(0, 1), target)
         optim.zero_grad()
         loss.backward()
         optim.step()

@@ -82,7 +82,7 @@ static bool learning_set_up(bench_work *w, const double *a)
 static hd_tensor *learning_run(bench_work *w)
 {
     hd_tensor *logits = hd_forward(w->module, w->x); /* (1, tokens, vocab) */
-    hd_tensor *loss = hd_cross_entropy(hd_select(logits, 0, 0), w->target);
+    hd_tensor *loss = hd_cross_entropy(hd_flatten(logits, 0, 1), w->target);
     hd_optim_zero_grad(w->optim);
     hd_backward(loss);
     hd_optim_step(w->optim);
