@@ -1,5 +1,6 @@
 /* chat.c - a conversation with the model of a folder of Hugging Face. */
 #include <locale.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,11 +107,21 @@ static void begin_terminal(void)
     fprintf(stderr, "Ctrl-C stops an answer, Ctrl-D ends, /new begins a new conversation.\n");
 }
 
+#ifdef HEED_HAVE_EDIT
+/* Has a whole line, or a Ctrl-D, come while an answer was written? libedit would take that Ctrl-D
+ * for a character of the line. */
+static bool typed_ahead(void)
+{
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    return poll(&input, 1, 0) > 0;
+}
+#endif
+
 /* The next line without its newline, which the caller frees; NULL: there is none. */
 static char *next_line(bool terminal)
 {
 #ifdef HEED_HAVE_EDIT
-    if (terminal) {
+    if (terminal && !typed_ahead()) {
         char *edited = readline("> ");
         if (edited && *edited) {
             add_history(edited);

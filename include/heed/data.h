@@ -46,9 +46,9 @@ HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
 
 /* Byte-level BPE from GPT-2's two files, vocab.json (encoder.json) and merges.txt (vocab.bpe). It
  * cuts a text into words as GPT-2 does, and merges the pairs of merges.txt; a word that is a token
- * stays whole. The ids are those of tiktoken. Every token of the vocabulary must be a byte, the
- * result of one merge, or <|endoftext|>, which is the only special token; anything else is
- * HD_FORMAT. */
+ * stays whole. The ids are those of tiktoken, for files that a training made. Every token of the
+ * vocabulary must be a byte, the result of one merge, or <|endoftext|>, which is the only special
+ * token; anything else is HD_FORMAT. */
 HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path);
 
 /* The tokenizer of a model folder, from a tokenizer.json of Hugging Face. It gives the ids and the

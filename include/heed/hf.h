@@ -76,17 +76,20 @@ HD_API hd_module *hd_llama_new(const hd_llama_config *c);
 typedef struct hd_pretrained_options {
     size_t size;
     hd_dtype dtype; /* HD_FLOAT32: what the weights become; or HD_BFLOAT16 */
+    bool map;       /* true: weights of that dtype stay in the file; false: all are copied */
 } hd_pretrained_options;
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
-/* The model of a folder, in evaluation mode: the one that `architectures` of its config.json names,
- * which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights of
- * the file's own dtype stay in the file, which is mapped as hd_load_safetensors says; others are
- * converted one by one. A key of config.json that heed does not know is a warning
- * (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it should be
- * tied: then it is not tied. NULL with an error that names the file, the key or the tensor, what
- * was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is
- * missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has not).
+/* The model of a folder, in evaluation mode: the one that `architectures` of its config.json
+ * names, which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights
+ * of the file's own dtype stay in the file, which is mapped as hd_load_safetensors says: as long
+ * as the model lives, no other program may change the file or make it shorter, but it may replace
+ * or remove it. Others are converted one by one. A key of config.json that heed does not know is a
+ * warning (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it
+ * should be tied: then it is not tied. NULL with an error that names the file, the key or the
+ * tensor, what was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a
+ * tensor that is missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has
+ * not).
  *
  * With HD_BFLOAT16 the weights of Linear, Conv1D and Embedding take half the memory: they are
  * rounded to bfloat16, or stay as they are in a file of bfloat16, and they are frozen. Biases and

@@ -51,8 +51,8 @@ HD_API hd_safetensors_options hd_safetensors_defaults(void);
  * A machine of 32 bits cannot map a file of 2 GB or more, which is HD_IO; without `map`,
  * hd_safetensors_read reads such a file tensor by tensor.
  * The mapping lives until its last tensor is gone. If another program makes the file shorter
- * meanwhile, reading it raises SIGBUS, because heed installs no handler. Saving with heed is safe:
- * it replaces the file.
+ * meanwhile, reading it raises SIGBUS, because heed installs no handler; if it changes what is in
+ * the file, tensors may change, too. Saving with heed is safe: it replaces the file.
  *
  * Some files are refused although Python's safetensors 0.8 takes them. They have: a name or a
  * metadata key that comes twice, is empty or holds U+0000; fields other than dtype, shape and

@@ -11,7 +11,7 @@ static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer."
 
 hd_pretrained_options hd_pretrained_defaults(void)
 {
-    return (hd_pretrained_options){.size = sizeof(hd_pretrained_options), .dtype = HD_FLOAT32};
+    return (hd_pretrained_options){sizeof(hd_pretrained_options), HD_FLOAT32, .map = true};
 }
 
 bool hd__hf_dtype_ok(const char *function, hd_dtype d)
@@ -87,14 +87,13 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
 static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
 {
     hd_tensor *w = hd_module_get_parameter(m, head_name);
-    hd_dtype d = hd_dtype_of(w);
-    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), d); /* (vocab, e) */
+    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
     if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
     hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
             HD__CUT(path), head_name);
-    return hd_module_set_parameter(m, head_name, hd_parameter(own, d == HD_FLOAT32));
+    return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
 /* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it. */
@@ -147,11 +146,12 @@ int hd__look_for(const char *function, const char *folder, const char *name, hd_
 }
 
 /* The folder's weights; `path` becomes that of their file. */
-static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype d)
+static hd_safetensors *weights_open(const char *folder, hd__text *path,
+                                    const hd_pretrained_options *given)
 {
     hd_safetensors_options o = hd_safetensors_defaults();
-    o.map = true;
-    o.keep_bfloat16 = d == HD_BFLOAT16;
+    o.map = given->map;
+    o.keep_bfloat16 = given->dtype == HD_BFLOAT16;
     int found = hd__look_for(loads, folder, "model.safetensors", path);
     found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
     if (found == 0) {
@@ -161,8 +161,12 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path, hd_dtype
                      loads, HD__CUT(folder));
     }
     hd_safetensors *f = found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
-    if (f && d == HD_BFLOAT16 && hd_safetensors_len(f) > 0 &&
-        strcmp(hd_safetensors_type(f, 0), "BF16") != 0) { /* what is converted need not be mapped */
+    int64_t i = 0;
+    while (f && i < hd_safetensors_len(f) && strcmp(hd_safetensors_type(f, i), "BF16") != 0) {
+        i++;
+    }
+    if (f && o.keep_bfloat16 &&
+        i == hd_safetensors_len(f)) { /* all is converted: none stays there */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);
@@ -226,7 +230,7 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     hd__config config;
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
-    hd_safetensors *f = ok ? weights_open(folder, &path, o->dtype) : NULL;
+    hd_safetensors *f = ok ? weights_open(folder, &path, o) : NULL;
     hd_module *m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
     m = hd__module_if(m && load_weights(m, path.s, f) && hd_module_eval(m), m);
     hd_safetensors_close(f);

@@ -264,16 +264,17 @@ START_TEST(loading_needs_the_model_and_its_largest_tensor)
 {
     const struct {
         hd_dtype file, model;
+        bool map;
         int64_t matrices; /* bytes for each element that the model has in memory */
-    } cases[] = {{HD_FLOAT32, HD_FLOAT32, 0},
-                 {HD_FLOAT32, HD_BFLOAT16, 2},
-                 {HD_BFLOAT16, HD_FLOAT32, 4},
-                 {HD_BFLOAT16, HD_BFLOAT16, 0}};
+    } cases[] = {{HD_FLOAT32, HD_FLOAT32, true, 0},  {HD_FLOAT32, HD_BFLOAT16, true, 2},
+                 {HD_BFLOAT16, HD_FLOAT32, true, 4}, {HD_BFLOAT16, HD_BFLOAT16, true, 0},
+                 {HD_FLOAT32, HD_FLOAT32, false, 4}, {HD_BFLOAT16, HD_BFLOAT16, false, 2}};
     const int64_t largest = 4 * WORDS * WIDE, elements = WORDS * WIDE + LAYERS * 12 * WIDE * WIDE;
     const char *folder = temporary("wide");
     save_wide(folder, cases[_i].file);
     hd_pretrained_options o = hd_pretrained_defaults();
     o.dtype = cases[_i].model;
+    o.map = cases[_i].map;
     hd_empty_cache();
     int64_t before = hd_bytes_live();
     hd_bytes_peak_reset();
@@ -283,6 +284,7 @@ START_TEST(loading_needs_the_model_and_its_largest_tensor)
     printf("%s as %s: at most %.2f MB while loading\n", hd_dtype_name(cases[_i].file),
            hd_dtype_name(o.dtype), (double)most / 1e6);
     ck_assert_int_le(most, cases[_i].matrices * elements + largest + 300000);
+    ck_assert_int_ge(hd_bytes_live() - before, cases[_i].matrices * elements);
     hd_module_free(m);
     remove_saved(folder);
 }
@@ -324,7 +326,7 @@ Suite *suite_save(void)
     tcase_add_loop_test(c, loads_again, 0, MODEL_FOLDERS);
     tcase_add_loop_test(c, bfloat16_gives_the_bits_of_rounded_float32, 0, MODEL_FOLDERS);
     tcase_add_loop_test(c, bfloat16_learns_with_adapters, 0, 2);
-    tcase_add_loop_test(c, loading_needs_the_model_and_its_largest_tensor, 0, 4);
+    tcase_add_loop_test(c, loading_needs_the_model_and_its_largest_tensor, 0, 6);
     suite_add_tcase(s, c);
     return s;
 }

@@ -72,7 +72,8 @@ static int clear_by_name(int fd, const char *const *names)
 }
 
 /* A folder that is read-only is made writable first. If that fails, unlink tells why. A listing
- * needs memory. */
+ * needs memory. The lock is held until the directory is gone: a process that has just made it would
+ * otherwise take it into use before. */
 int hd__directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
@@ -81,13 +82,9 @@ int hd__directory_clear(int fd, const char *path, const char *const *names)
     for (const char *name; dir && cause == 0 && (name = hd__sys_list_next(dir, &read));) {
         cause = hd__sys_unlink(fd, name) == 0 || errno == ENOENT ? 0 : errno;
     }
-    cause = cause ? cause : read;
-    if (dir) {
-        hd__sys_list_end(dir);
-    } else {
-        hd__sys_drop(fd);
-    }
-    return cause || hd__sys_rmdir(path) == 0 || errno == ENOENT ? cause : errno;
+    cause = cause ? cause : read ? read : hd__sys_rmdir(path) == 0 || errno == ENOENT ? 0 : errno;
+    dir ? hd__sys_list_end(dir) : hd__sys_drop(fd);
+    return cause;
 }
 
 int hd__hidden_clear(hd__folder *f)
