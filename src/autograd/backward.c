@@ -292,7 +292,7 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     for (int k = 0; k < n->n_out; k++) {
         const hd__out_meta *out = &n->outs[k];
         bool there = out->pending || n->op->parts;
-        dy[k] = there ? out->pending : hd_zeros_n(out->dtype, out->ndim, out->sizes);
+        dy[k] = there ? out->pending : hd_zeros_n((hd_dtype)out->dtype, out->ndim, out->sizes);
         if (!there && !dy[k]) {
             return false;
         }
@@ -414,7 +414,7 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     if (!e.node) {
         return needs_no_grad(r, y);
     }
-    hd_tensor *g = none ? hd_ones_like(y, y->dtype) : grad;
+    hd_tensor *g = none ? hd_ones_like(y, (hd_dtype)y->dtype) : grad;
     bool ok = g && arrive(r, e, g, NULL, 0);
     hd__node_release(e.node);
     return ok;

@@ -12,8 +12,8 @@ struct hd_kv_cache {
 
 /* ---------------------------------------------------------------- the cache */
 
-hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads, int64_t length,
-                                 int64_t head_dim)
+hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads, int64_t length,
+                                   int64_t head_dim)
 {
     HD__CALL("hd_kv_cache_new_for");
     if (!hd__size_arg("batch", batch, 0) || !hd__size_arg("heads", heads, 0) ||

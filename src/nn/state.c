@@ -327,7 +327,7 @@ static bool convert_all(const hd__items *items, hd_dtype d)
     return ok;
 }
 
-bool hd_module_to(hd_module *m, hd_dtype d)
+bool(hd_module_to)(hd_module *m, hd_dtype d)
 {
     HD__CALL("hd_module_to");
     if (!hd__object("m", m)) {

@@ -10,13 +10,13 @@ enum { GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- filled */
 
-hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_empty");
     return hd__empty(d, ndim, sizes);
 }
 
-hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_zeros");
     hd_tensor *y = hd__empty(d, ndim, sizes);
@@ -28,7 +28,7 @@ hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes)
     return y;
 }
 
-hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_ones");
     return hd_full_n(d, 1, ndim, sizes);
@@ -50,19 +50,19 @@ hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
     return hd_full_n(d, value, 0, NULL);
 }
 
-hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_empty_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_empty_like");
     return hd__any_arg("x", x, false) ? hd__empty(d, x->ndim, x->sizes) : NULL;
 }
 
-hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_zeros_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_zeros_like");
     return hd_full_like(x, d, 0);
 }
 
-hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_ones_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_ones_like");
     return hd_full_like(x, d, 1);
@@ -178,7 +178,7 @@ static void run_line(int64_t begin, int64_t end, void *arg)
     }
 }
 
-hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
+hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps)
 {
     HD__CALL("hd_linspace");
     bool ok = hd__number_dtype(d) &&
@@ -196,7 +196,7 @@ hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps)
     return y;
 }
 
-hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m)
+hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m)
 {
     HD__CALL("hd_eye");
     hd_tensor *y = hd_full_n(d, 0, 2, (int64_t[]){n, m});
@@ -232,25 +232,25 @@ static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, draw *fill)
     return ok ? drawn(hd__laid_out_as(hd__empty_as(d, x), x), fill) : NULL;
 }
 
-hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_rand");
     return random_sized(d, ndim, sizes, hd__uniform_fill);
 }
 
-hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_randn");
     return random_sized(d, ndim, sizes, hd__normal_fill);
 }
 
-hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_rand_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_rand_like");
     return random_like(d, x, hd__uniform_fill);
 }
 
-hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_randn_like");
     return random_like(d, x, hd__normal_fill);
@@ -293,7 +293,7 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
                                  from, to, hd_dtype_name(d));
 }
 
-hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
+hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_randint");
     if (!hd__number_dtype(d)) {

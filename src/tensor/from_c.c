@@ -68,7 +68,7 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
     return ok ? from_c_copy(d, data, room, ndim, sizes) : NULL;
 }
 
-hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
+hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_from_data");
     return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);

@@ -316,8 +316,8 @@ static void leave(void *data, void *user)
     (void)data, (void)user;
 }
 
-hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
-                     int ndim, const int64_t *sizes)
+hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user), void *user,
+                       int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_wrap");
     if (!data) {

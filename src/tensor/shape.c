@@ -60,8 +60,8 @@ bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b)
 bool hd__number_dtype(int d)
 {
     return hd__dtype_arg(d) &&
-           (d < HD_BOOL || hd__fail(HD_DTYPE, "%s: expected float32, float64 or int64",
-                                    hd_dtype_name((hd_dtype)d)));
+           (d < (int)HD_BOOL || hd__fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+                                         hd_dtype_name((hd_dtype)d)));
 }
 
 /* A function of its own, so that hd__dim needs no stack for the text. */

@@ -29,7 +29,7 @@ hd_tensor *product_of(hd_tensor *a, hd_tensor *b)
 
 static hd_tensor *number(hd_tensor *x, double s)
 {
-    return x ? hd_full_n(x->dtype, s, 0, NULL) : NULL;
+    return x ? hd_full_n((hd_dtype)x->dtype, s, 0, NULL) : NULL;
 }
 
 hd_tensor *scaled(hd_tensor *x, double s)
@@ -169,7 +169,7 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     note(n);
     const hd__out_meta *meta = hd__input_meta(n, 0);
-    hd_tensor *zeros = hd_zeros_n(dy[0]->dtype, meta->ndim, meta->sizes);
+    hd_tensor *zeros = hd_zeros_n((hd_dtype)dy[0]->dtype, meta->ndim, meta->sizes);
     const int64_t begin = *(const int64_t *)hd__params(n);
     hd_tensor *part = zeros ? hd__alias(zeros, 1, dy[0]->sizes, zeros->strides, begin) : NULL;
     dx[0] = written(part, dy[0]) ? zeros : NULL;
@@ -211,7 +211,7 @@ static void halves_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     note(n);
     const hd__out_meta *meta = hd__input_meta(n, 0);
-    hd_tensor *whole = hd_zeros_n(meta->dtype, meta->ndim, meta->sizes);
+    hd_tensor *whole = hd_zeros_n((hd_dtype)meta->dtype, meta->ndim, meta->sizes);
     dx[0] = whole;
     for (int k = 0; k < 2 && dx[0]; k++) {
         const int64_t half = meta->sizes[0] / 2;

@@ -97,13 +97,13 @@ START_TEST(few_keys_have_the_bits_of_the_ops)
                                        {8, 8, 700, 1},
                                        {5, 64, 64, 1}};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
-        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
             for (int64_t heads = 1; heads <= 3; heads += 2) {
                 HD_SCOPE;
                 int64_t l = sizes[n][0], s = d == HD_FLOAT64 ? 3 * sizes[n][1] : sizes[n][1];
-                hd_tensor *x[] = {hd_randn((hd_dtype)d, heads, l, sizes[n][2]),
-                                  hd_randn((hd_dtype)d, heads, s, sizes[n][2]),
-                                  hd_randn((hd_dtype)d, heads, s, sizes[n][3])};
+                hd_tensor *x[] = {hd_randn(d, heads, l, sizes[n][2]),
+                                  hd_randn(d, heads, s, sizes[n][2]),
+                                  hd_randn(d, heads, s, sizes[n][3])};
                 hd_attention_options o = hd_attention_defaults();
                 hd_set_fused_attention(true);
                 hd_tensor *fused = attend(x, &o, NULL);

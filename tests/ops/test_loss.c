@@ -31,8 +31,8 @@ START_TEST(mse_against_plain_loops)
 {
     HD_SCOPE;
     for (int64_t n = 1; n < 200000; n = n * 3 + 1) {
-        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
-            hd_tensor *x = DIGITS((hd_dtype)d, 0, n), *t = DIGITS((hd_dtype)d, 0.5, n);
+        for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+            hd_tensor *x = DIGITS(d, 0, n), *t = DIGITS(d, 0.5, n);
             double sum = 0, room = d == HD_FLOAT64 ? 1e-13 : 2e-6;
             for (int64_t i = 0; i < n; i++) {
                 sum +=
@@ -143,12 +143,12 @@ START_TEST(entropy_against_plain_loops)
         HD_SCOPE;
         int64_t n = 9, target[9], counted = 0;
         double dx[1100], sum = 0;
-        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
             double room = d == HD_FLOAT64 ? 1e-13 : 2e-6;
             for (int64_t i = 0; i < n; i++) {
                 target[i] = i % 4 == 3 ? -100 : (i * 7) % c;
             }
-            hd_tensor *x = hd_requires_grad_(DIGITS((hd_dtype)d, 0, n, c), true);
+            hd_tensor *x = hd_requires_grad_(DIGITS(d, 0, n, c), true);
             hd_tensor *t = ints(n, target);
             hd_tensor *each = entropy(x, t, -100, HD_REDUCE_NONE);
             ck_assert(hd_backward(entropy(x, t, -100, HD_SUM)));

@@ -107,7 +107,7 @@ START_TEST(every_element_is_one_chain)
     int best = hd__level;
     for (int level = 0; level <= best; level++) {
         hd__level = level;
-        for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+        for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
             for (int i = 0; i < ROOM; i++) {
                 double scale = dtype == HD_INT64 ? 1 : 1.0 / 700;
                 set(dtype, a, i, (below(2001) - 1000) * scale);
@@ -171,7 +171,7 @@ START_TEST(few_rows_are_dots)
     int best = hd__level;
     for (int level = 0; level <= best; level++) {
         hd__level = level;
-        for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+        for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
             int lanes = (int)hdk_gemm()->tile_cols / (dtype == HD_FLOAT32 ? 2 : 4);
             for (int i = 0; i < ROOM; i++) {
                 set(dtype, a, i, (below(2001) - 1000) / 700.0);
@@ -301,14 +301,14 @@ static double naive_at(hd_tensor *y, hd_tensor *left, hd_tensor *right, int64_t 
 
 START_TEST(all_ranks)
 {
-    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
+    for (hd_dtype d = HD_FLOAT32; d <= HD_INT64; d++) {
         for (int layout = 0; layout < 3; layout++) {
             HD_SCOPE;
-            hd_tensor *x = ramp((hd_dtype)d, shapes[_i][0], layout);
-            hd_tensor *z = ramp((hd_dtype)d, shapes[_i][1], (layout + below(2)) % 3);
+            hd_tensor *x = ramp(d, shapes[_i][0], layout);
+            hd_tensor *z = ramp(d, shapes[_i][1], (layout + below(2)) % 3);
             hd_tensor *y = hd_matmul(x, z);
             ck_assert_msg(y, "%s", hd_error_message());
-            ck_assert(hd_is_contiguous(y) && hd_dtype_of(y) == (hd_dtype)d);
+            ck_assert(hd_is_contiguous(y) && hd_dtype_of(y) == d);
             for (int64_t i = 0; i < hd_numel(y); i++) { /* integers: every sum is exact */
                 ck_assert_double_eq(element_at(y, i), naive_at(y, x, z, i));
             }

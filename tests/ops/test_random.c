@@ -264,10 +264,10 @@ END_TEST
 /* 1 if the uniform number is under p: one that is p itself gives 0. */
 START_TEST(bernoulli_draws_under_p)
 {
-    for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+    for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
         HD_SCOPE;
         hd_manual_seed(5);
-        hd_tensor *u = hd_rand((hd_dtype)d, 100);
+        hd_tensor *u = hd_rand(d, 100);
         hd_manual_seed(5);
         ck_assert(!hd_item_int(hd_any(hd_bernoulli(u))));
         hd_manual_seed(5);
@@ -442,11 +442,11 @@ START_TEST(draws_near_the_edges_of_shares)
 {
     enum { M = 1 << 20, DRAWS = 2000 };
     HD_SCOPE;
-    for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+    for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
         hd_manual_seed(5);
         hd_tensor *u = hd_rand(HD_FLOAT64, DRAWS);
         hd_manual_seed(5);
-        hd_tensor *drawn = hd_multinomial(hd_ones((hd_dtype)d, M), DRAWS, true);
+        hd_tensor *drawn = hd_multinomial(hd_ones(d, M), DRAWS, true);
         for (int i = 0; i < DRAWS; i++) {
             double edge = ceil(hd_get(u, i) * M);
             ck_assert_int_eq(hd_get_int(drawn, i), edge > 0 ? (int64_t)edge - 1 : 0);

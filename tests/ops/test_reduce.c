@@ -390,16 +390,16 @@ START_TEST(sums_of_nothing_and_of_zeros)
     ck_repr(hd_var(none, 0), "tensor(nan)");
     ck_repr(hd_var(hd_ones(HD_FLOAT32, 1), 1), "tensor(nan)");
     ck_repr(hd_var(hd_ones(HD_FLOAT32, 1), 0), "tensor(0.)");
-    for (int d = HD_FLOAT32; d <= HD_BOOL; d++) { /* in pieces, and over two strides */
-        hd_tensor *many = hd_zeros((hd_dtype)d, 300, 400), *some = hd_slice(many, 1, 0, 200);
+    for (hd_dtype d = HD_FLOAT32; d <= HD_BOOL; d++) { /* in pieces, and over two strides */
+        hd_tensor *many = hd_zeros(d, 300, 400), *some = hd_slice(many, 1, 0, 200);
         ck_repr(hd_any(many), "tensor(False)");
         ck_repr(hd_any(some), "tensor(False)");
         hd_set(many, 1, 299, 199);
         ck_repr(hd_any(many), "tensor(True)");
         ck_repr(hd_any(some), "tensor(True)");
         ck_repr(hd_all(many), "tensor(False)");
-        ck_repr(hd_all(hd_slice(hd_ones((hd_dtype)d, 300, 400), 1, 0, 200)), "tensor(True)");
-        ck_repr(hd_all(hd_ones((hd_dtype)d, 300, 400)), "tensor(True)");
+        ck_repr(hd_all(hd_slice(hd_ones(d, 300, 400), 1, 0, 200)), "tensor(True)");
+        ck_repr(hd_all(hd_ones(d, 300, 400)), "tensor(True)");
     }
     ck_repr(hd_any(none), "tensor(False)");
     ck_repr(hd_all(none), "tensor(True)");
@@ -480,10 +480,9 @@ END_TEST
 START_TEST(extremes_of_every_other_element)
 {
     HD_SCOPE;
-    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
-        hd_tensor *x =
-            hd_to(hd_view(hd_arange(0, 24, 1), 3, 8), (hd_dtype)d); /* rows of 0, 8, 16, ... */
-        hd_tensor *part = hd_slice_step(x, 1, 1, 8, 3);             /* columns 1, 4 and 7 */
+    for (hd_dtype d = HD_FLOAT32; d <= HD_INT64; d++) {
+        hd_tensor *x = hd_to(hd_view(hd_arange(0, 24, 1), 3, 8), d); /* rows of 0, 8, 16, ... */
+        hd_tensor *part = hd_slice_step(x, 1, 1, 8, 3);              /* columns 1, 4 and 7 */
         ck_elements(hd_max_dim(part, 0, false, NULL), 17, 20, 23);
         ck_elements(hd_min_dim(part, 0, false, NULL), 1, 4, 7);
         ck_elements(hd_max_dim(hd_neg(part), 0, false, NULL), -1, -4, -7);

@@ -220,8 +220,8 @@ START_TEST(special_rows)
                                      {INFINITY, 1, 2},
                                      {INFINITY, -INFINITY, INFINITY}};
     for (int r = 0; r < 5; r++) {
-        for (int d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
-            hd_tensor *x = row_of((hd_dtype)d, 3, rows[r]);
+        for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+            hd_tensor *x = row_of(d, 3, rows[r]);
             ck_elements(hd_softmax(x, 0), NAN, NAN, NAN);
             ck_elements(hd_softmax(hd_unsqueeze(x, 1), 0), NAN, NAN, NAN);
             hd_tensor *nine = hd_cat(0, x, x, x); /* a whole vector and a tail */

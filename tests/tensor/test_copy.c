@@ -64,8 +64,8 @@ START_TEST(int64_and_bool_to_every_dtype)
     ck_assert_int_eq(memcmp(hd_data(hd__cast(x, HD_FLOAT64)), twice, sizeof twice), 0);
     hd_tensor *b = hd__cast(x, HD_BOOL);
     ck_elements(b, 0, 1, 1, 1, 1, 1, 1);
-    for (int d = HD_FLOAT32; d <= HD_INT64; d++) {
-        ck_elements(hd__cast(b, (hd_dtype)d), 0, 1, 1, 1, 1, 1, 1);
+    for (hd_dtype d = HD_FLOAT32; d <= HD_INT64; d++) {
+        ck_elements(hd__cast(b, d), 0, 1, 1, 1, 1, 1, 1);
     }
 }
 END_TEST
@@ -79,20 +79,20 @@ START_TEST(conversions_do_not_depend_on_the_place)
                                   0x1p63, -0x1p63, 1e-40, 256.0,  -1e10};
     enum { N = sizeof some / sizeof some[0], ALL = 40 * N };
     HD_SCOPE;
-    for (int from = 0; from <= HD_BFLOAT16; from++) {
+    for (hd_dtype from = HD_FLOAT32; from <= HD_BFLOAT16; from++) {
         for (int step = 1; step <= 3; step++) {
             hd_tensor *x = hd_empty(HD_FLOAT64, ALL);
             for (int64_t i = 0; i < ALL; i++) {
                 hd_set(x, some[i % N], i);
             }
-            x = hd__cast(x, (hd_dtype)from);
+            x = hd__cast(x, from);
             hd_tensor *part = hd__alias(x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
-            for (int to = 0; to <= HD_BFLOAT16; to++) {
-                size_t item = hd_dtype_size((hd_dtype)to);
-                hd_tensor *y = hd__contiguous(hd__cast(part, (hd_dtype)to));
+            for (hd_dtype to = HD_FLOAT32; to <= HD_BFLOAT16; to++) {
+                size_t item = hd_dtype_size(to);
+                hd_tensor *y = hd__contiguous(hd__cast(part, to));
                 for (int64_t i = 0; i < ALL / step; i++) {
                     hd_tensor *one = hd__alias(x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
-                    const char *want = hd_data(hd__cast(one, (hd_dtype)to));
+                    const char *want = hd_data(hd__cast(one, to));
                     ck_each(memcmp((const char *)hd_data(y) + (size_t)i * item, want, item) == 0,
                             "%d to %d, step %d: element %d", from, to, step, (int)i);
                 }

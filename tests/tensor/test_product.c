@@ -154,7 +154,7 @@ START_TEST(every_edge)
 {
     ck_assert_ptr_nonnull(hd_cpu_level());
     int best = hd__level;
-    for (int dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
+    for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
         check_layouts(dtype, &sizes[_i], (_i + dtype) % 2, best);
     }
 }
@@ -166,7 +166,7 @@ START_TEST(room_never_shrinks)
     ck_assert_ptr_nonnull(hd_cpu_level());
     int best = hd__level;
     for (hd__level = best; hd__level >= 0; hd__level--) {
-        for (int dtype = HD_FLOAT32; dtype <= HD_FLOAT64; dtype++) {
+        for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_FLOAT64; dtype++) {
             for (int64_t m = 1; m < 2400; m += m < 60 || (m >= 1100 && m < 1140) ? 1 : 19) {
                 int64_t least = 0;
                 for (int64_t n = 1; n < 2400; n++) {

@@ -489,7 +489,7 @@ START_TEST(wrap_refuses_and_then_releases_nothing)
     ck_error(HD_NULL_ARG, "hd_wrap: data is NULL");
     ck_assert_ptr_null(hd_wrap(HD_FLOAT32, mine, note_release, &one, 2, -1));
     ck_error(HD_SHAPE, "hd_wrap: (2, -1): expected sizes of 0 or more");
-    ck_assert_ptr_null(hd_wrap(7, mine, note_release, &one, 2));
+    ck_assert_ptr_null(hd_wrap((hd_dtype)7, mine, note_release, &one, 2));
     ck_error(HD_DTYPE,
              "hd_wrap: dtype 7: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16");
     ck_assert_ptr_null(hd_wrap(HD_FLOAT32, (void *)((char *)mine + 1), note_release, &one, 1));

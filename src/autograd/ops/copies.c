@@ -30,7 +30,7 @@ hd_tensor *hd_contiguous(hd_tensor *x)
     return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
 }
 
-hd_tensor *hd_to(hd_tensor *x, hd_dtype d)
+hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_to");
     if (!hd__any_arg("x", x, false) || !hd__dtype_arg(d)) {
@@ -64,7 +64,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
             /* cat skips a tensor of shape (0,) */
             const hd__out_meta *x = hd__input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
-                            : hd_zeros_n(x->dtype, x->ndim, x->sizes);
+                            : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
         }
         start += lens[i];
     }

@@ -18,7 +18,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
 hd_tensor hd__geometry_of(const hd_tensor *x);
 
 /* Zeros of the shape of the node's first input */
-hd_tensor *hd__zeros_like_input(hd__node *n, int dtype);
+hd_tensor *hd__zeros_like_input(hd__node *n, hd_dtype dtype);
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index);

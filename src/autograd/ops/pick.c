@@ -150,7 +150,7 @@ hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)
     return y;
 }
 
-hd_tensor *hd__zeros_like_input(hd__node *n, int dtype)
+hd_tensor *hd__zeros_like_input(hd__node *n, hd_dtype dtype)
 {
     const hd__out_meta *meta = hd__input_meta(n, 0);
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);

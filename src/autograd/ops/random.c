@@ -196,7 +196,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
         return x;
     }
     if (p == 1) {
-        hd_tensor *zero = hd_zeros_n(x->dtype, 0, NULL);
+        hd_tensor *zero = hd_zeros_n((hd_dtype)x->dtype, 0, NULL);
         return zero ? hd_mul(x, zero) : NULL;
     }
     if (!hd__float_arg(x)) {

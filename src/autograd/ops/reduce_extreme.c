@@ -17,7 +17,7 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));
     /* not a product of share and reached: an infinite share times 0 is NaN */
-    dx[0] = hd_where(reached, share, hd_zeros_n(dy[0]->dtype, 0, NULL));
+    dx[0] = hd_where(reached, share, hd_zeros_n((hd_dtype)dy[0]->dtype, 0, NULL));
 }
 
 static const hd__op max_op = HD__OP("MaxBackward1", extreme_backward);
