@@ -221,7 +221,7 @@ HD_API hd_tensor *hd_contiguous(hd_tensor *x); /* x itself if it is contiguous *
 HD_API hd_tensor *hd_clone(hd_tensor *x);      /* keeps x's strides if x is dense */
 /* x itself if it has dtype d. To bfloat16 it rounds, and an x whose gradient would be recorded is
  * HD_GRAD, because bfloat16 has no gradient. */
-HD_API hd_tensor *hd_to(hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, also for NaN */
 HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, also for NaN */
 
@@ -238,6 +238,9 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 #define hd_getitem(x, ...) hd_getitem_n(x, HD__LIST(__VA_ARGS__))
 #define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
 #define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
+#ifndef __cplusplus
+#define hd_to(x, d) (hd_to)(x, HD__DTYPE_SECOND(d))
+#endif
 
 /* ---------------------------------------------------------------- arithmetic */
 

@@ -32,9 +32,25 @@ struct hd_array_of_another_type_than_the_dtype {
 struct hd_tensor_of_takes_float_double_int64_t_or_bool {
     int unused;
 };
+struct hd_dtype_comes_first_such_as_HD_FLOAT32 {
+    int unused;
+};
+struct hd_dtype_comes_second_such_as_HD_FLOAT32 {
+    int unused;
+};
 extern const struct hd_sizes_indices_and_dims_are_integers hd__no_integers;
 extern const struct hd_array_of_another_type_than_the_dtype hd__other_type;
 extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype;
+extern const struct hd_dtype_comes_first_such_as_HD_FLOAT32 hd__first_is_no_dtype;
+extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dtype;
+
+/* ---------------------------------------------------------------- dtypes */
+
+/* The first or second argument of a function, which must have the type hd_dtype: C would make one
+ * of any number without a word. As C's enumerators are of type int, tensor.h puts a macro in front
+ * of each, which casts it. No macro is expanded inside itself: there the name is the enumerator. */
+#define HD__DTYPE_FIRST(d) _Generic((d), hd_dtype : (d), default : hd__first_is_no_dtype)
+#define HD__DTYPE_SECOND(d) _Generic((d), hd_dtype : (d), default : hd__second_is_no_dtype)
 
 /* ---------------------------------------------------------------- lists */
 

@@ -9,6 +9,10 @@
 extern "C++" { /* a program may include heed inside extern "C" */
 #include <type_traits>
 
+/* C++ makes no hd_dtype of a number by itself. */
+#define HD__DTYPE_FIRST(d) d
+#define HD__DTYPE_SECOND(d) d
+
 /* A count, which evaluates nothing, and an array that lives to the end of the full expression. */
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_items<type>(__VA_ARGS__).at

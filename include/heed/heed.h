@@ -56,7 +56,8 @@
  *
  * Order: the arguments stand in PyTorch's order, but for three reasons. A list ends a call of C, so
  * what follows the list in PyTorch comes before it. What PyTorch leaves out by default is written
- * in C, so a dtype comes first, as a type does in C. A path comes before what is saved there.
+ * in C, so a dtype comes first, as a type does in C; a number in its place does not compile. A path
+ * comes before what is saved there.
  *   torch.full((2, 3), 1.5)             hd_full(HD_FLOAT32, 1.5, 2, 3)
  *   torch.zeros(2, 3, dtype=d)          hd_zeros(d, 2, 3); likewise empty, ones, rand, randn
  *   torch.randint(0, 9, (2, 3))         hd_randint(HD_INT64, 0, 9, 2, 3)

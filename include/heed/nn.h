@@ -186,10 +186,13 @@ HD_API bool hd_module_freeze(hd_module *m, const char *prefix);
 /* How many elements the parameters have, each tensor once; with trainable_only, those that require
  * grad. -1 on error */
 HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only);
-HD_API bool hd_module_to(hd_module *m, hd_dtype d); /* float parameters and buffers; d: a float */
+HD_API bool(hd_module_to)(hd_module *m, hd_dtype d); /* float parameters and buffers; d: a float */
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */
+#ifndef __cplusplus
+#define hd_module_to(m, d) (hd_module_to)(m, HD__DTYPE_SECOND(d))
+#endif
 
 /* ---------------------------------------------------------------- initialisation */
 
@@ -298,8 +301,8 @@ typedef struct hd_kv_cache hd_kv_cache;
 HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
 /* For any attention, with hd_kv_cache_update: room for keys and values (batch, heads, length,
  * head_dim) each. With enable_gqa the heads are those of the keys. */
-HD_API hd_kv_cache *hd_kv_cache_new_for(hd_dtype dtype, int64_t batch, int64_t heads,
-                                        int64_t length, int64_t head_dim);
+HD_API hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
+                                          int64_t length, int64_t head_dim);
 /* Writes *keys and *values (batch, heads, t, head_dim), those of the next t tokens, after the
  * others, and replaces them by views of all that c has, (batch, heads, hd_kv_cache_len(c),
  * head_dim), without a gradient. More than `length` tokens are HD_SHAPE. On failure nothing
@@ -308,6 +311,9 @@ HD_API bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **val
 HD_API void hd_kv_cache_free(hd_kv_cache *c);         /* frees c; takes NULL */
 HD_API int64_t hd_kv_cache_len(const hd_kv_cache *c); /* how many tokens it has seen; -1 on error */
 HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the first len tokens */
+#ifndef __cplusplus
+#define hd_kv_cache_new_for(dtype, ...) (hd_kv_cache_new_for)(HD__DTYPE_FIRST(dtype), __VA_ARGS__)
+#endif
 
 /* x (batch, num_tokens, d_in) are the tokens that follow those in c. The result is what hd_forward
  * gives for them at the end of the whole sequence, without a gradient. The two differ by rounding.

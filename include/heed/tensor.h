@@ -27,7 +27,10 @@ enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
  * and from it, which is exact. A bfloat16 tensor can be made, read, written, copied, filled,
  * viewed, printed and saved, it can be a parameter that does not require grad, and it can be the
  * weight of hd_linear and hd_embedding. Every other function refuses it with HD_DTYPE;
- * hd_to(x, HD_FLOAT32) widens it for them. */
+ * hd_to(x, HD_FLOAT32) widens it for them.
+ *
+ * A number is no dtype: hd_ones(2, 3) does not compile, and an int that holds one is cast,
+ * (hd_dtype)i. C takes an unsigned without a cast, because compilers make the enum of that type. */
 typedef enum hd_dtype {
     HD_FLOAT32 = 0, /* float in C */
     HD_FLOAT64 = 1, /* double */
@@ -35,6 +38,14 @@ typedef enum hd_dtype {
     HD_BOOL = 3,    /* bool, a byte */
     HD_BFLOAT16 = 4 /* uint16_t, the upper half of a float */
 } hd_dtype;
+
+#ifndef __cplusplus /* c11.h says why */
+#define HD_FLOAT32 ((hd_dtype)HD_FLOAT32)
+#define HD_FLOAT64 ((hd_dtype)HD_FLOAT64)
+#define HD_INT64 ((hd_dtype)HD_INT64)
+#define HD_BOOL ((hd_dtype)HD_BOOL)
+#define HD_BFLOAT16 ((hd_dtype)HD_BFLOAT16)
+#endif
 
 typedef struct hd_tensor hd_tensor; /* a typed, strided view of a storage */
 typedef struct hd_scope hd_scope;   /* owns the tensors that are made in it */
@@ -163,9 +174,9 @@ static inline void hd_scope_cleanup(hd_scope **s)
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
  * hd_full_n: every element is value.
  * Errors: a negative size, ndim over 8 (HD_SHAPE); a size that overflows (HD_MEMORY). */
-HD_API hd_tensor *hd_empty_n(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
-HD_API hd_tensor *hd_zeros_n(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
-HD_API hd_tensor *hd_ones_n(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
+HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
+HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
+HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* the value as a 0-d tensor */
 
@@ -175,43 +186,62 @@ HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* the value 
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
 /* equal steps from start to end, both included */
-HD_API hd_tensor *hd_linspace(hd_dtype d, double start, double end, int64_t steps);
-HD_API hd_tensor *hd_eye(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
+HD_API hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps);
+HD_API hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
 /* The result has x's shape and dtype d, which is usually hd_dtype_of(x). It is row-major for any
  * strides of x; only the two random functions keep the order of x's dims in memory, because PyTorch
  * draws in that order. */
-HD_API hd_tensor *hd_empty_like(const hd_tensor *x, hd_dtype d);
-HD_API hd_tensor *hd_zeros_like(const hd_tensor *x, hd_dtype d);
-HD_API hd_tensor *hd_ones_like(const hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_empty_like)(const hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_zeros_like)(const hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_ones_like)(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value);
-HD_API hd_tensor *hd_rand_like(const hd_tensor *x, hd_dtype d);
-HD_API hd_tensor *hd_randn_like(const hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_rand_like)(const hd_tensor *x, hd_dtype d);
+HD_API hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d);
 
 /* ---------------------------------------------------------------- random tensors */
 
 /* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. */
-HD_API hd_tensor *hd_rand_n(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
-HD_API hd_tensor *hd_randn_n(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
+HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
+HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
 /* integers in [lo, hi), hi > lo; any dtype except bool. Beyond 2^24 float32, and beyond 2^53
  * float64, holds only some of them. */
-HD_API hd_tensor *hd_randint_n(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes);
+HD_API hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim,
+                                 const int64_t *sizes);
 HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
 #define hd_empty(d, ...) hd_empty_n(d, HD__LIST(__VA_ARGS__))
 #define hd_zeros(d, ...) hd_zeros_n(d, HD__LIST(__VA_ARGS__))
 #define hd_ones(d, ...) hd_ones_n(d, HD__LIST(__VA_ARGS__))
-#define hd_full_n(d, value, ...) (hd_full_n)(d, hd_scalar_of(value), __VA_ARGS__)
-#define hd_full(d, value, ...) (hd_full_n)(d, hd_scalar_of(value), HD__LIST(__VA_ARGS__))
-#define hd_scalar_tensor(d, value) (hd_scalar_tensor)(d, hd_scalar_of(value))
+#define hd_full_n(d, value, ...) (hd_full_n)(HD__DTYPE_FIRST(d), hd_scalar_of(value), __VA_ARGS__)
+#define hd_full(d, value, ...) hd_full_n(d, value, HD__LIST(__VA_ARGS__))
+#define hd_scalar_tensor(d, value) (hd_scalar_tensor)(HD__DTYPE_FIRST(d), hd_scalar_of(value))
 #define hd_arange(start, end, step)                                                                \
     (hd_arange)(hd_scalar_of(start), hd_scalar_of(end), hd_scalar_of(step))
 #define hd_arange_as(d, start, end, step)                                                          \
-    (hd_arange_as)(d, hd_scalar_of(start), hd_scalar_of(end), hd_scalar_of(step))
-#define hd_full_like(x, d, value) (hd_full_like)(x, d, hd_scalar_of(value))
+    (hd_arange_as)(HD__DTYPE_FIRST(d), hd_scalar_of(start), hd_scalar_of(end), hd_scalar_of(step))
+#define hd_full_like(x, d, value) (hd_full_like)(x, HD__DTYPE_SECOND(d), hd_scalar_of(value))
 #define hd_rand(d, ...) hd_rand_n(d, HD__LIST(__VA_ARGS__))
 #define hd_randn(d, ...) hd_randn_n(d, HD__LIST(__VA_ARGS__))
 #define hd_randint(d, lo, hi, ...) hd_randint_n(d, lo, hi, HD__LIST(__VA_ARGS__))
+
+#ifndef __cplusplus
+#define hd_empty_n(d, ...) (hd_empty_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_zeros_n(d, ...) (hd_zeros_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_ones_n(d, ...) (hd_ones_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_linspace(d, start, end, steps) (hd_linspace)(HD__DTYPE_FIRST(d), start, end, steps)
+#define hd_eye(d, n, m) (hd_eye)(HD__DTYPE_FIRST(d), n, m)
+#define hd_empty_like(x, d) (hd_empty_like)(x, HD__DTYPE_SECOND(d))
+#define hd_zeros_like(x, d) (hd_zeros_like)(x, HD__DTYPE_SECOND(d))
+#define hd_ones_like(x, d) (hd_ones_like)(x, HD__DTYPE_SECOND(d))
+#define hd_rand_like(x, d) (hd_rand_like)(x, HD__DTYPE_SECOND(d))
+#define hd_randn_like(x, d) (hd_randn_like)(x, HD__DTYPE_SECOND(d))
+#define hd_rand_n(d, ...) (hd_rand_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_randn_n(d, ...) (hd_randn_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_randint_n(d, ...) (hd_randint_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_from_data_n(d, ...) (hd_from_data_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#define hd_wrap_n(d, ...) (hd_wrap_n)(HD__DTYPE_FIRST(d), __VA_ARGS__)
+#endif
 
 /* ---------------------------------------------------------------- from arrays of C */
 
@@ -224,14 +254,14 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
  * structs. Where the compiler knows how long the array is, and the sizes ask for more, the call
  * fails (HD_VALUE). It knows an array by its declaration, and more of them when it optimises (in
  * C++ by its type). An array that is written in the call stands in parentheses, because of its
- * commas. hd_from_data_n and hd_wrap_n are functions and check neither the type nor the length. */
-HD_API hd_tensor *hd_from_data_n(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
+ * commas. hd_from_data_n and hd_wrap_n check neither the type nor the length. */
+HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
 /* hd_wrap(d, data, release, user, sizes...) uses the caller's memory, row-major, without copying
  * it. heed calls release(data, user) when the last view is gone (release NULL: it calls nothing).
  * On failure it releases nothing. What is said above of the C type and the length holds here. */
-HD_API hd_tensor *hd_wrap_n(hd_dtype d, void *data, void (*release)(void *data, void *user),
-                            void *user, int ndim, const int64_t *sizes);
+HD_API hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user),
+                              void *user, int ndim, const int64_t *sizes);
 
 /* The type of the elements of a C array. */
 typedef enum hd_c_type {
@@ -275,10 +305,11 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
     hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
 
 #define hd_from_data(d, data, ...)                                                                 \
-    hd_from_data_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), HD__LIST(__VA_ARGS__))
+    hd_from_data_checked(HD__DTYPE_FIRST(d), data, HD__C_TYPE_FOR(d, data), HD__ROOM(data),        \
+                         HD__LIST(__VA_ARGS__))
 #define hd_wrap(d, data, release, user, ...)                                                       \
-    hd_wrap_checked(d, data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), release, user,               \
-                    HD__LIST(__VA_ARGS__))
+    hd_wrap_checked(HD__DTYPE_FIRST(d), data, HD__C_TYPE_FOR(d, data), HD__ROOM(data), release,    \
+                    user, HD__LIST(__VA_ARGS__))
 
 /* ---------------------------------------------------------------- access */
 

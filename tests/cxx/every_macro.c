@@ -59,6 +59,9 @@ static hd_tensor *created(int64_t n)
     float own[4] = {0};
     const int64_t two[] = {2, n};
     hd_tensor *x = hd_empty(HD_FLOAT32, 2, n);
+    x = hd_empty_n(HD_FLOAT32, 2, two);
+    x = hd_zeros_n(HD_BOOL, 2, two);
+    x = hd_ones_n(HD_BFLOAT16, 2, two);
     x = hd_zeros(HD_FLOAT32, n, 2);
     x = hd_ones(HD_FLOAT32, n);
     x = hd_full(HD_FLOAT32, 2.5, n);
@@ -72,9 +75,20 @@ static hd_tensor *created(int64_t n)
     x = hd_scalar_tensor(HD_INT64, n);
     x = hd_arange(0, n, 1);
     x = hd_arange_as(HD_FLOAT64, 0, 1, 0.5);
+    x = hd_linspace(HD_FLOAT64, 0, 1, n);
+    x = hd_eye(HD_FLOAT32, n, 2);
+    x = hd_empty_like(x, HD_FLOAT32);
+    x = hd_zeros_like(x, HD_FLOAT32);
+    x = hd_ones_like(x, HD_FLOAT32);
     x = hd_full_like(x, HD_BOOL, true);
+    x = hd_rand_like(x, HD_FLOAT32);
+    x = hd_randn_like(x, HD_FLOAT32);
     x = hd_rand(HD_FLOAT32, n);
+    x = hd_rand_n(HD_FLOAT32, 2, two);
     x = hd_randn(HD_FLOAT32, n, 1);
+    x = hd_randn_n(HD_FLOAT32, 2, two);
+    x = hd_to(x, HD_FLOAT64);
+    x = hd_randint_n(HD_INT64, 0, 9, 2, two);
     return hd_randint(HD_INT64, 0, 9, n);
 }
 
@@ -134,7 +148,9 @@ hd_tensor *every_macro(hd_tensor *x, hd_module *m, const hd_op *op, int64_t n)
     HD_SCOPE;
     m = hd_sequential(m, hd_module_new(&plain_type), hd_module_new(&two_functions));
     m = hd_module_list(m, hd_module_new(&scaled_type));
+    hd_kv_cache_free(hd_kv_cache_new_for(HD_FLOAT32, 1, 2, 3, n));
     hd_list *l = hd_list_of(created(n), viewed(x, n), computed(x, x, op), HD_NONE);
     hd_module_free(hd_embedding_new(table.n, VERSION, HD_NO_PADDING));
-    return hd_list_append(l, x) ? hd_forward(m, hd_list_get(l, 0)) : NULL;
+    return hd_list_append(l, x) && hd_module_to(m, HD_FLOAT64) ? hd_forward(m, hd_list_get(l, 0))
+                                                               : NULL;
 }
