@@ -86,13 +86,9 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
         return NULL;
     }
     hd_attention_options o = hd_attention_defaults();
-    int64_t t = hd_size(q, 2), all = hd_size(k, 2);
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
-    o.is_causal = t == all;
-    if (t > 1 && t < all) { /* which keys each of the last t queries sees: (t, all) bool */
-        o.attn_mask = hd_tril(hd_ones(HD_BOOL, t, all), all - t);
-    }
+    o.is_causal = hd_size(q, 2) == hd_size(k, 2); /* else there is one query, the last */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }

@@ -394,6 +394,8 @@ START_TEST(small_files)
               ", \"added_tokens\": [{\"id\": 4, \"content\": \" \", \"rstrip\": true}, {\"id\": 5, "
               "\"content\": \"\\n\", \"lstrip\": true, \"rstrip\": true}]");
     ck_elements(hd_tokenizer_encode(t, "a \n b", -1, HD_SPECIAL_TEXT), 0, 4, 4, 1);
+    /* U+00A0 is white space of two bytes */
+    ck_elements(hd_tokenizer_encode(t, "a\xC2\xA0\nb", -1, HD_SPECIAL_TEXT), 0, 5, 1);
     hd_tokenizer_free(t);
     ck_assert_ptr_null(small("{}", "", ""));
     ck_error(HD_FORMAT,

@@ -259,6 +259,14 @@ START_TEST(cold_texts_and_none)
 END_TEST
 
 /* hd_module_set may put any module anywhere. */
+/* A block that belongs to no model */
+static hd_module *small_block(void)
+{
+    hd_module *m = small(9), *block = hd_module_take(m, "transformer.h.0");
+    hd_module_free(m);
+    return block;
+}
+
 START_TEST(parts_that_are_others)
 {
     HD_SCOPE;
@@ -267,6 +275,11 @@ START_TEST(parts_that_are_others)
     o.repetition_penalty = 1.5;
     hd_module *m = small(9), *other = small(9);
     hd_module *moved = hd_module_take(other, "transformer.h.1");
+    hd_module *third = small(9);
+    ck_assert(hd_module_list_append(hd_module_get(third, "transformer.h"), small_block()));
+    ck_assert_ptr_null(hd_generate(third, ids, &o));
+    ck_error(HD_STATE, "hd_generate: layer 2: expected fewer than 2");
+    hd_module_free(third);
     ck_assert(hd_module_set(m, "transformer.h.0", moved)); /* it counts its place anew */
     ck_assert_ptr_nonnull(hd_generate(m, ids, &o));
     ck_assert_ptr_null(hd_generate(other, ids, &o)); /* a place is empty */

@@ -245,6 +245,17 @@ START_TEST(options_of_loading)
     ck_error(HD_VALUE, sized("hd_from_pretrained: o->size 3: expected %zu, as "
                              "hd_pretrained_defaults() gives",
                              sizeof o));
+    hd_gpt2_config gpt2 = hd_gpt2_config_defaults();
+    hd_llama_config llama = hd_llama_config_defaults();
+    gpt2.size = llama.size = 3;
+    ck_assert_ptr_null(hd_gpt2_new(&gpt2));
+    ck_error(HD_VALUE, sized("hd_gpt2_new: c->size 3: expected %zu, as hd_gpt2_config_defaults() "
+                             "gives",
+                             sizeof gpt2));
+    ck_assert_ptr_null(hd_llama_new(&llama));
+    ck_error(HD_VALUE, sized("hd_llama_new: c->size 3: expected %zu, as hd_llama_config_defaults() "
+                             "gives",
+                             sizeof llama));
 }
 END_TEST
 
