@@ -55,6 +55,7 @@ extern const char *bench_model; /* the folder that rows hf/ load; NULL: these ro
 enum { GPT_LAYERS, GPT_HEADS, GPT_WIDTH, GPT_CONTEXT, GPT_BATCH, GPT_VOCAB, GPT_OWN };
 gpt_config bench_gpt_config(const double *a); /* without dropout */
 double bench_gpt_weights(const double *a);    /* the weights that products read */
+hd_tensor *bench_gpt_run(bench_work *w);      /* a training step of a language model: its loss */
 
 /* ---------------------------------------------------------------- rows */
 

@@ -6,6 +6,8 @@ DynamicCache, without what generate() does around it, and AdamW(fused=True).
 import torch
 from torch.nn import functional as F
 
+from torch_work import itself, training_step
+
 
 def load(row):
     import transformers
@@ -38,7 +40,7 @@ def generate(row, fused):
                 token = y.logits[:, -1].argmax(1, keepdim=True)
                 written.append(token)
             return written[0]
-    return by_loop if fused else by_generate, lambda y: y
+    return by_loop if fused else by_generate, itself
 
 
 def step(row, fused):
@@ -50,14 +52,8 @@ def step(row, fused):
                                                  target_modules="all-linear"))
     options = {"fused": True} if fused else {}
     optim = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, **options)
-
-    def run():
-        loss = F.cross_entropy(model(x).logits.flatten(0, 1), target)
-        optim.zero_grad()
-        loss.backward()
-        optim.step()
-        return loss
-    return run, lambda y: y
+    return training_step(model, optim,
+                         lambda m: F.cross_entropy(m(x).logits.flatten(0, 1), target))
 
 
 def loading(row, fused):

@@ -2,11 +2,11 @@
 
 usage: torch_work.py VARIANT THREADS     (compare.py starts it and talks to it over pipes)
 
-VARIANT is `stock`, `tuned`, `fused` or `llama.cpp` (llama_work.py). The first two run the classes as the notebook and the book
-write them; for `tuned`, compare.py raises the thresholds of malloc. `fused` uses
-scaled_dot_product_attention, nn.LayerNorm, nn.GELU and AdamW(fused=True). The first line on stdin
-is a row of heed-bench --list, and each further line asks for a turn. The program answers each line
-with a line of JSON on stdout.
+VARIANT is `stock`, `tuned`, `fused` or `llama.cpp` (llama_work.py). The first two run the
+classes as the notebook and the book write them; for `tuned`, compare.py raises the thresholds
+of malloc. `fused` uses scaled_dot_product_attention, nn.LayerNorm, nn.GELU and
+AdamW(fused=True). The first line on stdin is a row of heed-bench --list, and each further line
+asks for a turn. The program answers each line with a line of JSON on stdout.
 """
 import json
 import math
@@ -16,9 +16,6 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional as F
-
-import hf_work
-import llama_work
 
 TURN_NS = 20e6
 WARM_NS = 10e6  # untimed runs of short work before its turn
@@ -316,11 +313,23 @@ def adamw(row, fused):
     return run, itself
 
 
-KINDS = {**hf_work.KINDS, "matmul": matmul, "add": add, "tiny_step": tiny_step, "attention": attention, "gpt": gpt,
+KINDS = {"matmul": matmul, "add": add, "tiny_step": tiny_step, "attention": attention, "gpt": gpt,
          "adamw": adamw, "prefill": prefill, "decode": decode}
 for function in (softmax, gelu, dropout, layer_norm, cross_entropy):
     KINDS[function.__name__] = forward_of(function)
     KINDS[function.__name__ + "_backward"] = backward_of(function)
+
+
+def work_of(row, variant, threads):
+    """The work of a row. What a real model needs is imported for its rows alone."""
+    if variant == "llama.cpp":
+        import llama_work
+        return llama_work.generate(row, threads)
+    kinds = KINDS
+    if row["kind"] not in kinds:
+        import hf_work
+        kinds = hf_work.KINDS
+    return kinds[row["kind"]](row, variant == "fused")
 
 
 # ------------------------------------------------------------------------- timing, as in timing.c
@@ -371,10 +380,7 @@ def main():
     torch.set_num_threads(threads)
     torch.manual_seed(123)
     row = json.loads(sys.stdin.readline())
-    if variant == "llama.cpp":
-        run, result = llama_work.generate(row, threads)
-    else:
-        run, result = KINDS[row["kind"]](row, variant == "fused")
+    run, result = work_of(row, variant, threads)
     y = run()
     check = result(y).detach().double().abs().mean().item()
     del y

@@ -61,11 +61,11 @@ const bench_kind kind_hf_generate = {
 
 enum { TOKENS, RANK, LEARNS_BFLOAT16 };
 
-/* x (1, tokens); target (tokens,). With a rank, every Linear but the head gets an adapter. */
+/* x and target (1, tokens). With a rank, every Linear but the head gets an adapter. */
 static bool learning_set_up(bench_work *w, const double *a)
 {
     w->x = random_ids(a[TOKENS]);
-    w->target = hd_retain(hd_flatten(random_ids(a[TOKENS]), 0, 1));
+    w->target = random_ids(a[TOKENS]);
     w->module = load(a[LEARNS_BFLOAT16]);
     hd_lora_options lora = hd_lora_defaults();
     lora.r = (int64_t)a[RANK];
@@ -79,21 +79,11 @@ static bool learning_set_up(bench_work *w, const double *a)
     return w->optim && w->target;
 }
 
-static hd_tensor *learning_run(bench_work *w)
-{
-    hd_tensor *logits = hd_forward(w->module, w->x); /* (1, tokens, vocab) */
-    hd_tensor *loss = hd_cross_entropy(hd_flatten(logits, 0, 1), w->target);
-    hd_optim_zero_grad(w->optim);
-    hd_backward(loss);
-    hd_optim_step(w->optim);
-    return loss;
-}
-
 const bench_kind kind_hf_step = {
     .name = "hf_step",
     .args = {"tokens", "rank", "bfloat16"},
     .set_up = learning_set_up,
-    .run = learning_run,
+    .run = bench_gpt_run,
 };
 
 /* ---------------------------------------------------------------- loading */

@@ -121,7 +121,7 @@ static bool gpt_set_up(bench_work *w, const double *a)
     return w->optim && w->target;
 }
 
-static hd_tensor *gpt_run(bench_work *w)
+hd_tensor *bench_gpt_run(bench_work *w)
 {
     hd_tensor *logits = hd_forward(w->module, w->x);                 /* (b, t, vocab) */
     hd_tensor *loss = hd_cross_entropy(hd_flatten(logits, 0, 1),     /* (b * t, vocab) */
@@ -143,7 +143,7 @@ const bench_kind kind_gpt = {
     .name = "gpt",
     .args = {"layers", "heads", "width", "context", "batch", "vocab", "dropout"},
     .set_up = gpt_set_up,
-    .run = gpt_run,
+    .run = bench_gpt_run,
     .flops = gpt_flops,
 };
 
