@@ -41,8 +41,9 @@ typedef struct hd_safetensors_options {
 HD_API hd_safetensors_options hd_safetensors_defaults(void);
 
 /* The whole file: its tensors by name, in the order of the header, and the texts of its
- * __metadata__ as strings. Free with hd_dict_free. o NULL: defaults. The path may be that of an
- * index, as for hd_safetensors_open.
+ * __metadata__ as strings. Free with hd_dict_free, with which its tensors die, too, unless
+ * something else holds them (hd_retain, hd_assign). o NULL: defaults.
+ * The path may be that of an index, as for hd_safetensors_open.
  *
  * map: tensors of heed's own types share a private mapping of the file and are not copied. Nothing
  * is read before it is used. Writing to such a tensor changes neither the file nor other loads of

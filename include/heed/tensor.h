@@ -427,7 +427,8 @@ HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
 HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
 /* takes the entry out; a missing name: HD_VALUE */
 HD_API bool hd_dict_remove(hd_dict *d, const char *name);
-/* A missing name, or one of another kind, is an error (HD_VALUE) that names both. */
+/* A missing name, or one of another kind, is an error (HD_VALUE) that names both. The tensor dies
+ * with d unless something else holds it (hd_retain, hd_assign). */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);

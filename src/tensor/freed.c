@@ -18,18 +18,23 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
     }
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__scope_end, strlen("when its scope")) == 0;
+    bool held = strstr(by, "_free"); /* an object, as a dictionary, had the last hold */
     return hd__fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
                     scope ? " "
                     : *by ? " by "
                           : "",
-                    by, scope ? " (keep it with hd_retain, hd_assign or hd_scope_return)" : "",
+                    by,
+                    scope  ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
+                    : held ? " (keep it with hd_retain or hd_assign)"
+                           : "",
                     x->made_by);
 }
 
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
-        return hd__null_arg(arg);
+        return none_ok ? hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg)
+                       : hd__null_arg(arg);
     }
     if (hd__tensor_exists(x)) {
         return hd__fail(HD_DTYPE,

@@ -61,9 +61,10 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
     return m;
 }
 
-bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b)
+bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
+                        const hd_tensor *b)
 {
-    return hd__one_dtype(a, b) && hd__number_dtype(a->dtype);
+    return hd__one_dtype(a_name, a, b_name, b) && hd__number_dtype(a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */

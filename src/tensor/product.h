@@ -45,6 +45,7 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias);
 
 /* Are the dtypes of a and b the same, and not bool? Otherwise sets HD_DTYPE. */
-bool hd__product_dtypes(const hd_tensor *a, const hd_tensor *b);
+bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
+                        const hd_tensor *b);
 
 #endif

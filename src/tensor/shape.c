@@ -51,10 +51,12 @@ bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
                                      hd_dtype_name(x->dtype), hd_dtype_name(d));
 }
 
-bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b)
+bool hd__one_dtype(const char *a_name, const hd_tensor *a, const char *b_name, const hd_tensor *b)
 {
-    return a->dtype == b->dtype || hd__fail(HD_DTYPE, "%s and %s: expected one dtype",
-                                            hd_dtype_name(a->dtype), hd_dtype_name(b->dtype));
+    return a->dtype == b->dtype ||
+           hd__fail(HD_DTYPE,
+                    "%s of %s and %s of %s: expected one dtype; hd_to converts one of them", a_name,
+                    hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
 }
 
 bool hd__number_dtype(int d)

@@ -168,8 +168,9 @@ static inline bool hd__dtype_arg(int d)
  * or float64". */
 bool hd__float_dtype(int d);
 bool hd__number_dtype(int d);
-/* Are a and b of one dtype? "hd_dot: float32 and float64: expected one dtype" */
-bool hd__one_dtype(const hd_tensor *a, const hd_tensor *b);
+/* Are a and b, whose names the message has, of one dtype? "hd_linear: x of float64 and weight of
+ * float32: expected one dtype; hd_to converts one of them" */
+bool hd__one_dtype(const char *a_name, const hd_tensor *a, const char *b_name, const hd_tensor *b);
 /* Is x of dtype d? "hd_where: condition of int64: expected bool" */
 bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
 static inline bool hd__float_arg(const hd_tensor *x)

@@ -280,7 +280,7 @@ START_TEST(first_gradients_that_do_not_fit)
              "hd_backward: loss (1,) does not require grad: nothing that it was computed from "
              "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     ck_assert(!hd_backward_with(y, NULL, false));
-    ck_error(HD_NULL_ARG, "hd_backward_with: grad is NULL");
+    ck_error(HD_NULL_ARG, "hd_backward_with: grad is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
 }
 END_TEST

@@ -123,9 +123,9 @@ END_TEST
 START_TEST(refuses_bad_tensors)
 {
     fails(hd_register_parameter(&m->base, "p", &m->a, NULL), HD_NULL_ARG,
-          "hd_register_parameter: t is NULL");
+          "hd_register_parameter: t is NULL: expected a tensor or HD_NONE");
     fails(hd_register_buffer(&m->base, "p", &m->a, NULL, true), HD_NULL_ARG,
-          "hd_register_buffer: t is NULL");
+          "hd_register_buffer: t is NULL: expected a tensor or HD_NONE");
     fails(hd_register_parameter(&m->base, "p", &m->a, hd_zeros(HD_INT64, 2)), HD_DTYPE,
           "hd_register_parameter: Probe: \"p\" is int64: expected float32, float64 or bfloat16");
     fails(hd_register_parameter(&m->base, "p", &m->a, hd_mul_scalar(ramp_parameter(2), 2)), HD_GRAD,

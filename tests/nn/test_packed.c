@@ -71,7 +71,7 @@ START_TEST(call_errors)
     refuses_call(m, x, y, HD_NONE, (void)0, HD_NULL_ARG,
                  "hd_multihead_attention: value is HD_NONE: expected a tensor");
     refuses_call(m, x, y, y, a.attn_mask = NULL, HD_NULL_ARG,
-                 "hd_multihead_attention: attn_mask is NULL");
+                 "hd_multihead_attention: attn_mask is NULL: expected a tensor or HD_NONE");
     refuses_call(m, x, y, y, a.size = 1, HD_VALUE,
                  sized("hd_multihead_attention: a->size 1: expected %zu, as "
                        "hd_multihead_attention_arg_defaults() gives",

@@ -100,7 +100,8 @@ START_TEST(errors)
     ck_assert(!hd_allclose(a, b, 0, 0, false));
     ck_error(HD_SHAPE, "hd_allclose: (2, 3) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
     ck_assert(!hd_allclose(a, hd_zeros(HD_FLOAT64, 3), 0, 0, false));
-    ck_error(HD_DTYPE, "hd_allclose: float32 and float64: expected one dtype");
+    ck_error(HD_DTYPE, "hd_allclose: a of float32 and b of float64: expected one dtype; hd_to "
+                       "converts one of them");
     ck_assert(!hd_allclose(a, a, -1, 0, false));
     ck_error(HD_VALUE, "hd_allclose: rtol -1 and atol 0: expected 0 or more");
     ck_assert(!hd_allclose(a, a, 0, NAN, false));

@@ -517,7 +517,8 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_matmul(point, v3));
     ck_error(HD_SHAPE, "hd_matmul: () and (3,): expected 1 or more dims each");
     ck_assert_ptr_null(hd_matmul(m23, hd_ones(HD_FLOAT64, 3, 2)));
-    ck_error(HD_DTYPE, "hd_matmul: float32 and float64: expected one dtype");
+    ck_error(HD_DTYPE, "hd_matmul: a of float32 and b of float64: expected one dtype; hd_to "
+                       "converts one of them");
     ck_assert_ptr_null(hd_matmul(hd_ones(HD_BOOL, 2, 2), hd_ones(HD_BOOL, 2, 2)));
     ck_error(HD_DTYPE, "hd_matmul: bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_matmul(NULL, v3));
@@ -534,6 +535,11 @@ START_TEST(errors)
     ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (3,): expected (..., in) and (out, in)");
     ck_assert_ptr_null(hd_linear(m42, hd_t(m23), hd_ones(HD_FLOAT32, 4)));
     ck_error(HD_SHAPE, "hd_linear: weight (3, 2) and bias (4,): expected bias (3,)");
+    ck_assert_ptr_null(hd_linear(m42, hd_t(m23), NULL));
+    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE");
+    ck_assert_ptr_null(hd_linear(hd_to(m42, HD_FLOAT64), hd_t(m23), HD_NONE));
+    ck_error(HD_DTYPE, "hd_linear: x of float64 and weight of float32: expected one dtype; hd_to "
+                       "converts one of them");
 }
 END_TEST
 

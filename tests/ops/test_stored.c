@@ -183,7 +183,8 @@ START_TEST(other_operands_of_linear)
     ck_error(HD_DTYPE, "hd_linear: bias is bfloat16, which is for storing only: expected another "
                        "dtype; hd_to(x, HD_FLOAT32) widens it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_FLOAT64, 2)));
-    ck_error(HD_DTYPE, "hd_linear: float32 and float64: expected one dtype");
+    ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected one dtype; hd_to "
+                       "converts one of them");
     ck_assert_ptr_null(hd_matmul(x, hd_t(w)));
     ck_error(HD_DTYPE, "hd_matmul: b is bfloat16, which is for storing only: expected another "
                        "dtype; hd_to(x, HD_FLOAT32) widens it");

@@ -177,6 +177,23 @@ START_TEST(the_report_lists_every_scope)
 }
 END_TEST
 
+/* A dictionary, as one that a file was loaded into, has the only hold on its tensors. */
+START_TEST(freed_by_a_dictionary)
+{
+    hd_dict *d = hd_dict_new();
+    {
+        HD_SCOPE;
+        ck_assert(hd_dict_set(d, "w", hd_ones(HD_FLOAT32, 2)));
+    }
+    hd_tensor *w = hd_dict_get(d, "w");
+    ck_assert_int_eq(hd_numel(w), 2);
+    hd_dict_free(d);
+    ck_assert_int_eq(hd_numel(w), -1);
+    ck_error(HD_STATE, "hd_numel: x was freed by hd_dict_free (keep it with hd_retain or "
+                       "hd_assign); hd_ones made it");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the ring */
 
 START_TEST(views_and_their_bases)
@@ -462,6 +479,7 @@ Suite *suite_freed(void)
         kept_in_a_loop_without_retain,
         freed_by_release,
         freed_by_assign,
+        freed_by_a_dictionary,
         a_scope_that_grows_is_warned_of,
         the_report_lists_every_scope,
         views_and_their_bases,

@@ -50,7 +50,7 @@ START_TEST(errors)
     hd_tensor *x = hd_ones(HD_FLOAT32, 1);
     int64_t owned = hd_scope_count();
     ck_assert_ptr_null(hd_list_of(x, NULL, x));
-    ck_error(HD_NULL_ARG, "hd_list_of: tensors[1] is NULL");
+    ck_error(HD_NULL_ARG, "hd_list_of: tensors[1] is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_null(hd_list_n(-1, &x));
     ck_error(HD_VALUE, "hd_list_of: -1 tensors: expected 0 or more");
     ck_assert_ptr_null(hd_list_n(1, NULL));

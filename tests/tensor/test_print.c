@@ -398,9 +398,9 @@ START_TEST(missing_arguments)
 {
     hd_tensor *x = hd_ones(HD_INT64, 1);
     ck_assert_str_eq(hd_repr(NULL), "NULL");
-    ck_error(HD_NULL_ARG, "hd_repr: x is NULL");
+    ck_error(HD_NULL_ARG, "hd_repr: x is NULL: expected a tensor or HD_NONE");
     ck_assert_str_eq(hd_repr_with(NULL, NULL), "NULL");
-    ck_error(HD_NULL_ARG, "hd_repr_with: x is NULL");
+    ck_error(HD_NULL_ARG, "hd_repr_with: x is NULL: expected a tensor or HD_NONE");
     ck_assert_str_eq(hd_list_repr(NULL), "NULL");
     ck_error(HD_NULL_ARG, "hd_list_repr: l is NULL");
     ck_assert_str_eq(hd_shape_repr(NULL), "NULL");
@@ -408,7 +408,7 @@ START_TEST(missing_arguments)
     ck_assert_str_eq(hd_shape_repr(HD_NONE), "NULL");
     ck_error(HD_NULL_ARG, "hd_shape_repr: x is HD_NONE: expected a tensor");
     ck_assert(!hd_print(NULL));
-    ck_error(HD_NULL_ARG, "hd_print: x is NULL");
+    ck_error(HD_NULL_ARG, "hd_print: x is NULL: expected a tensor or HD_NONE");
     ck_assert(!hd_print_list(NULL));
     ck_error(HD_NULL_ARG, "hd_print_list: l is NULL");
     ck_assert(!hd_fprint(NULL, x));

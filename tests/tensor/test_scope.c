@@ -276,7 +276,7 @@ START_TEST(assign_holds_and_lets_go)
     ck_assert(hd_item(slot) == 2);
     ck_assert_int_eq(hd_tensor_count(), tensors_before + 1);
     ck_assert(!hd_assign(&slot, NULL));
-    ck_error(HD_NULL_ARG, "hd_assign: t is NULL");
+    ck_error(HD_NULL_ARG, "hd_assign: t is NULL: expected a tensor or HD_NONE");
     ck_assert(hd_item(slot) == 2);
     ck_assert(!hd_assign(NULL, slot));
     ck_error(HD_NULL_ARG, "hd_assign: slot is NULL");

@@ -184,7 +184,7 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
     if (!hd__two_args(a, b) || !hd__broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes) ||
-        !hd__one_dtype(a, b)) {
+        !hd__one_dtype("a", a, "b", b)) {
         return false;
     }
     return ((rtol >= 0 && atol >= 0) ||

@@ -126,9 +126,7 @@ static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, 
     return (hd__has_sizes(w, n, sizes) ||
             hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
                      HD__SIZES(n, sizes))) &&
-           (w->dtype == x->dtype ||
-            hd__fail(HD_DTYPE, "%s of %s and x of %s: expected the same dtype", name,
-                     hd_dtype_name(w->dtype), hd_dtype_name(x->dtype)));
+           hd__one_dtype("x", x, name, w);
 }
 
 static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *bias, double eps,

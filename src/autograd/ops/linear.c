@@ -73,8 +73,8 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     if (!hd__arg("x", x) || !hd__any_arg("weight", weight, false) ||
         !hd__arg_or_none("bias", bias) ||
         !(weight->dtype == HD_BFLOAT16 ? hd__dtype_is("x", x, HD_FLOAT32)
-                                       : hd__product_dtypes(x, weight)) ||
-        (!hd__is_none(bias) && !hd__product_dtypes(x, bias)) ||
+                                       : hd__product_dtypes("x", x, "weight", weight)) ||
+        (!hd__is_none(bias) && !hd__one_dtype("x", x, "bias", bias)) ||
         !linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }

@@ -79,7 +79,7 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 /* Of tensors with 1 dim to so many, which `expected` tells. */
 static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
-    if (!hd__two_args(a, b) || !hd__product_dtypes(a, b)) {
+    if (!hd__two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {
         return NULL;
     }
     if (a->ndim < 1 || b->ndim < 1 || a->ndim > most || b->ndim > most) {

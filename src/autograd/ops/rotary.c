@@ -151,8 +151,9 @@ static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_
 hd_tensor *hd_rotary(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__CALL("hd_rotary");
-    if (!hd__float_x(x) || !hd__arg("cos", cos) || !hd__arg("sin", sin) || !hd__one_dtype(x, cos) ||
-        !hd__one_dtype(x, sin) || !rotary_shapes_ok(x, cos, sin)) {
+    if (!hd__float_x(x) || !hd__arg("cos", cos) || !hd__arg("sin", sin) ||
+        !hd__one_dtype("x", x, "cos", cos) || !hd__one_dtype("x", x, "sin", sin) ||
+        !rotary_shapes_ok(x, cos, sin)) {
         return NULL;
     }
     bool learned = hd__wants_grad(cos) || hd__wants_grad(sin);

@@ -149,7 +149,7 @@ START_TEST(failures)
     op.name = "Op";
     op.forward = plain_forward;
     ck_assert_ptr_null(hd_apply(&op, &one, NULL));
-    ck_error(HD_NULL_ARG, "hd_apply: inputs[0] is NULL");
+    ck_error(HD_NULL_ARG, "hd_apply: inputs[0] is NULL: expected a tensor or HD_NONE");
     ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
     ck_error(HD_SHAPE, "hd_backward: OpBackward gave a gradient of (5,) for input 0 of (2, 3)");
     op.backward = null_backward;
