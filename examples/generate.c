@@ -164,16 +164,28 @@ static const char *tokens_word(int64_t n)
     return n == 1 ? "token" : "tokens";
 }
 
+enum { DURATION = 64 };
+
+static const char *duration(double seconds, char out[DURATION])
+{
+    if (seconds < 0.1) {
+        snprintf(out, DURATION, "%.1f ms", 1e3 * seconds);
+    } else {
+        snprintf(out, DURATION, "%.2f s", seconds);
+    }
+    return out;
+}
+
 const char *speed_line(const writing_speed *speed, char out[SPEED_LINE])
 {
-    char rate[64] = "";
+    char rate[64] = "", prompt[DURATION], text[DURATION];
     if (speed->tokens > 1) {
         double v = (double)(speed->tokens - 1) / (speed->seconds > 1e-9 ? speed->seconds : 1e-9);
         snprintf(rate, sizeof rate, ", %.*f tokens/s", v < 10 ? 1 : 0, v);
     }
-    snprintf(out, SPEED_LINE, "prompt of %lld %s: %.2f s; %lld %s in %.2f s%s",
+    snprintf(out, SPEED_LINE, "prompt of %lld %s: %s; %lld %s in %s%s",
              (long long)speed->prompt_tokens, tokens_word(speed->prompt_tokens),
-             speed->prompt_seconds, (long long)speed->tokens, tokens_word(speed->tokens),
-             speed->seconds, rate);
+             duration(speed->prompt_seconds, prompt), (long long)speed->tokens,
+             tokens_word(speed->tokens), duration(speed->seconds, text), rate);
     return out;
 }

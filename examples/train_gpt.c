@@ -316,8 +316,8 @@ static void print_start(const run *r, const char *program)
     for (int64_t i = 0; i < hd_list_len(r->parameters); i++) {
         count += hd_numel(hd_list_get(r->parameters, i));
     }
-    printf("%s: %lld tokens to learn, %lld for validation, a vocabulary of %lld; %lld "
-           "parameters\n",
+    printf("%s: %lld tokens to learn, %lld for validation,\n"
+           "a vocabulary of %lld, %lld parameters\n",
            r->dir, (long long)hd_tokens_len(r->train_tokens),
            (long long)hd_tokens_len(r->val_tokens), (long long)r->s.model.vocab_size,
            (long long)count);
@@ -352,7 +352,8 @@ static bool finish(const run *r, const char *program)
         return true;
     }
     bool ok = run_print_sample(r);
-    printf("validation loss %.4f nats per token (best, step %lld); a uniform guess has %.4f\n",
+    printf("validation loss %.4f nats per token (best, step %lld)\n"
+           "a uniform guess has %.4f\n",
            r->best_loss, (long long)r->best_step, log((double)r->s.model.vocab_size));
     print_how_to_sample(r, program);
     return ok;

@@ -286,12 +286,12 @@ START_TEST(lines_of_speed)
     ck_assert_str_eq(line_of_speed(128, 0.16, 201, 1.25),
                      "prompt of 128 tokens: 0.16 s; 201 tokens in 1.25 s, 160 tokens/s");
     ck_assert_str_eq(line_of_speed(1, 0, 2, 1),
-                     "prompt of 1 token: 0.00 s; 2 tokens in 1.00 s, 1.0 tokens/s");
-    ck_assert_str_eq(line_of_speed(2, 61.5, 1, 0.004),
-                     "prompt of 2 tokens: 61.50 s; 1 token in 0.00 s");
-    ck_assert_str_eq(line_of_speed(2, 0, 0, 0), "prompt of 2 tokens: 0.00 s; 0 tokens in 0.00 s");
+                     "prompt of 1 token: 0.0 ms; 2 tokens in 1.00 s, 1.0 tokens/s");
+    ck_assert_str_eq(line_of_speed(2, 61.5, 1, 0.0042),
+                     "prompt of 2 tokens: 61.50 s; 1 token in 4.2 ms");
+    ck_assert_str_eq(line_of_speed(2, 0, 0, 0), "prompt of 2 tokens: 0.0 ms; 0 tokens in 0.0 ms");
     ck_assert_str_eq(line_of_speed(2, 0, 2, 0),
-                     "prompt of 2 tokens: 0.00 s; 2 tokens in 0.00 s, 1000000000 tokens/s");
+                     "prompt of 2 tokens: 0.0 ms; 2 tokens in 0.0 ms, 1000000000 tokens/s");
 }
 END_TEST
 
