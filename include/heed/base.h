@@ -98,9 +98,14 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_multihead_attention  two masks of different dtypes
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
- * heed warns of two more things. A scope owns 100,000 tensors, and then each time twice as many:
- * most likely a loop has no HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory
- * that it cannot remove. A warning is not a failure, and the thread's error stays as it is. */
+ * heed warns of more things, of each once until its cause changes:
+ *   hd_optim_step           gradients that the last step used already, and that hd_backward has
+ *                           added to since: hd_optim_zero_grad was forgotten
+ *   hd_optim_step           of the program's only optimizer, while no parameter has a gradient, no
+ *                           step had one, and hd_backward gave gradients to other leaves alone
+ * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
+ * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
+ * warning is not a failure, and the thread's error stays as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 
 /* Every warning of the process calls the handler, on the thread that made the call. NULL: nobody is

@@ -236,6 +236,12 @@ static inline hd__node *hd__leaf_node(const hd_tensor *x)
     return n && n->op == &hd__leaf_op ? n : NULL;
 }
 
+/* What warnings need to know of a leaf node's .grad. */
+static inline hd__grad_use *hd__leaf_use(hd__node *leaf)
+{
+    return leaf->params;
+}
+
 /* The extra of x's output; or NULL. */
 static inline hd__out_extra *hd__extra_of(const hd_tensor *x)
 {

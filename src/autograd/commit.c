@@ -79,6 +79,17 @@ static void apply_commit(hd__commit *c)
     }
 }
 
+/* The same for a leaf's .grad, with a note for warnings of what backward did to it. */
+HD__RARE static void apply_and_note(const hd__run *r, hd__commit *c)
+{
+    hd__grad_use *use = hd__leaf_use(c->n);
+    bool kept = *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version;
+    apply_commit(c);
+    const int64_t version = hd__storage_version(*c->slot);
+    *use = (hd__grad_use){kept ? use->by : 0, version, .added = true, .written = true};
+    hd__grads_written += !r->counted; /* where several ranks train, each may step a part alone */
+}
+
 bool hd__run_end_commits(hd__run *r, bool ok)
 {
     hd_scope *scope = ok && r->n_commits ? hd_scope_open() : NULL;
@@ -86,8 +97,11 @@ bool hd__run_end_commits(hd__run *r, bool ok)
         ok = scope && prepare_commit(r, &r->commits[i]);
     }
     ok = hd__run_call_end(r, ok);
+    const bool notes = hd__warns();
     for (int64_t i = 0; i < r->n_commits; i++) {
-        if (ok) {
+        if (HD__UNLIKELY(notes) && ok && !r->commits[i].own) {
+            apply_and_note(r, &r->commits[i]);
+        } else if (ok) {
             apply_commit(&r->commits[i]);
         } else {
             hd__drop(r->commits[i].value);

@@ -26,7 +26,8 @@ const hd__op hd__leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
 {
-    hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){0}, 1, &x, NULL);
+    const hd__grad_use use = {0};
+    hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){HD__PARAMS(use)}, 1, &x, NULL);
     if (n) {
         hd__attach(x, n, 0);
     }
@@ -193,6 +194,9 @@ static inline void put_grad(hd_tensor *x, hd_tensor *held)
         hd__drop(*slot);
         *slot = held;
         *given = held;
+        if (hd__leaf_node(x)) {
+            hd__leaf_use(x->attachment)->by = 0;
+        }
     }
 }
 

@@ -29,7 +29,14 @@ static void release_attachment(void *node)
     hd__node_release(node);
 }
 
-const hd__attachment_ops hd__attachment = {release_attachment, describe_node};
+static hd__grad_use *grad_use_in(void *node, int64_t *version)
+{
+    hd__node *n = node;
+    *version = n->grad ? (int64_t)hd__storage_version(n->grad) : -1;
+    return n->op == &hd__leaf_op ? hd__leaf_use(n) : NULL;
+}
+
+const hd__attachment_ops hd__attachment = {release_attachment, describe_node, grad_use_in};
 
 /* A name that was put together lives in the innermost scope. */
 static const char *name_of(const hd__node *n)

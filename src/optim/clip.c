@@ -117,7 +117,7 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
 }
 
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
-static bool change_all(grads *f, int kernel, double a)
+static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < f->w.n; i++) {
@@ -130,6 +130,9 @@ static bool change_all(grads *f, int kernel, double a)
     f->number = a;
     if (ok) {
         hd__walk_all(&f->w, true, change_run, f);
+    }
+    if (ok && hd__warns()) {
+        hd__watch_clip(parameters);
     }
     return ok;
 }
@@ -170,7 +173,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
               norm_ok(norm, error_if_nonfinite);
     double a = max_norm / (norm + 1e-6);
     if (ok && !(a >= 1)) { /* true for NaN */
-        ok = change_all(&found, HDK_SCALE, a);
+        ok = change_all(parameters, &found, HDK_SCALE, a);
     }
     grads_free(&found);
     return ok ? norm : NAN;
@@ -186,7 +189,8 @@ bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     grads found;
-    bool ok = collect(parameters, &found) && change_all(&found, HDK_CLAMP_BOTH, clip_value);
+    bool ok =
+        collect(parameters, &found) && change_all(parameters, &found, HDK_CLAMP_BOTH, clip_value);
     grads_free(&found);
     return ok;
 }

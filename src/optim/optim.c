@@ -116,6 +116,7 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
         return NULL;
     }
     o->type = type;
+    hd__watch_optim(o);
     if (!add_group(o, parameters, options)) {
         hd_optim_free(o);
         return NULL;
@@ -137,6 +138,7 @@ void hd_optim_free(hd_optim *o)
     }
     hd_free(o->slots);
     hd_free(o->groups);
+    hd__watch_optim_end();
     hd__retire_object(o, hd__call);
 }
 

@@ -117,7 +117,19 @@ struct hd_optim {
     hd__group *groups;
     bool scheduled; /* a schedule was made for it */
     bool stepped;   /* it has stepped since its first schedule was made */
+    /* For warnings (watch.c). */
+    uint64_t number;            /* from 1; no two optimizers have the same */
+    uint64_t seen;              /* hd__grads_written of its last step, */
+    const uint64_t *seen_on;    /* and whose it was: that thread's */
+    bool told_used, told_empty; /* the warning was given, and its cause stays */
 };
+
+/* Called by hd__optim_new and hd_optim_free, of each optimizer; after a step; and after a clip that
+ * changed these parameters' gradients. The last two are for when warnings are heard. */
+void hd__watch_optim(hd_optim *o);
+void hd__watch_optim_end(void);
+void hd__watch_step(hd_optim *o);
+void hd__watch_clip(const hd_list *parameters);
 
 /* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
  * hold distinct parameters or an option is out of its range. */

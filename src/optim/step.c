@@ -81,6 +81,9 @@ bool hd_optim_step(hd_optim *o)
     }
     hd_free(w.x);
     hd_free(todo);
+    if (ok && hd__warns()) {
+        hd__watch_step(o);
+    }
     return ok;
 }
 

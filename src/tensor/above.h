@@ -42,6 +42,22 @@ bool hd__overlaps_itself(const hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */
 void hd__write_array(hd_tensor *x, const void *array);
 
+/* ---------------------------------------------------------------- warnings (access.c) */
+
+/* What is known of a leaf's .grad while somebody hears warnings. */
+typedef struct hd__grad_use {
+    uint64_t by;     /* the optimizer that stepped with it and, but for backward, changed it last */
+    int64_t version; /* of its storage after that step, or after the last backward */
+    bool added;      /* a backward has added to it since */
+    bool written;    /* a backward has written it since an optimizer looked */
+} hd__grad_use;
+
+/* That of p, to be changed, and the version of its .grad now, or -1; NULL: p is no leaf that
+ * requires grad, or did so once. */
+hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
+/* How many .grad of leaves the backwards of this thread have written while warnings were heard. */
+extern HD__TLS uint64_t hd__grads_written;
+
 /* ---------------------------------------------------------------- scopes (scope.c) */
 
 /* HD_SCOPE, which gives up if memory runs out: without a scope of its own, a function

@@ -4,6 +4,13 @@
 
 #include "tensor/tensor_internal.h"
 
+HD__TLS uint64_t hd__grads_written;
+
+hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version)
+{
+    return p->attachment ? p->attachment_ops->grad_use(p->attachment, version) : NULL;
+}
+
 /* ---------------------------------------------------------------- shape */
 
 int hd_ndim(const hd_tensor *x)

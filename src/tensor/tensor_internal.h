@@ -27,11 +27,12 @@ typedef struct hd__storage {
     const char *changed_by, *changed_in;
 } hd__storage;
 
-/* What a layer above attaches to a tensor. The tensor layer knows only these two functions. */
+/* What a layer above attaches to a tensor. The tensor layer knows only these functions. */
 typedef struct hd__attachment_ops {
     void (*release)(void *attachment);
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
+    hd__grad_use *(*grad_use)(void *attachment, int64_t *version); /* hd__grad_use_of */
 } hd__attachment_ops;
 
 /* May a function of the tensor layer write to x? The layer above decides, also for a tensor without

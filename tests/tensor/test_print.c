@@ -23,7 +23,8 @@ static void describe_suffix(const hd_tensor *t, char *text, size_t n)
     snprintf(text, n, "%s", (const char *)t->attachment);
 }
 
-static const hd__attachment_ops suffix_ops = {release_suffix, describe_suffix};
+static const hd__attachment_ops suffix_ops = {.release = release_suffix,
+                                              .describe = describe_suffix};
 
 static void set_suffix(hd_tensor *x, const char *suffix)
 {

@@ -15,6 +15,7 @@
     X(debug)                                                                                       \
     X(gpt)                                                                                         \
     X(made_by)                                                                                     \
+    X(mistakes)                                                                                    \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \

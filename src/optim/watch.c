@@ -1,0 +1,87 @@
+/* watch.c - warnings of a step over gradients that were used already, and of a step for nothing.
+ *
+ * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
+ * since (hd__grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
+ * does any of them gives no warning, nor does one that adds up the gradients of several
+ * backwards. */
+#include "optim/optim_internal.h"
+
+#include <inttypes.h>
+
+static atomic_uint_least64_t last_number;
+static atomic_int alive; /* optimizers */
+
+void hd__watch_optim(hd_optim *o)
+{
+    o->number = atomic_fetch_add(&last_number, 1) + 1;
+    o->seen = hd__grads_written;
+    o->seen_on = &hd__grads_written;
+    atomic_fetch_add(&alive, 1);
+}
+
+void hd__watch_optim_end(void)
+{
+    atomic_fetch_sub(&alive, 1);
+}
+
+/* What a step found in all parameters. */
+typedef struct finding {
+    int64_t grads, used; /* how many there are; used: in the last step, and added to since */
+    bool wanted;         /* a parameter requires grad */
+    bool written;        /* a backward has written one since the last step */
+    bool stepped;        /* some step had a gradient */
+} finding;
+
+static finding look_at_grads(const hd_optim *o)
+{
+    finding f = {0};
+    for (int64_t i = 0; i < o->n; i++) {
+        int64_t version = -1;
+        hd__grad_use *use = hd__grad_use_of(o->slots[i].p, &version);
+        f.stepped |= o->slots[i].steps > 0;
+        f.wanted |= hd_requires_grad(o->slots[i].p);
+        if (use) {
+            f.grads += version >= 0;
+            f.used += use->by == o->number && use->added && use->version == version;
+            f.written |= use->written;
+            *use = (hd__grad_use){.by = o->number, .version = version};
+        }
+    }
+    return f;
+}
+
+void hd__watch_step(hd_optim *o)
+{
+    finding f = look_at_grads(o);
+    /* The gradients that this thread's backwards have written meanwhile are of other leaves. */
+    bool others = !f.written && o->seen_on == &hd__grads_written && o->seen != hd__grads_written;
+    bool empty = others && f.wanted && !f.grads && !f.stepped && atomic_load(&alive) == 1;
+    bool tell_used = f.used && !o->told_used, tell_empty = empty && !o->told_empty;
+    o->seen = hd__grads_written;
+    o->seen_on = &hd__grads_written;
+    o->told_used = f.used;
+    o->told_empty |= empty;
+    if (tell_used) {
+        hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
+                "hd_backward has added: call hd_optim_zero_grad once for each step, before its "
+                "first hd_backward",
+                f.used, f.grads);
+    }
+    if (tell_empty) {
+        hd_warn("none of the %" PRId64 " parameters has a gradient, and hd_backward gave one to "
+                "other tensors: expected an optimizer of the parameters that the loss comes from "
+                "(hd_module_parameters)",
+                o->n);
+    }
+}
+
+void hd__watch_clip(const hd_list *parameters)
+{
+    for (int64_t i = 0; i < hd_list_len(parameters); i++) {
+        int64_t version;
+        hd__grad_use *use = hd__grad_use_of(hd_list_get(parameters, i), &version);
+        if (use && version == use->version + 1) { /* the clip's own change was the only one */
+            use->version = version;
+        }
+    }
+}
