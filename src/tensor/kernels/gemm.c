@@ -21,7 +21,9 @@ enum {
      * these columns would not stay in registers */
     BESIDE_1 = 8,
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
-    BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2
+    BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
+    BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8, /* for a row of bfloat16, nearly in memory's order */
+    AHEAD_BF16 = 3072                        /* so many elements ahead it is asked of memory */
 };
 
 typedef struct hdk_blocking {
@@ -132,6 +134,7 @@ static void hdk_fetch(hdk_ahead *s)
 #define BLOCK fn(block)
 
 #define B T
+#define BESIDE BESIDE_1
 #define B_VECTOR(b) fn(vload)(b)
 #define B_ELEMENT(v) (v)
 #define split(name) fn(name)
@@ -149,10 +152,12 @@ static void hdk_fetch(hdk_ahead *s)
 #undef TYPE
 
 #undef B
+#undef BESIDE
 #undef B_VECTOR
 #undef B_ELEMENT
 #undef split
 #define B uint16_t
+#define BESIDE BESIDE_BF16
 #define B_VECTOR(b) vload_bf16(b)
 #define B_ELEMENT(v) hdk_from_bf16(v)
 #define split(name) name##_bf16

@@ -1,8 +1,9 @@
 /* gemm_split.h - at most HDK_SPLIT_ROWS rows times a matrix whose columns are dense: a template
- * (template.h) for gemm.c, which turns one column into one row. gemm.c tells by four words what the
+ * (template.h) for gemm.c, which turns one column into one row. gemm.c tells by five words what the
  * matrix is of: it may be bfloat16, which is widened as it is read.
  *     B, B_VECTOR(b)    its element, and the vector of T that lies at b
  *     B_ELEMENT(v)      an element as a T
+ *     BESIDE            columns that go side by side for one row of a
  *     split(name)       the name of a function
  *
  * A Linear of one token reads each weight once, so that memory is the limit. Every element of c is
@@ -39,11 +40,12 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
 HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                                 const B *b, T *c)
 {
-    enum { LINE = 64 / sizeof(B) };
+    enum { LINE = 64 / sizeof(B), WIDENED = sizeof(B) < sizeof(T) };
     const T *x[HDK_SPLIT_ROWS];
     const B *y[HDK_SPLIT_ROWS];
     V acc[HDK_SPLIT_ROWS][HDK_SPLIT_ROWS];
     int64_t whole = p->k - p->k % VECTOR, ahead = some * p->b_col;
+    ahead = WIDENED && ahead < AHEAD_BF16 ? AHEAD_BF16 : ahead;
     HDK_UNROLL
     for (int j = 0; j < some; j++) {
         y[j] = b + (j < cols ? j : cols - 1) * p->b_col + whole;
@@ -63,11 +65,10 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
         V v[HDK_SPLIT_ROWS];
         /* Memory is asked for the next columns. A line has several vectors of bfloat16: it is asked
          * for once, in the order of memory, which is faster than the order of use. */
-        if (sizeof(B) == sizeof(T) || (q & (LINE - 1)) < VECTOR) {
+        if (!WIDENED || (q & (LINE - 1)) < VECTOR) {
             HDK_UNROLL
             for (int j = 0; j < some; j++) {
-                const bool own = sizeof(B) == sizeof(T);
-                const B *next = own ? y[j] + q : b + (q + whole) * some + j * LINE;
+                const B *next = WIDENED ? b + (q + whole) * some + j * LINE : y[j] + q;
                 __builtin_prefetch(next + ahead, 0, 2);
             }
         }
@@ -98,7 +99,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
 
 static HDK_NOINLINE void split(split_1)(const hdk_product *p, int64_t cols, const B *b, T *c)
 {
-    split(split_of)(1, BESIDE_1, p, cols, b, c);
+    split(split_of)(1, BESIDE, p, cols, b, c);
 }
 
 static HDK_NOINLINE void split(split_2)(const hdk_product *p, int64_t cols, const B *b, T *c)
@@ -119,7 +120,7 @@ static void split(split)(const hdk_product *p)
         p->m == 1 ? split(split_1)
         : two     ? split(split_2)
                   : split(split_4);
-    int64_t some = p->m == 1 ? BESIDE_1 : two ? BESIDE_2 : BESIDE_4;
+    int64_t some = p->m == 1 ? BESIDE : two ? BESIDE_2 : BESIDE_4;
     hdk_product rows = *p;
     for (int64_t j = 0; j < p->n; j += some) {
         for (int64_t i = 0; i < p->m; i += 4) {
