@@ -71,7 +71,7 @@ static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const 
         for (int64_t e = 0; e < cols; e++) {
             sum = fn(smuladd)(x[e * x_col], *(const SVEC *)(m + e * stride + j), sum);
         }
-        *(SVEC *)(y + j) = sum;
+        *(SVEC *)(y + j) = sum; /* heed-loop */
     }
 }
 

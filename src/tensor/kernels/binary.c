@@ -23,7 +23,7 @@
     HDK_IF_WIDE(HDK_BINARY_LOOP(name##_f64, double, HDK_WHOLE, EXPR))
 #define OWN(name, ...)
 #define LOOPS(op, name, TYPES, ...) TYPES(name, __VA_ARGS__)
-HDK_BINARY_ROWS(LOOPS)
+HDK_BINARY_ROWS(LOOPS) /* heed-loop */
 
 HDK_BINARY_LOOP(pow_f32, float, HDK_EACH, scalar_pow_short_f64((double)a, (double)b))
 HDK_IF_WIDE(HDK_BINARY_LOOP(pow_f64, double, HDK_EACH, pow(a, b)))
@@ -52,7 +52,7 @@ HDK_BINARY_LOOP(pow_i64, int64_t, HDK_EACH, int_pow(a, b))
           (const int64_t[]){strides[0], strides[2], strides[1]}, n, params);                       \
     }
 
-#define COMPARE(SUFFIX, T)                                                                         \
+#define COMPARE(SUFFIX, T) /* heed-loop */                                                         \
     HDK_LOOP(eq_##SUFFIX, HDK_EACH, 2, uint8_t, T, T, T, a == b)                                   \
     HDK_LOOP(ne_##SUFFIX, HDK_EACH, 2, uint8_t, T, T, T, a != b)                                   \
     HDK_LOOP(lt_##SUFFIX, HDK_EACH, 2, uint8_t, T, T, T, a < b)                                    \
@@ -64,7 +64,7 @@ COMPARE(f64, double)
 COMPARE(i64, int64_t)
 HDK_IF_WIDE(COMPARE(b8, uint8_t))
 
-#define WHERE(name, T) HDK_LOOP(name, HDK_EACH, 3, T, uint8_t, T, T, a ? b : c)
+#define WHERE(name, T) HDK_LOOP(name, HDK_EACH, 3, T, uint8_t, T, T, a ? b : c) /* heed-loop */
 WHERE(where_4, uint32_t)
 WHERE(where_8, uint64_t)
 HDK_IF_WIDE(WHERE(where_1, uint8_t))

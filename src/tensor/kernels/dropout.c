@@ -18,7 +18,7 @@ static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit
     const vec_i32 below = (vec_i32){0} + (int32_t)limit;
     for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
         vec_f32 factor = vkeep_f32(vall_f32(scale), drawn[k] < below);
-        vstore_f32(to + k * HDK_V, vload_f32(x + k * HDK_V) * factor);
+        vstore_f32(to + k * HDK_V, vload_f32(x + k * HDK_V) * factor); /* heed-loop */
     }
 }
 

@@ -161,7 +161,7 @@ HDK_INLINE void exp_block_f32(const float *x, const int n, float m, float less, 
 {
     vec_f32 v[VEXP_MOST];
     for (int k = 0; k < n / HDK_V; k++) {
-        v[k] = vload_f32(x + k * HDK_V) - m - less;
+        v[k] = vload_f32(x + k * HDK_V) - m - less; /* heed-loop */
     }
     vexp_many_f32(v, n / HDK_V);
     for (int k = 0; k < n / HDK_V; k++) {
@@ -173,7 +173,7 @@ static HDK_NOINLINE void exp_block_f64(const double *x, int n, double m, double 
 {
     HDK_INDEPENDENT
     for (int i = 0; i < n / 16 * 16; i++) {
-        e[i] = scalar_exp_f64(x[i] - m - less);
+        e[i] = scalar_exp_f64(x[i] - m - less); /* heed-loop */
     }
 }
 

@@ -188,14 +188,14 @@ static void product_u64(const hdk_product *p, void *scratch)
         for (int64_t j = 0; j < p->n; j++) {
             uint64_t sum = (p->add ? c[j] : 0) + (bias ? bias[j * p->bias_step] : 0);
             for (int64_t q = 0; q < p->k && !rows; q++) {
-                sum += a[q * p->a_col] * b[j * p->b_col + q * p->b_row];
+                sum += a[q * p->a_col] * b[j * p->b_col + q * p->b_row]; /* heed-loop */
             }
             c[j] = sum;
         }
         for (int64_t q = 0; q < p->k && rows; q++, b += p->b_row) {
             const uint64_t x = a[q * p->a_col];
             for (int64_t j = 0; j < p->n; j++) {
-                c[j] += x * b[j];
+                c[j] += x * b[j]; /* heed-loop */
             }
         }
     }

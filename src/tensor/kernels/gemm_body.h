@@ -295,7 +295,7 @@ HDK_INLINE void fn(chain)(const int some, const hdk_product *t, const T *a, cons
     for (int64_t p = 0; p < k; p++) {
         HDK_UNROLL
         for (int r = 0; r < some; r++) {
-            acc[r] = FMA(a[p * a_col], b[p * b_row + r * b_col], acc[r]);
+            acc[r] = FMA(a[p * a_col], b[p * b_row + r * b_col], acc[r]); /* heed-loop */
         }
     }
     HDK_UNROLL
@@ -334,13 +334,13 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
         HDK_UNROLL
         for (int q = 0; q < steps; q++) {
             V u = fn(vall)(x[q * x_step]);
-            y = fn(vmuladd)(u, fn(vload)(b + q * b_row + j), y);
+            y = fn(vmuladd)(u, fn(vload)(b + q * b_row + j), y); /* heed-loop */
         }
         fn(vstore)(c + j, y);
     }
     for (; j < cols; j++) {
         for (int q = 0; q < steps; q++) {
-            c[j] = FMA(x[q * x_step], b[q * b_row + j], c[j]);
+            c[j] = FMA(x[q * x_step], b[q * b_row + j], c[j]); /* heed-loop */
         }
     }
 }
@@ -404,11 +404,11 @@ static void fn(long_dot)(const hdk_product *p)
     T chain[CHAINS] = {0}, *c = p->c, sum = p->add ? *c : 0;
     for (; end - a >= CHAINS; a += CHAINS, b += CHAINS) {
         for (int l = 0; l < CHAINS; l++) {
-            chain[l] = FMA(a[l], b[l], chain[l]);
+            chain[l] = FMA(a[l], b[l], chain[l]); /* heed-loop */
         }
     }
     for (; a < end; a++, b++) {
-        sum = FMA(*a, *b, sum);
+        sum = FMA(*a, *b, sum); /* heed-loop */
     }
     for (int l = 0; l < CHAINS; l++) {
         sum += chain[l];
@@ -428,11 +428,11 @@ static void fn(outer)(const hdk_product *p)
             }
         } else if (p->b_col == 1) {
             for (int64_t j = 0; j < p->n; j++) {
-                c[j] = x * b[j];
+                c[j] = x * b[j]; /* heed-loop */
             }
         } else {
             for (int64_t j = 0; j < p->n; j++) {
-                c[j] = x * b[j * p->b_col];
+                c[j] = x * b[j * p->b_col]; /* heed-loop */
             }
         }
     }

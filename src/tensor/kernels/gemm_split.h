@@ -27,7 +27,7 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
         for (int64_t j = 0; j < cols; j++) {
             T sum = total[i * some + j], rest = 0;
             for (int64_t r = q; r < p->k; r++) {
-                rest = FMA(x[r], B_ELEMENT(b[j * p->b_col + r]), rest);
+                rest = FMA(x[r], B_ELEMENT(b[j * p->b_col + r]), rest); /* heed-loop */
             }
             sum += rest;
             c[j] = p->add ? c[j] + sum : sum;
@@ -81,7 +81,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
             const V u = B_VECTOR(y[j] + q);
             HDK_UNROLL
             for (int i = 0; i < m; i++) {
-                acc[i][j] = fn(vmuladd)(v[i], u, acc[i][j]);
+                acc[i][j] = fn(vmuladd)(v[i], u, acc[i][j]); /* heed-loop */
             }
         }
     }

@@ -97,7 +97,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
                 V x = fn(vall)(fn(element)(&at, i));
                 HDK_UNROLL
                 for (int j = 0; j < vecs; j++) {
-                    acc[i][j] = fn(vmuladd)(x, y[j], acc[i][j]);
+                    acc[i][j] = fn(vmuladd)(x, y[j], acc[i][j]); /* heed-loop */
                 }
             }
             at.row0 += a_step * (int64_t)sizeof(T);

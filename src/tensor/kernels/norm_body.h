@@ -93,11 +93,11 @@ static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T 
     T mean = stats[0], correction = stats[1], rstd = stats[2];
     int64_t j = 0;
     for (; w && b && j + VECTOR <= n; j += VECTOR) {
-        V u = (fn(vload)(x + j) - mean - correction) * rstd;
+        V u = (fn(vload)(x + j) - mean - correction) * rstd; /* heed-loop */
         fn(vput)(y + j, u * fn(vload)(w + j) + fn(vload)(b + j), stream);
     }
     for (; j < n; j++) {
-        T u = (x[j] - mean - correction) * rstd;
+        T u = (x[j] - mean - correction) * rstd; /* heed-loop */
         u = w ? u * w[j] : u;
         y[j] = u + (b ? b[j] : 0);
     }
@@ -150,7 +150,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
             hdk_prefetch(dy + j, HDK_LINE);
         }
         V u = (fn(vload)(x + j) - mean - correction) * rstd, d = fn(vload)(dy + j);
-        V g = d;
+        V g = d; /* heed-loop */
         if (w) {
             g *= fn(vload)(w + j);
         }
@@ -162,7 +162,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     }
     for (; j < n; j++) {
         T u = (x[j] - mean - correction) * rstd, g = w ? dy[j] * w[j] : dy[j];
-        dx[j] = rstd * (g - g_mean - u * gu_mean) + 0;
+        dx[j] = rstd * (g - g_mean - u * gu_mean) + 0; /* heed-loop */
         if (dw) {
             dw[j] += dy[j] * u;
             db[j] += dy[j];

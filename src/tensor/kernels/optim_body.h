@@ -23,7 +23,7 @@ HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, i
             v[i] = now;
             dx = nesterov != 0 ? FMA(momentum, now, dx) : now;
         }
-        p[i] = FMA(minus_lr, dx, p[i]);
+        p[i] = FMA(minus_lr, dx, p[i]); /* heed-loop */
     }
 }
 
@@ -52,7 +52,7 @@ HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, 
             top[i] = d > top[i] || d != d ? d : top[i];
             d = top[i];
         }
-        p[i] = x + minus_lr * m[i] / (SQRT(d) / correction2 + eps);
+        p[i] = x + minus_lr * m[i] / (SQRT(d) / correction2 + eps); /* heed-loop */
     }
 }
 

@@ -24,7 +24,7 @@ static T best(run)(const T *restrict x, int64_t n)
         n -= i;
     }
     for (int64_t i = 0; i < n; i++) {
-        m = ((x[i] OP m) | IS_NAN(x[i])) ? x[i] : m;
+        m = ((x[i] OP m) | IS_NAN(x[i])) ? x[i] : m; /* heed-loop */
     }
     return m;
 }

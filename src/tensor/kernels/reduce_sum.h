@@ -11,11 +11,11 @@ static T fn(short_sum)(const T *x, int64_t n)
     int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
         for (int l = 0; l < 4; l++) {
-            p[l] += x[i + l];
+            p[l] += x[i + l]; /* heed-loop */
         }
     }
     for (; i < n; i++) {
-        p[0] += x[i];
+        p[0] += x[i]; /* heed-loop */
     }
     return p[0] + p[1] + p[2] + p[3];
 }
@@ -33,7 +33,7 @@ static T fn(block_sum)(const T *restrict x, int64_t n)
     for (; n >= LANES; x += LANES, n -= LANES) {
         HDK_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            p[v] += fn(vload)(x + v * VECTOR);
+            p[v] += fn(vload)(x + v * VECTOR); /* heed-loop */
         }
     }
     if (n > 0) {
@@ -44,7 +44,7 @@ static T fn(block_sum)(const T *restrict x, int64_t n)
         memcpy(rest, x, (size_t)n * sizeof *x);
         HDK_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            p[v] += rest[v];
+            p[v] += rest[v]; /* heed-loop */
         }
     }
     HDK_UNROLL
@@ -105,13 +105,13 @@ static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, i
         const T *c = fn(dense)(x + 2 * sn, sk, k, room[2]);
         const T *d = fn(dense)(x + 3 * sn, sk, k, room[3]);
         for (int64_t j = 0; j < k; j++) {
-            s[j] = s[j] + a[j] + b[j] + c[j] + d[j];
+            s[j] = s[j] + a[j] + b[j] + c[j] + d[j]; /* heed-loop */
         }
     }
     for (; i < n; i++, x += sn) {
         const T *row = fn(dense)(x, sk, k, room[0]);
         for (int64_t j = 0; j < k; j++) {
-            s[j] += row[j];
+            s[j] += row[j]; /* heed-loop */
         }
     }
 }

@@ -10,7 +10,7 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
             m = x[j * xk + i] > m ? x[j * xk + i] : m;
         }
         for (int64_t i = 0; i < n; i++) {
-            y[j * n + i] = x[j * xk + i] - m;
+            y[j * n + i] = x[j * xk + i] - m; /* heed-loop */
         }
     }
     fn(hdk_unary_all)(HDK_EXP, y, n * k);

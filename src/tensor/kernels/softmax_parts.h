@@ -208,7 +208,7 @@ static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
         for (int k = 0; k < STEP; k += VECTOR) {
             V v = fn(vload)(x + i + k);
             if (y) {
-                v *= fn(vload)(y + i + k);
+                v *= fn(vload)(y + i + k); /* heed-loop */
             }
             fn(vstore)(step + k, v);
         }
@@ -219,7 +219,7 @@ static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
         if (y) {
             fn(load_rest)(y + i, n - i, 0, other);
             for (int l = 0; l < n - i; l++) {
-                step[l] *= other[l];
+                step[l] *= other[l]; /* heed-loop */
             }
         }
         fn(add_step)(&lane, step);

@@ -21,7 +21,7 @@ HDK_INLINE int64_t size_of_i64(int64_t x)
     HDK_VECTOR_LOOP(name##_f32, 1, EXPR) HDK_UNARY_LOOP(name##_f64, double, HDK_WHOLE, EXPR)
 #define OWN(name, ...)
 #define LOOPS(op, name, TYPES, EXPR) TYPES(name, EXPR)
-HDK_UNARY_ROWS(LOOPS)
+HDK_UNARY_ROWS(LOOPS) /* heed-loop */
 
 enum { PART = 256 }; /* elements that stay in the first cache */
 
