@@ -61,6 +61,7 @@ static hd_dict *settings_new(hd_tensor *weight)
 
 int main(void)
 {
+    hd_manual_seed(123); /* for the weights of the layers */
     const float data[] = {0.43f, -INFINITY, 0.89f, 1e10f, 2, NAN};
     hd_tensor *matrix = hd_from_data(HD_FLOAT32, data, 2, 3);
     hd_tensor *transposed = hd_transpose(matrix, 0, 1);                      /* (3, 2) */

@@ -1,4 +1,4 @@
-"""Shows heed's objects in gdb: tensors, lists, dictionaries, modules, nodes of the graph, scopes.
+"""Shows heed's objects in gdb and lldb: tensors, lists, dictionaries, modules, nodes of the graph, scopes.
 
     (gdb) print queries
     $1 = tensor (2, 3) float32, strides (3, 1)
@@ -7,10 +7,20 @@
 
 The printer reads memory and calls no function of the program, so it works on a core file, too. gdb
 loads it by itself once heed is installed; until then: (gdb) source tools/gdb/heed.py
+In lldb it is: (lldb) command script import tools/gdb/heed.py
+
+gdb also gets the commands heed-loop, heed-backward, heed-graph and heed-skip, which step through a
+debug build of heed ("help user-defined" lists them). They do nothing until they are called.
 """
+import glob
+import os
+import re
 import struct
 
-import gdb
+try:
+    import gdb
+except ImportError:  # lldb reads this file
+    gdb = None
 
 # dtype: its name, bytes, struct's letter. The values of hd_dtype are permanent.
 DTYPES = {0: ("float32", 4, "f"), 1: ("float64", 8, "d"), 2: ("int64", 8, "q"), 3: ("bool", 1, "?"),
@@ -47,19 +57,67 @@ class Gone(Exception):
 
 # ---------------------------------------------------------------- memory
 
+class Gdb:
+    """What is asked of the debugger."""
+
+    def order(self):
+        return ">" if "big" in gdb.execute("show endian", to_string=True) else "<"
+
+    def memory(self, address, size):
+        try:
+            return bytes(gdb.selected_inferior().read_memory(address, size))
+        except (gdb.MemoryError, OverflowError):
+            raise Unreadable("unreadable memory")
+
+    def pointer_bytes(self):
+        return gdb.lookup_type("char").pointer().sizeof
+
+    def symbol(self, name):
+        try:
+            return int(gdb.parse_and_eval("(unsigned long)&" + name))
+        except gdb.error:
+            raise KeyError(name)
+
+
+class Lldb:
+    """The same of lldb, for the program of `target`."""
+
+    def __init__(self, target):
+        import lldb
+        self.lldb, self.target = lldb, target
+
+    def order(self):
+        return ">" if self.target.GetByteOrder() == self.lldb.eByteOrderBig else "<"
+
+    def memory(self, address, size):
+        error = self.lldb.SBError()
+        memory = self.target.process.ReadMemory(address, size, error) if size else b""
+        if error.Fail() or len(memory or b"") != size:
+            raise Unreadable("unreadable memory")
+        return memory
+
+    def pointer_bytes(self):
+        return self.target.GetAddressByteSize()
+
+    def symbol(self, name):
+        for found in self.target.FindSymbols(name):
+            address = found.symbol.addr.GetLoadAddress(self.target)
+            if address != self.lldb.LLDB_INVALID_ADDRESS:
+                return address
+        raise KeyError(name)
+
+
+debugger = Gdb()
+
+
 def read(address, letter, count=1):
     """count numbers at the address, in the program's byte order."""
-    order = ">" if "big" in gdb.execute("show endian", to_string=True) else "<"
-    form = order + str(count) + letter
-    try:
-        memory = gdb.selected_inferior().read_memory(address, struct.calcsize(form))
-    except (gdb.MemoryError, OverflowError):
-        raise Unreadable("unreadable memory")
-    return struct.unpack(form, bytes(memory))
+    form = debugger.order() + str(count) + letter
+    return struct.unpack(form, debugger.memory(address, struct.calcsize(form)))
 
 
 def pointer_bytes():
-    return gdb.lookup_type("char").pointer().sizeof
+    return debugger.pointer_bytes()
 
 
 def read_pointer(address):
@@ -78,7 +136,7 @@ def read_text(address, most=200):
 
 
 def symbol(name):
-    return int(gdb.parse_and_eval("(unsigned long)&" + name))
+    return debugger.symbol(name)
 
 
 def layout(table):
@@ -180,7 +238,7 @@ class Tensor:
         """How the tensor ends when it is printed: its node in the graph, if it has one."""
         try:
             return Node(self.node).suffix() if self.node else ""
-        except (Unreadable, gdb.error):
+        except (Unreadable, KeyError):
             return ""
 
     def header(self):
@@ -195,21 +253,35 @@ class Tensor:
             return self.header() + " " + self.values(0, self.offset, " ")
         return self.header() + "\n  " + self.values(0, self.offset, "\n  ")
 
-    def item(self, few=FEW):
+    def item(self):
         """One line for a tensor inside something else, with its values if there are few."""
         if self.freed:
             return self.freed
-        values = " " + self.values(0, self.offset, " ") if few and self.numel <= few else ""
+        values = " " + self.values(0, self.offset, " ") if self.numel <= FEW else ""
         return f"tensor {self.shape()}{values}"
 
+    def first_values(self):
+        """One line with the first EDGE values, in the order of the last dimension."""
+        if self.freed:
+            return self.freed
+        shown = []
+        for i in range(min(self.numel, EDGE)):
+            index = self.offset
+            for size, stride in zip(reversed(self.sizes), reversed(self.strides)):
+                i, at = divmod(i, size)
+                index += at * stride
+            shown.append(self.value(index))
+        more = ["..."] if self.numel > EDGE else []
+        return f"tensor {self.shape()} [{', '.join(shown + more)}]"
 
-def tensor_item(address, few=FEW):
+
+def tensor_item(address, shown=Tensor.item):
     if address == 0:
         return "NULL"
     if address == symbol("hd_none"):
         return "HD_NONE"
     try:
-        return Tensor(address).item(few)
+        return shown(Tensor(address))
     except Unreadable as why:
         return f"(hd_tensor *) {address:#x}: {why}"
 
@@ -329,24 +401,29 @@ class Module:
             field = read_pointer(entry + at["entry_child"])
             child = read_pointer(field) if field else read_pointer(entry + at["entry_own"])
             return name, Module(child, self.depth + 1).lines()
-        tensor = tensor_item(read_pointer(read_pointer(entry + at["entry_tensor"])), few=0)
+        tensor = tensor_item(read_pointer(read_pointer(entry + at["entry_tensor"])),
+                             Tensor.first_values)
         return name, [tensor + ("" if kind == self.PARAMETER else ", buffer")]
 
     def lines(self):
         """The class, and indented below it what is registered in the module, in that order.
-        Children in a row that look the same share a line, as in PyTorch's summary."""
+        Children in a row that look the same but for their values share a line, as in PyTorch's
+        summary; the values are those of the first of them."""
         lines, rows = [self.name], []
         if self.depth >= DEPTH:
             return lines + ["  ..."]
         for i in range(self.n):
             name, text = self.entry(i)
-            if rows and rows[-1][2] == text and name.isdigit() and rows[-1][1].isdigit():
-                rows[-1] = (rows[-1][0], name, text, rows[-1][3] + 1)
+            shape = [re.sub(r" \[.*\]", "", line) for line in text]
+            if rows and rows[-1][2] == shape and name.isdigit() and rows[-1][1].isdigit():
+                rows[-1][1] = name
+                rows[-1][4] += 1
             else:
-                rows.append((name, name, text, 1))
-        for first, last, text, count in rows:
+                rows.append([name, name, shape, text, 1])
+        for first, last, shape, text, count in rows:
             label = f"{first}: " if count == 1 else f"{first}-{last}: {count} x "
-            lines += ["  " + label + text[0]] + ["  " + line for line in text[1:]]
+            of = f", values of {first}" if count > 1 and text != shape else ""
+            lines += ["  " + label + text[0] + of] + ["  " + line for line in text[1:]]
         return lines
 
     def text(self):
@@ -394,31 +471,45 @@ class Node:
     def header(self):
         return f"<{self.name} {self.shapes()}>"
 
-    def input(self, i):
-        edges = read_pointer(self.address + self.at["edges"])
-        node = read_pointer(edges + i * self.at["edge_size"] + self.at["edge_node"])
-        if node == 0:
-            return "no gradient"
-        made = Node(node)
-        return f"{made.name} {made.shapes()}"
+    def inputs(self):
+        """The nodes of the inputs; 0 for one that needs no gradient."""
+        edges, size = read_pointer(self.address + self.at["edges"]), self.at["edge_size"]
+        return [read_pointer(edges + i * size + self.at["edge_node"]) for i in range(min(self.n_in, ITEMS))]
 
-    def text(self):
+    def text(self, numbers=None):
+        """numbers: those that heed-graph gives to the nodes."""
+        def told(node):
+            made = Node(node)
+            return f"$node{numbers[node]}" if numbers and node in numbers else f"{made.name} {made.shapes()}"
+
         if self.is_leaf():
             grad = read_pointer(self.address + self.at["grad"])
             return f"{self.header()}, grad: {tensor_item(grad) if grad else 'None'}"
-        inputs = [self.input(i) for i in range(min(self.n_in, ITEMS))]
+        inputs = [told(node) if node else "no gradient" for node in self.inputs()]
         return f"{self.header()} <- {', '.join(inputs)}"
 
 
-# ---------------------------------------------------------------- gdb
+# ---------------------------------------------------------------- what the debuggers ask for
 
 KINDS = {"hd_tensor": Tensor, "hd_list": List, "hd_dict": Dict, "hd_scope": Scope,
          "hd_module": Module, "hd_ctx": Node}
 
 
-def in_a_backtrace():
-    options = getattr(gdb, "print_options", dict)()
-    return options.get("summary", False)
+def described(kind, address, short=False):
+    """The text for an object, whatever its memory holds."""
+    if address == 0:
+        return "NULL"
+    try:
+        if kind == "hd_tensor" and address == symbol("hd_none"):
+            return "HD_NONE"
+        shown = KINDS[kind](address)
+        return shown.header() if short else shown.text()
+    except Gone as what:
+        return str(what)
+    except Unreadable as why:
+        return f"({kind} *) {address:#x}: {why}"
+    except KeyError:  # no heed is loaded, or an older one
+        return f"({kind} *) {address:#x}"
 
 
 class Printer:
@@ -426,19 +517,8 @@ class Printer:
         self.kind, self.address = kind, address
 
     def to_string(self):
-        if self.address == 0:
-            return "NULL"
-        try:
-            if self.kind == "hd_tensor" and self.address == symbol("hd_none"):
-                return "HD_NONE"
-            shown = KINDS[self.kind](self.address)
-            return shown.header() if in_a_backtrace() else shown.text()
-        except Gone as what:
-            return str(what)
-        except Unreadable as why:
-            return f"({self.kind} *) {self.address:#x}: {why}"
-        except (gdb.error, KeyError):  # no heed is loaded, or an older one
-            return f"({self.kind} *) {self.address:#x}"
+        options = getattr(gdb, "print_options", dict)()  # of a backtrace: summary
+        return described(self.kind, self.address, options.get("summary", False))
 
 
 def find_printer(value):
@@ -461,4 +541,233 @@ def register():
     printers.insert(0, find_printer)
 
 
-register()
+def lldb_summary(value, _):
+    """What lldb shows after the address of an object."""
+    global debugger
+    debugger = Lldb(value.GetTarget())
+    pointer = value.GetType().IsPointerType()
+    kind = value.GetType().GetPointeeType() if pointer else value.GetType()
+    name = kind.GetCanonicalType().GetUnqualifiedType().GetName().replace("struct ", "")
+    return described(name, value.GetValueAsUnsigned() if pointer else value.GetLoadAddress())
+
+
+def __lldb_init_module(session, _):
+    kinds = "|".join([*KINDS, "hd_node"])
+    session.HandleCommand(f"type summary add -w heed -F {__name__}.lldb_summary "
+                          f"-x '^(const )?(struct )?({kinds})( \\*)?( const)?$'")
+    session.HandleCommand("type category enable heed")
+
+
+# ---------------------------------------------------------------- stepping, in gdb
+
+MARK = "/* heed-loop */"  # ends the lines of the kernels at which heed-loop stops
+# What heed-skip skips, in src/: checks of arguments, memory, scopes, shapes.
+SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/*.h", "autograd/grad.c",
+           "autograd/watch.c"] + [f"tensor/{name}.c" for name in (
+               "access", "dims", "freed", "lifecycle", "live", "scope", "shape")]
+SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_\w+_(for|common)|hd__matrix.*|hd__product_dtypes|batches)$"
+
+
+def heed_symtab():
+    found = gdb.lookup_global_symbol("hd_matmul")
+    if not found:
+        raise gdb.GdbError("no debug information of heed is here: start the program first, with a debug build of heed")
+    return found.symtab
+
+
+def source_folder(name):
+    """heed's src/, from the name of the file of hd_matmul."""
+    return name[:-len("autograd/ops/matmul.c")]
+
+
+def place(frame):
+    """The file of a frame, and the line."""
+    sal = frame.find_sal()
+    return (os.path.realpath(sal.symtab.fullname()) if sal.symtab else "", sal.line)
+
+
+def silent_breakpoint(where):
+    point = gdb.Breakpoint(where, internal=True)
+    point.silent = True
+    return point
+
+
+def argument_node(text):
+    """The address of the node of a tensor, or of a node, that a command is given."""
+    try:
+        printer = find_printer(gdb.parse_and_eval(text or "0"))
+    except gdb.error as why:
+        raise gdb.GdbError(str(why))
+    if printer and printer.kind == "hd_ctx":
+        return printer.address
+    if not printer or printer.kind != "hd_tensor" or not printer.address:
+        raise gdb.GdbError("give a tensor, or a node")
+    try:
+        tensor = Tensor(printer.address)
+    except Unreadable as why:
+        raise gdb.GdbError(f"{text}: {why}")
+    if tensor.freed or not tensor.node:
+        raise gdb.GdbError(f"{text} is {tensor.freed or 'no part of a graph'}")
+    return tensor.node
+
+
+class Loops:
+    """The marked lines of the kernels, and breakpoints at them, which only heed-loop enables."""
+    last = None
+
+    def __init__(self, folder):
+        self.folder, self.lines, self.points = folder, {}, []
+        for path in glob.glob(folder + "tensor/kernels/*.[ch]"):
+            with open(path, encoding="utf-8") as f:
+                text = f.read().split("\n")
+            for number, line in enumerate(text, 1):
+                macro = re.match(r"#define (\w+)\(", line)
+                if MARK in line and macro:  # it writes loops where it is used
+                    used = re.compile(rf"(HDK_IF_WIDE\()?{macro[1]}\(")
+                    self.lines.update({(path, n): l for n, l in enumerate(text, 1) if used.match(l)})
+                elif MARK in line:
+                    self.lines[path, number] = line
+        if not self.lines:
+            raise gdb.GdbError(f"heed's source is not in {folder}")
+        for (path, number), line in self.lines.items():
+            where = [f"{path[len(folder):]}:{number}"]
+            for spec in (line[0].isspace() and where) or self.elements(where[0], number) or where:
+                self.points.append(silent_breakpoint(spec))
+        self.enable(False)
+
+    @staticmethod
+    def elements(where, number):
+        """A macro writes its functions in one line. In each loop over an element `a` this gives the last instruction
+        of a turn, which stores the result."""
+        files = {sal.symtab.static_block().start: sal.symtab for sal in gdb.decode_line(where)[1] or []}
+        last = {}
+        for function in [s for f in files.values() for s in f.static_block() if s.is_function and s.line == number]:
+            code = gdb.block_for_pc(int(function.value().address))
+            for step in gdb.selected_inferior().architecture().disassemble(code.start, code.end - 1):
+                block = around = gdb.block_for_pc(step["addr"])
+                while not around.function:
+                    around = around.superblock
+                if around.start == code.start and any(s.name == "a" for s in block):  # not in an inlined function
+                    last[block.start] = step["addr"]
+        return [f"*{pc:#x}" for pc in last.values()]
+
+    @classmethod
+    def of_program(cls):
+        folder = source_folder(os.path.realpath(heed_symtab().fullname()))
+        if not cls.last or cls.last.folder != folder or not all(p.is_valid() for p in cls.last.points):
+            cls.last = cls(folder)
+        return cls.last
+
+    def enable(self, on):
+        for point in self.points:
+            point.enabled = on
+            if on:
+                point.thread = gdb.selected_thread().global_num
+
+
+class LoopCommand(gdb.Command if gdb else object):
+    """heed-loop: runs to the loop of the kernel that computes the current call, on this thread.
+
+In a line of your program this is the next call that computes; inside heed it is the function in which you are.
+Called again, it runs to the next turn of the loop, or to the next loop of the same call."""
+
+    def invoke(self, argument, _):
+        loops = Loops.of_program()
+
+        def in_heed(frame):
+            return frame is not None and place(frame)[0].startswith(loops.folder)
+
+        call = gdb.newest_frame()
+        while in_heed(call.older()) and not self.begins_call(call):
+            call = call.older()
+        call.select()
+        loops.enable(True)
+        try:
+            gdb.execute("finish" if in_heed(call) else "next")
+        finally:
+            loops.enable(False)
+        line = gdb.selected_thread() and loops.lines.get(place(gdb.newest_frame()))
+        if line:
+            gdb.execute("frame")
+        if line and "_ROWS(" in line:
+            name = gdb.newest_frame().name().rpartition("_")[0]
+            with open(loops.folder + "tensor/kernels/elementwise.h", encoding="utf-8") as f:
+                print(*[row.strip(" \\\n") for row in f if re.match(rf" *ROW\(\w+, {name},", row)], sep="\n")
+
+    @staticmethod
+    def begins_call(frame):
+        """Is it a public function's, or the backward function of an op?"""
+        name = frame.name() or ""
+        ops = "/autograd/ops/" in place(frame)[0]
+        return re.match("hd_[^_]", name) or (name.endswith("_backward") and ops)
+
+
+class BackwardCommand(gdb.Command if gdb else object):
+    """heed-backward T: runs until the node behind the tensor T computes its gradient; T may be a node, too.
+
+It stops in the op's backward function. For a leaf it stops when its gradient is complete."""
+
+    def invoke(self, argument, _):
+        address = argument_node(argument)
+        node = gdb.parse_and_eval(f"*(hd__node *){address:#x}")
+        function = node["op"]["backward"]
+        if Node(address).is_leaf():
+            function = gdb.parse_and_eval("hd__run_finish_output")
+        elif node["op"]["name"].string() == "user":
+            function = gdb.parse_and_eval(f"(*(const hd_op **){int(node['params']):#x})->backward")
+        block = gdb.block_for_pc(int(function.dereference().address))
+        name = next(s.name for s in block if s.is_argument and s.type.strip_typedefs().target().strip_typedefs()
+                    .tag == "hd_ctx")
+        point = silent_breakpoint(f"-source {block.function.symtab.fullname()} -function {block.function.name}")
+        try:
+            point.condition = f"{name} == (void *){address:#x} && {name}->seq == {int(node['seq'])}"
+            gdb.execute("continue")
+            hit = point.hit_count
+        finally:
+            point.delete()
+        if hit:
+            gdb.execute("frame")
+
+
+class GraphCommand(gdb.Command if gdb else object):
+    """heed-graph T: shows the nodes behind the tensor T, in the order in which backward visits them.
+
+$node1, $node2 and so on are these nodes, for print and heed-backward."""
+
+    def invoke(self, argument, _):
+        def seq(node):
+            return int(gdb.parse_and_eval(f"((hd__node *){node:#x})->seq"))
+
+        heed_symtab()
+        waiting, found = {argument_node(argument)}, {}
+        while waiting and len(found) < LIMIT:
+            node = max(waiting, key=seq)
+            found[node] = len(found) + 1
+            waiting.remove(node)
+            waiting |= {n for n in Node(node).inputs() if n}
+        kind = gdb.lookup_type("hd__node").pointer()
+        for node, number in found.items():
+            gdb.set_convenience_variable(f"node{number}", gdb.Value(node).cast(kind))
+            print(f"$node{number} = {Node(node).text(found)}")
+        if waiting:
+            print("...")
+
+
+class SkipCommand(gdb.Command if gdb else object):
+    """heed-skip: lets `step` skip heed's checks of arguments, memory, scopes and shapes.
+
+"info skip" lists what is skipped, and "skip delete" ends it."""
+
+    def invoke(self, argument, _):
+        folder = source_folder(heed_symtab().filename)
+        for files in SKIPPED:
+            gdb.execute(f"skip -gfi {folder}{files}", to_string=True)
+        gdb.execute(f"skip -rfu {SKIPPED_FUNCTIONS}", to_string=True)
+
+
+if gdb:
+    register()
+    LoopCommand("heed-loop", gdb.COMMAND_USER)
+    BackwardCommand("heed-backward", gdb.COMMAND_USER, gdb.COMPLETE_EXPRESSION)
+    GraphCommand("heed-graph", gdb.COMMAND_USER, gdb.COMPLETE_EXPRESSION)
+    SkipCommand("heed-skip", gdb.COMMAND_USER)
