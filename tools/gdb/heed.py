@@ -580,6 +580,12 @@ def source_folder(name):
     return name[:-len("autograd/ops/matmul.c")]
 
 
+def newest_frame():
+    if not gdb.selected_thread():
+        raise gdb.GdbError("the program does not run: start it first")
+    return gdb.newest_frame()
+
+
 def place(frame):
     """The file of a frame, and the line."""
     sal = frame.find_sal()
@@ -677,7 +683,7 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
         def in_heed(frame):
             return frame is not None and place(frame)[0].startswith(loops.folder)
 
-        call = gdb.newest_frame()
+        call = newest_frame()
         while in_heed(call.older()) and not self.begins_call(call):
             call = call.older()
         call.select()
@@ -708,6 +714,7 @@ class BackwardCommand(gdb.Command if gdb else object):
 It stops in the op's backward function. For a leaf it stops when its gradient is complete."""
 
     def invoke(self, argument, _):
+        newest_frame()
         address = argument_node(argument)
         node = gdb.parse_and_eval(f"*(hd__node *){address:#x}")
         function = node["op"]["backward"]

@@ -6,7 +6,11 @@
  * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>;
  * statics need no suffix, as each level is its own set of objects. Callers write
  * hdk_softmax()->rows_f32(...).
- * Kernels take out-parameters, allocate nothing, know no tensor, and never fail. */
+ * Kernels take out-parameters, allocate nothing, know no tensor, and never fail.
+ *
+ * The comment heed-loop ends a line that computes the elements: gdb's command of this name stops
+ * there. Behind the #define of a macro it means the lines that use the macro. A call in
+ * tests/gdb/loops.c reaches each of these lines. */
 #ifndef HEED_KERNELS_H
 #define HEED_KERNELS_H
 
