@@ -289,9 +289,13 @@ static inline bool hd__stale(const hd_tensor *x)
            atomic_load_explicit(&x->view_version, memory_order_acquire) != hd__storage_version(x);
 }
 
+/* Is x stale, and part of the graph? A view of a leaf stays in the graph when the leaf stops
+ * requiring grad: it has a node of its own. Another thread may replace that node at any time, so
+ * this asks what no thread changes: whether x ever got one. */
 static inline bool hd__stale_in_graph(const hd_tensor *x)
 {
-    return hd__stale(x) && hd__attached_grad(x->base);
+    return hd__stale(x) &&
+           (hd__attached_grad(x->base) || (x->attachment_ops && !(x->flags & HD__F_LEAF)));
 }
 
 /* Does x require grad? Otherwise sets HD_GRAD (graph.c). */
@@ -357,9 +361,10 @@ static inline void hd__attach(hd_tensor *x, hd__node *n, uint32_t output)
 {
     if (x->attachment) {
         hd__node_release(x->attachment);
+    } else {
+        x->attachment_ops = &hd__attachment;
     }
     x->attachment = n;
-    x->attachment_ops = &hd__attachment;
     x->output = output;
 }
 

@@ -29,6 +29,7 @@ static bool make_leaf(hd_tensor *x)
     const hd__grad_use use = {0};
     hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){HD__PARAMS(use)}, 1, &x, NULL);
     if (n) {
+        x->flags |= HD__F_LEAF;
         hd__attach(x, n, 0);
     }
     return n;

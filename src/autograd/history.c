@@ -32,7 +32,8 @@
  * What is refused, as in PyTorch (hd__inplace_ok), and why:
  * - a tensor some of whose elements share memory (expand): one write would change several elements;
  * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
- *   result, and its .grad would belong to a value that is gone;
+ *   result, and its .grad would belong to a value that is gone. A view stays refused when the leaf
+ *   stops requiring grad: its node leads to the leaf;
  * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
  *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
  * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
@@ -159,7 +160,8 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* A node that makes x a part of its base, which is that output of the node `base`. */
+/* A node that makes x a part of its base, which is that output of the node `base`. NULL: the base
+ * is a leaf that requires no grad any more. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
@@ -191,7 +193,8 @@ bool hd__refresh_view(const hd_tensor *x)
                         kind_of_view(x),
                         x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
     }
-    hd__node *n = view_node(x, x->base->attachment, x->base->output), *old = NULL;
+    hd__node *whole = hd__attached_grad(x->base) ? x->base->attachment : NULL;
+    hd__node *n = view_node(x, whole, x->base->output), *old = NULL;
     if (!n) {
         return false;
     }
@@ -216,6 +219,13 @@ static bool is_grad_leaf(const hd_tensor *x)
     return n && n->requires_grad;
 }
 
+/* Is x part of the graph, and a view of a leaf, even of one that requires no grad any more? */
+static bool is_view_of_leaf(const hd_tensor *x)
+{
+    return x->base && hd__requires_grad(x) &&
+           (!hd__attached_grad(x->base) || hd__leaf_node(x->base));
+}
+
 static bool no_grad_leaf(const hd_tensor *x)
 {
     return (!is_grad_leaf(x) ||
@@ -223,10 +233,10 @@ static bool no_grad_leaf(const hd_tensor *x)
                      "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
                      "or a clone of it",
                      HD__SHAPE(x))) &&
-           (!x->base || !is_grad_leaf(x->base) ||
+           (!is_view_of_leaf(x) ||
             hd__fail(HD_GRAD,
-                     "x of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD",
-                     HD__SHAPE(x)));
+                     "x of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
+                     HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
 }
 
 bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)

@@ -83,7 +83,8 @@ enum {
     HD__F_CONTIGUOUS = 4,   /* row-major without gaps; set by whoever sets sizes and strides */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
     HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
-    HD__F_LENT = 32         /* a gradient that a hook was given, or an alias: only for reading */
+    HD__F_LENT = 32,        /* a gradient that a hook was given, or an alias: only for reading */
+    HD__F_LEAF = 64         /* its first node was that of a leaf */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
@@ -412,7 +413,8 @@ static inline int64_t hd__count_of(int n, const int64_t *sizes)
 static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
-           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
+           (a->flags & b->flags & HD__F_CONTIGUOUS ||
+            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0);
 }
 
 /* Gives t these sizes, of which numel is the product, and the strides of a row-major tensor. */

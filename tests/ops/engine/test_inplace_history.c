@@ -67,6 +67,83 @@ START_TEST(leaves_that_require_grad_are_not_written)
 }
 END_TEST
 
+/* PyTorch's answers: the view keeps its node, and the leaf wants no gradient. */
+START_TEST(views_of_a_leaf_that_stops_requiring_grad)
+{
+    HD_SCOPE;
+    hd_tensor *w = leaf(vec(HD_FLOAT32, 2, 3, 4, 5));
+    hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2, 3, 4)), *v = hd_slice(a, 0, 1, 3);
+    hd_requires_grad_(a, false);
+    ck_assert(hd_requires_grad(v));
+    ck_assert_ptr_null(hd_mul_scalar_(v, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view of a leaf and requires grad: change it "
+                      "under HD_NO_GRAD");
+    ck_assert_ptr_null(hd_data_mut(hd_select(v, 0, 0)));
+    ck_error(HD_GRAD, "hd_data_mut: x of () is a view of a leaf and requires grad: change it under "
+                      "HD_NO_GRAD");
+    ck_assert_str_eq(hd_grad_fn(v), "SliceBackward0");
+    {
+        HD_NO_GRAD;
+        hd_mul_scalar_(v, 2);
+    }
+    ck_assert_str_eq(hd_grad_fn(v), "AsStridedBackward0");
+    hd_mul_scalar_(a, 2);
+    ck_assert(!hd_requires_grad(a) && !hd_is_leaf(v));
+    ck_assert_ptr_null(hd_mul_scalar_(v, 2));
+    hd_error_clear();
+    ck_assert(hd_backward(hd_sum(v)));
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    hd_requires_grad_(a, true); /* v's node leads nowhere until a changes again */
+    ck_assert(hd_backward(hd_sum(v)));
+    ck_assert_ptr_eq(hd_grad(a), HD_NONE);
+    hd_requires_grad_(a, false);
+    hd_mul_scalar_(a, 2);
+    hd_requires_grad_(a, true);
+    ck_assert(hd_backward(hd_sum(hd_mul_scalar(v, 3))));
+    ck_elements(hd_grad(a), 0, 3, 3, 0);
+    hd_requires_grad_(a, false);
+    ck_assert_ptr_eq(hd_mul_(a, w), a);
+    ck_assert(hd_backward(hd_sum(v)));
+    ck_elements(hd_grad(w), 0, 16, 24, 0);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(other_views_of_such_a_leaf)
+{
+    HD_SCOPE;
+    hd_tensor *a = vec(HD_FLOAT32, 1, 2), *early = hd_slice(a, 0, 0, 1);
+    hd_requires_grad_(a, true);
+    hd_tensor *part = hd_list_get(hd_chunk(a, 2, 0), 0);
+    ck_assert_ptr_null(hd_mul_scalar_(early, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad: change it "
+                      "under HD_NO_GRAD");
+    hd_requires_grad_(a, false);
+    ck_assert_ptr_eq(hd_mul_scalar_(early, 2), early); /* it has no node */
+    ck_assert(!hd_requires_grad(early) && hd_is_leaf(early));
+    ck_assert_ptr_null(hd_neg(part));
+    ck_error(HD_GRAD, "hd_neg: (1,) is an output of split, chunk or unbind whose base was changed "
+                      "in place since: clone it before that");
+    /* of a leaf that is a view itself, and of a base that never required grad */
+    hd_tensor *b = vec(HD_FLOAT32, 1, 2, 3), *v = hd_requires_grad_(hd_slice(b, 0, 1, 3), true);
+    hd_tensor *u = hd_select(v, 0, 0);
+    part = hd_list_get(hd_unbind(v, 0), 0);
+    ck_assert_ptr_null(hd_mul_scalar_(u, 2));
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of () is a view of a leaf and requires grad: change it "
+                      "under HD_NO_GRAD");
+    hd_mul_scalar_(b, 2);
+    ck_assert(hd_is_leaf(v) && !hd_requires_grad(b));
+    ck_assert_str_eq(hd_grad_fn(u), "AsStridedBackward0");
+    ck_assert(hd_backward(hd_mul_scalar(u, 3)));
+    ck_assert_ptr_eq(hd_grad(v), HD_NONE);
+    ck_assert_ptr_null(hd_neg(part));
+    hd_error_clear();
+    hd_mul_scalar_(hd_detach(b), 2);
+    ck_assert(hd_is_leaf(v));
+    ck_no_error();
+}
+END_TEST
+
 START_TEST(views_that_are_not_written)
 {
     HD_SCOPE;
@@ -405,9 +482,13 @@ START_TEST(threads_may_use_one_view_of_a_changed_base)
 {
     for (int round = 0; round < 50; round++) {
         HD_SCOPE;
-        hd_tensor *b = hd_mul_scalar(leaf(vec(HD_FLOAT32, 1, 2)), 3);
+        hd_tensor *b = leaf(vec(HD_FLOAT32, 1, 2)); /* every other round a leaf that stops */
+        b = round % 2 ? b : hd_mul_scalar(b, 3);
         hd_tensor *v = hd_retain(hd_slice(b, 0, 0, 1));
         pthread_t thread[4];
+        if (round % 2) {
+            hd_requires_grad_(b, false);
+        }
         hd_mul_scalar_(b, 2);
         for (int i = 0; i < 4; i++) {
             ck_assert_int_eq(pthread_create(&thread[i], NULL, use_view, v), 0);
@@ -444,6 +525,8 @@ Suite *suite_inplace_history(void)
         scores_are_masked_in_place,
         a_saved_tensor_that_changed,
         leaves_that_require_grad_are_not_written,
+        views_of_a_leaf_that_stops_requiring_grad,
+        other_views_of_such_a_leaf,
         views_that_are_not_written,
         unseen_views_that_require_grad_later,
         assignment_through_a_view,
