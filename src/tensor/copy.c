@@ -225,7 +225,8 @@ hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    int64_t strides[HD_MAX_DIMS], next = 1; /* next: the stride of a dim that x lacks */
+    /* next: the stride of a dim that x lacks. All strides of an expanded number are 0. */
+    int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);
         bool spread = sizes[d] != (at < 0 ? 1 : x->sizes[at]);

@@ -39,6 +39,11 @@ START_TEST(strides_are_pytorchs)
     ck_layout(hd_expand(hd_zeros(HD_FLOAT32, 0, 1), 0, 4), 2, 0, 4, 1, 0);
     ck_layout(hd_expand(ramp(HD_FLOAT32, 1), 0), 1, 0, 0);
     ck_layout(hd_expand(point, 2, 0), 2, 2, 0, 0, 0);
+    ck_layout(hd_expand(point, 1), 1, 1, 0);
+    ck_layout(hd_expand(hd_select(ramp(HD_FLOAT32, 3), 0, 1), 1, 2, 1), 3, 1, 2, 1, 0, 0, 0);
+    ck_layout(hd_expand(hd_expand(point, 1), 1, 1), 2, 1, 1, 0, 0);
+    ck_assert(hd_is_contiguous(hd_expand(point, 1, 1)));
+    ck_elements(hd_mul_(point, hd_select(hd_expand(point, 1), 0, 0)), 1);
     ck_layout(hd_slice_step(x, 0, 0, HD_END, 100), 2, 1, 3, 300, 1);
     ck_layout(hd_view(hd_slice_step(x, 0, 0, HD_END, 100), 3), 1, 3, 1);
     ck_layout(hd_slice_step(x, 1, 1, HD_END, INT64_MAX), 2, 2, 1, 3, INT64_MAX);
