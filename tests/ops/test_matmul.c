@@ -388,6 +388,28 @@ START_TEST(names_of_linear)
 }
 END_TEST
 
+/* The values are PyTorch's. */
+START_TEST(linear_of_a_weight_of_1_dim)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_div_scalar(hd_sub_scalar(hd_arange_as(HD_FLOAT32, 0, 12, 1), 5), 4);
+    x = hd_requires_grad_(hd_detach(hd_view(x, 2, 2, 3)), true);
+    hd_tensor *w = hd_requires_grad_(vec(HD_FLOAT32, 0.5, -1, 2), true);
+    hd_tensor *v = hd_requires_grad_(hd_scalar_tensor(HD_FLOAT32, 0.25), true);
+    hd_tensor *y = hd_linear(x, w, v); /* (2, 2) */
+    ck_assert_int_eq(hd_ndim(y), 2);
+    ck_elements(y, -0.875, 0.25, 1.375, 2.5);
+    ck_assert(hd_backward_with(y, hd_view(vec(HD_FLOAT32, 1, -2, 3, 0.5), 2, 2), false));
+    ck_elements(hd_grad(x), 0.5, -1, 2, -1, 2, -4, 1.5, -3, 6, 0.25, -0.5, 1);
+    ck_elements(hd_grad(w), 1, 1.625, 2.25);
+    ck_elements(hd_grad(v), 2.5);
+    ck_elements(hd_linear(hd_select(x, 0, 0), w, HD_NONE), -1.125, 0);
+    ck_elements(hd_linear(hd_getitem(x, 0, 0), w, HD_NONE), -1.125);
+    ck_elements(hd_linear(hd_select(x, 0, 0), w, v), -0.875, 0.25); /* PyTorch refuses this one */
+    ck_no_error();
+}
+END_TEST
+
 /* One product with the bias added, and the gradients of its operands. */
 START_TEST(linear_is_matmul_and_add)
 {
@@ -531,8 +553,15 @@ START_TEST(errors)
     ck_error(HD_SHAPE, "hd_dot: (2, 3) and (3,): expected 1 dim each");
     ck_assert_ptr_null(hd_linear(m23, m42, HD_NONE));
     ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (4, 2): inner sizes 3 and 2 differ");
-    ck_assert_ptr_null(hd_linear(m23, v3, HD_NONE));
-    ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (3,): expected (..., in) and (out, in)");
+    ck_assert_ptr_null(hd_linear(point, v3, HD_NONE));
+    ck_error(HD_SHAPE, "hd_linear: () and (3,): expected 1 or more dims each");
+    ck_assert_ptr_null(hd_linear(m23, hd_ones(HD_FLOAT32, 4), HD_NONE));
+    ck_error(HD_SHAPE, "hd_linear: (2, 3) and (4,): inner sizes 3 and 4 differ");
+    ck_assert_ptr_null(hd_linear(m23, v3, hd_ones(HD_FLOAT32, 1)));
+    ck_error(HD_SHAPE, "hd_linear: weight (3,) and bias (1,): expected bias ()");
+    ck_assert_ptr_null(hd_linear(m23, point, HD_NONE));
+    ck_error(HD_SHAPE, "hd_linear: x (2, 3) and weight (): expected (..., in), and (out, in) or "
+                       "(in,)");
     ck_assert_ptr_null(hd_linear(m42, hd_t(m23), hd_ones(HD_FLOAT32, 4)));
     ck_error(HD_SHAPE, "hd_linear: weight (3, 2) and bias (4,): expected bias (3,)");
     ck_assert_ptr_null(hd_linear(m42, hd_t(m23), NULL));
@@ -643,6 +672,7 @@ Suite *suite_matmul(void)
         few_rows_are_dots,
         large_products_are_their_parts,
         names_of_linear,
+        linear_of_a_weight_of_1_dim,
         only_what_is_needed_is_saved,
         long_dots,
         threads_change_no_bit,

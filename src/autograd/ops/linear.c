@@ -1,7 +1,8 @@
 /* linear.c - the affine map of a layer, x W^T + b, in one pass.
  *
  * All leading dims of x count as rows. One backward serves every rank. As in PyTorch, the node's
- * name depends on the case: a matrix, a single row, or rows that are folded to one matrix. */
+ * name depends on the case: a matrix, a single row, or rows that are folded to one matrix. For a
+ * weight of 1 dim, other ops compute the product and the sum. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -55,7 +56,7 @@ static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
-        return hd__fail(HD_SHAPE, "x %s and weight %s: expected (..., in) and (out, in)",
+        return hd__fail(HD_SHAPE, "x %s and weight %s: expected (..., in), and (out, in) or (in,)",
                         HD__SHAPE(x), HD__SHAPE(weight));
     }
     const int64_t in = x->sizes[x->ndim - 1], *sizes = weight->sizes;
@@ -67,6 +68,17 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
                      HD__SHAPE(weight), HD__SHAPE(bias), sizes[0]));
 }
 
+/* y (...) of a weight (in,) */
+static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
+{
+    if (!hd__is_none(bias) && bias->ndim > 0) {
+        return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias ()", HD__SHAPE(weight),
+                        HD__SHAPE(bias));
+    }
+    hd_tensor *y = hd_matmul(x, weight);
+    return hd__is_none(bias) ? y : hd_add(y, bias);
+}
+
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__CALL("hd_linear");
@@ -74,8 +86,13 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
         !hd__arg_or_none("bias", bias) ||
         !(weight->dtype == HD_BFLOAT16 ? hd__dtype_is("x", x, HD_FLOAT32)
                                        : hd__product_dtypes("x", x, "weight", weight)) ||
-        (!hd__is_none(bias) && !hd__one_dtype("x", x, "bias", bias)) ||
-        !linear_shapes_ok(x, weight, bias)) {
+        (!hd__is_none(bias) && !hd__one_dtype("x", x, "bias", bias))) {
+        return NULL;
+    }
+    if (weight->ndim == 1) {
+        return one_output(x, weight, bias);
+    }
+    if (!linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }
     hd_tensor *y = hd__empty_with(x->dtype, x, x->ndim, x->ndim - 1, weight->sizes[0]);
