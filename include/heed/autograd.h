@@ -44,8 +44,9 @@ HD_API bool hd_is_parameter(const hd_tensor *x);
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* x.grad = g. g has x's shape and dtype, is not x itself, and is not copied; HD_NONE drops the
  * gradient. A backward into x does not write to g: it puts the sum in its place. (If g lies in the
- * .grad of another tensor, as hd_grad(p) does, a backward into p writes there.) x need not be a
- * leaf; backward adds to the .grad of a non-leaf only after hd_retain_grad. */
+ * .grad of another tensor, as hd_grad(p) does, a backward into p writes there.) x.grad does not
+ * require grad, even if g does. x need not be a leaf; backward adds to the .grad of a non-leaf only
+ * after hd_retain_grad. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
 /* xs[i].grad = gs[i] for every i. If one gradient is refused, none is set. */
 HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
@@ -448,8 +449,9 @@ HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
  * So the bits of a row may depend on the number of rows and on the layout, but never on the number
  * of threads. The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
-/* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out). A weight of
- * bfloat16, with x and bias of float32, gives the bits of hd_to(weight, HD_FLOAT32). */
+/* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out). A weight
+ * (in,) with a bias () or HD_NONE gives (...). A weight (out, in) of bfloat16, with x and bias of
+ * float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */
@@ -516,8 +518,8 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * bits are theirs, unless hd_matmul has several sums for them (see there), which takes tensors
  * without a batch, at most 8 queries and over 32,768 elements of k. Otherwise the work is done in
  * tiles: results differ from those of the plain ops by rounding, and never depend on the number of
- * threads. The plain ops themselves run if attn_mask requires grad, if a tensor is empty, and for
- * up to 64 keys where products are faster.
+ * threads. The plain ops themselves run if attn_mask requires grad, if a tensor is empty, if v has
+ * batches that q and k lack, and for up to 64 keys where products are faster.
  *
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13);
  * Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention" */

@@ -436,6 +436,40 @@ START_TEST(names)
 }
 END_TEST
 
+/* The values are PyTorch's. The weights are those of q and k, and v repeats them. */
+START_TEST(more_heads_of_v_than_weights)
+{
+    hd_tensor *q = hd_requires_grad_(hd_view(vec(HD_FLOAT32, 1, 0, 0.5, -1), 2, 2), true);
+    hd_tensor *k = hd_view(vec(HD_FLOAT32, 1, 2, -1, 0.5, 0, 1), 3, 2), *weights;
+    hd_tensor *v = hd_div_scalar(hd_arange_as(HD_FLOAT32, 0, 12, 1), 4), *y, *want;
+    hd_attention_options o = hd_attention_defaults();
+    q = hd_requires_grad_(hd_detach(q), true);
+    v = hd_view(v, 2, 1, 3, 2);
+    y = hd_scaled_dot_product_attention_with(q, k, v, &o, &weights); /* (2, 1, 2, 2) */
+    want = vec(HD_FLOAT32, 0.354010016, 0.604009986, 0.555105567, 0.805105567, 1.85400999,
+               2.10400987, 2.05510569, 2.30510569);
+    ck_assert_str_eq(hd_shape_repr(y), "torch.Size([2, 1, 2, 2])");
+    ck_assert_str_eq(hd_shape_repr(weights), "torch.Size([2, 3])");
+    ck_assert_str_eq(hd_grad_fn(y), "CloneBackward0");
+    ck_assert_double_le(distance(hd_flatten(y, 0, -1), want), 1e-6);
+    ck_assert(hd_backward(hd_sum(y)));
+    want = vec(HD_FLOAT32, -0.634540379, -0.605629742, -0.35031864, -0.379158497);
+    ck_assert_double_le(distance(hd_flatten(hd_grad(q), 0, -1), want), 1e-6);
+    /* with dropout, one draw for each weight */
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_NATIVE);
+    hd_manual_seed(3);
+    y = hd_scaled_dot_product_attention(q, k, v, HD_NONE, 0.5, false);
+    want = vec(HD_FLOAT32, 0.140029237, 0.498031527, 0, 0.129929587, 2.28804302, 2.64604521,
+               0.779577494, 0.909507096);
+    ck_assert_double_le(distance(hd_flatten(y, 0, -1), want), 1e-6);
+    ck_elements(hd_rand(HD_FLOAT32, 1), 0x1.32dfc8p-3);
+    hd_generator_set_bernoulli(hd_default_generator(), HD_BERNOULLI_MCG31);
+    ck_assert_ptr_null(hd_scaled_dot_product_attention(q, k, v, hd_ones(HD_BOOL, 1, 2, 3), 0, 0));
+    ck_error(HD_SHAPE, "hd_scaled_dot_product_attention: attn_mask (1, 2, 3): expected 2 dims or "
+                       "more that broadcast to (2, 3)");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- errors */
 
 START_TEST(errors)
@@ -487,6 +521,7 @@ Suite *suite_attention(void)
     const TTest *const tests[] = {
         few_keys_have_the_bits_of_the_ops,
         threads_and_layouts,
+        more_heads_of_v_than_weights,
         rows_that_see_nothing,
         more_queries_than_keys_and_none,
         one_key_alone_counts,

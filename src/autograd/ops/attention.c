@@ -230,8 +230,18 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
     return -1;
 }
 
+/* c has the batches of q and k, which are those of the weights. */
+static bool attn_mask_ok(const hd_tensor *mask, const call *c)
+{
+    int64_t sizes[HD_MAX_DIMS];
+    int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
+    return (mask->ndim >= 2 && hd__spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
+           hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
+                    HD__SHAPE(mask), HD__SIZES(ndim, sizes));
+}
+
 static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
-                                int64_t group, call *c)
+                                const hd_tensor *mask, int64_t group, call *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -241,21 +251,16 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         h->s = k->sizes[k->ndim - 2];
         h->dv = v->sizes[v->ndim - 1];
         ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s &&
-             join_grouped(c, q, 1) && join_grouped(c, k, group) && join_grouped(c, v, group);
+             join_grouped(c, q, 1) && join_grouped(c, k, group);
+        if (ok && !hd__is_none(mask) && !attn_mask_ok(mask, c)) {
+            return false;
+        }
+        ok = ok && join_grouped(c, v, group);
     }
     return ok || hd__fail(HD_SHAPE,
                           "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
                           "of batches that broadcast",
                           HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
-}
-
-static bool attn_mask_ok(const hd_tensor *mask, const call *c)
-{
-    int64_t sizes[HD_MAX_DIMS];
-    int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
-    return (mask->ndim >= 2 && hd__spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
-           hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
-                    HD__SHAPE(mask), HD__SIZES(ndim, sizes));
 }
 
 static bool attention_options_ok(const hd_attention_options *o)
@@ -300,6 +305,18 @@ static void fill_call(call *c, const hd_attention_options *o)
     }
 }
 
+/* Has v more heads than there are weights? The fused path would compute them, and draw their
+ * dropout, once for each head of v. */
+static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const call *c)
+{
+    if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
+        return false; /* q has all heads */
+    }
+    call w = {0};
+    bool all = join_grouped(&w, q, 1) && join_grouped(&w, k, 1) && w.n_batch == c->n_batch;
+    return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
+}
+
 /* The arguments are checked, and c is filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, call *c, hd_tensor **weights)
@@ -310,7 +327,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens the
      * products of the plain ops are up to four times as fast, and they give the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
-    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow) {
+    if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
@@ -373,8 +390,7 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
         return NULL;
     }
     int64_t group = group_of(q, k, v, o->enable_gqa);
-    if (group < 0 || !attention_shapes_ok(q, k, v, group, &c) ||
-        (!hd__is_none(o->attn_mask) && !attn_mask_ok(o->attn_mask, &c)) || !count_heads(&c)) {
+    if (group < 0 || !attention_shapes_ok(q, k, v, o->attn_mask, group, &c) || !count_heads(&c)) {
         return NULL;
     }
     fill_call(&c, o);
