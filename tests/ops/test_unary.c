@@ -515,6 +515,10 @@ START_TEST(errors)
     ck_error(HD_NULL_ARG, "hd_clamp: x is NULL");
     ck_assert_ptr_null(hd_clamp_max(hd_zeros(HD_FLOAT32, 2), 1e40));
     ck_error(HD_VALUE, "hd_clamp_max: value 1e+40: expected one that float32 can hold");
+    ck_assert_ptr_null(hd_clamp(i, -1e40, INFINITY)); /* of int64, bounds of float32 */
+    ck_error(HD_VALUE, "hd_clamp: value -1e+40: expected one that float32 can hold");
+    ck_elements(hd_clamp(hd_zeros(HD_FLOAT32, 2), NAN, 1e40), NAN, NAN); /* as in PyTorch */
+    ck_elements(hd_clamp(hd_zeros(HD_FLOAT64, 1), -1e300, -1e40), -1e40);
 }
 END_TEST
 

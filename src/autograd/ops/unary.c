@@ -316,11 +316,14 @@ static hd_tensor *clamp(hd_tensor *x, bounds b)
     if (!b.has_hi) {
         b.hi = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
     }
+    if (is_nan(b.lo) || is_nan(b.hi)) { /* then no other bound matters */
+        b.lo = b.hi = hd_scalar_double(NAN);
+    }
     if (!two_elements(d, (hd_scalar[]){b.lo, b.hi}, ends)) {
         return NULL;
     }
     hd_tensor *y = hd__map_unary(hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
-    if (y && (is_nan(b.lo) || is_nan(b.hi))) {
+    if (y && is_nan(b.lo)) {
         hd__fill(y, hd_scalar_double(NAN));
     }
     return HD__RECORD(&clamp_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(b));
