@@ -484,6 +484,7 @@ row("hd_linear", "F.linear({0}, {1}, {2})", "linear", grad("k nk n", -1, 1, note
     grad("mk nk n | 1k nk n", -1, 1, note="2-d"), grad("bmk nk n | b1k nk n", -1, 1, note="3-d"),
     grad("bcmk nk n", -1, 1, note="4-d"),
     grad("bmk nk | mk nk | k nk", -1, 1, "hd_linear(x, y, HD_NONE)", note="no bias"),
+    grad("bmk k () | mk k () | k k ()", -1, 1, note="weight of 1 dim"),
     fuzz(120, "hd_linear(x, y, z)"), scale="product_scale", weight=2,
     gradient_zeros=False)
 
@@ -578,6 +579,8 @@ row("hd_scaled_dot_product_attention",
     "F.scaled_dot_product_attention({0}, {1}, {2}, {3}, {4}, {5})", "attention",
     grad("bhmd bhnd bhnc | md nd nc | hmd bhnd b1nc | bhmd 1hnd nc", -2, 2,
          "hd_scaled_dot_product_attention(x, y, z, HD_NONE, 0, false)"),
+    grad("md nd bhnc | 1md nd hnc", -2, 2, "hd_scaled_dot_product_attention(x, y, z, HD_NONE, 0, true)",
+         note="more heads of v"),
     grad("bhmd bhnd bhnc | md nd nc | hmd bhnd b1nc | bhmd 1hnd nc", -2, 2,
          "hd_scaled_dot_product_attention(x, y, z, HD_NONE, 0, true)", note="causal"),
     grad("bhmd bhnd bhnc", -2, 2, "hd_scaled_dot_product_attention(x, y, z, HD_NONE, 0.25, true)",

@@ -102,7 +102,7 @@ def permutation(g):
 def expansion(g):
     x = g.tensor()
     sizes = [g.pick((1, 2, 3)) if s == 1 else (-1 if g.chance(0.3) else s) for s in g.torch(x).shape]
-    if g.chance(0.3):
+    for _ in range(g.pick((0, 0, 1, 2)) if sizes else g.pick((1, 2, 3))):
         sizes = [g.pick((1, 2, 4, 0))] + sizes
     if g.wrong() and sizes:
         sizes[g.r.randrange(len(sizes))] = g.pick((-1, 6, -2))
@@ -230,8 +230,9 @@ def linear(g):
     lead = [size(g) for _ in range(g.r.randrange(0, 4))] if not g.chance(0.3) else [size(g)]
     x = g.tensor(FLOATS, lead[-3:] + [k])
     d = (g.torch(x).dtype,)
-    w = g.tensor(d, [n, k + (1 if g.wrong() else 0)])
-    return [x, w, None if g.flag() else g.tensor(d, [n])]
+    out = [] if g.chance(0.15) else [n]     # the sizes of the bias; a weight (in,) gives one output
+    w = g.tensor(d, out + [k + (1 if g.wrong() else 0)])
+    return [x, w, None if g.flag() else g.tensor(d, out if not g.wrong() else [1] * g.pick((0, 1, 2)))]
 
 
 def index_select(g):
@@ -300,10 +301,13 @@ def attention_tensors(g, group=1):
     n, s = g.pick((1, 2, 5, 9)), g.pick((1, 2, 3, 5, 8, 17))
     d, dv = g.pick((1, 2, 4, 8)), g.pick((1, 3, 4, 8))
     kind = "normal"
-    q = g.tensor(FLOATS, all_heads + [n, d], kind)
+    leads = [all_heads, lead, lead]
+    if group == 1 and g.chance(0.2):    # batches that broadcast
+        leads = [[1 if g.chance(0.3) else b for b in lead[g.r.randrange(len(lead) + 1):]] for _ in range(3)]
+    q = g.tensor(FLOATS, leads[0] + [n, d], kind)
     dt = (g.torch(q).dtype,)
-    k = g.tensor(dt, lead + [s, d + (1 if g.wrong() else 0)], kind)
-    v = g.tensor(dt, lead + [s + (1 if g.wrong() else 0), dv], kind)
+    k = g.tensor(dt, leads[1] + [s, d + (1 if g.wrong() else 0)], kind)
+    v = g.tensor(dt, leads[2] + [s + (1 if g.wrong() else 0), dv], kind)
     mask = None
     if g.chance(0.5):
         shape = g.pick(([n, s], [1, s], [n, 1], all_heads + [n, s]))

@@ -89,8 +89,8 @@ def leaf(name, shape, source=None, dtype=F32):
     return (name, "leaf", [dtype, list(shape), [1.0] * n if source is None else source])
 
 
-def grad(name):
-    return (name, "requires_grad", [name])
+def grad(name, on=True):
+    return (name, "requires_grad", [name, on])
 
 
 def mode(on):

@@ -83,7 +83,7 @@ class Maker:
             kind = self.pick(("normal", "normal", "small", "special"))
         x = self.add("leaf", dtype, list(shape), kind, self.r.randrange(values.POOL))
         if dtype.is_floating_point and self.chance(self.grad):
-            self.add("requires_grad", x, dest=x)
+            self.add("requires_grad", x, True, dest=x)
         return x
 
     def tensor(self, dtypes=values.DTYPES, shape=None, kind=None, low=0, high=4, plain=False):
@@ -179,7 +179,7 @@ class Maker:
             return self.pick((0.5, 1.0, 2.0, -1.0, 0.1, -2.5, 1.5, 3.7, 1e-3, -0.0, 0.0))
         if roll < 0.97:
             return round(self.r.gauss(0, 2), 3)
-        return self.pick((math.inf, -math.inf, math.nan, 1 << 40))
+        return self.pick((math.inf, -math.inf, math.nan, 1 << 40, 1e39, -1e300))
 
     def some_index(self, size):
         if self.wrong() or size == 0:

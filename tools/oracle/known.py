@@ -9,6 +9,7 @@ import torch
 
 import train
 import values
+from binding import scalar
 from compare import surely_leaf
 from difference import (BOOL, F32, F64, I64, INF, U, V, W, X, Y, Z, among, backward, grad,
                         gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, row_major, without_gaps)
@@ -39,6 +40,14 @@ known("a product over nothing of two dtypes",
       [leaf(X, [1, 1, 0], [], F64), leaf(Y, [1, 0, 1], []), (Z, "hd_matmul", [X, Y])],
       what="hd_matmul", kind="error", says="expected one dtype",
       where=lambda e: e.theirs[0].numel() == 0 or e.theirs[1].numel() == 0)
+known("linear of a matrix, a weight (in,) and a bias",
+      [leaf(X, [2, 1]), leaf(Y, [1]), leaf(Z, []), (W, "hd_linear", [X, Y, Z])],
+      what="hd_linear", kind="no error", says="mat2 must be a matrix")
+known("linear with a bias of other sizes than (out,), or than () beside a weight (in,), or of another dtype",
+      [leaf(X, [2, 1]), leaf(Y, [2, 1]), leaf(Z, [1]), (W, "hd_linear", [X, Y, Z])],
+      what="hd_linear", kind="error", says=" bias ")
+known("hd_scalar_tensor of a number that float32 cannot hold", [(X, "hd_scalar_tensor", [F32, 1e39])],
+      what="hd_scalar_tensor", kind="error", says="expected one that float32 can hold")
 known("attention whose v has other rows than k",
       [leaf(X, [1, 1, 2, 1]), leaf(Y, [1, 1, 2, 1]), leaf(Z, [1, 1, 1, 1]),
        (W, "hd_scaled_dot_product_attention", [X, Y, Z, None, 0.0, False])],
@@ -96,6 +105,22 @@ known("unbind of nothing, out of a view taken while grad mode was off",
 
 
 # ---- gradients and hooks
+
+def a_gradient_of_a_graph(p):
+    x, a = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    h, b = p.tensor(x, True), p.tensor(a, True)
+    x.grad = a * 2.0
+    p.hd.hd_set_grad(h, p.hd.hd_mul_scalar(b, scalar(2.0)))
+    p.same("gradient that was set", p.hd.hd_grad(h), x.grad.detach())
+    p.equal("requires_grad of a gradient", p.hd.hd_requires_grad(p.hd.hd_grad(h)), x.grad.requires_grad)
+
+
+known("`x.grad = g` where g is part of a graph", a_gradient_of_a_graph,
+      what="requires_grad of a gradient")
+known("backward to a leaf that stopped requiring grad, and was then changed in place by a tensor that requires it",
+      [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), grad(X, False), (X, "hd_mul_", [X, Y]),
+       backward(X)],
+      kind="no error", says="leaf variable has been moved into the graph interior")
 
 known("autograd.grad and tensors with retain_grad",
       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), (Y, "retain_grad", [Y]), leaf(Z, [1]),

@@ -253,7 +253,7 @@ class Machine:
             raise Disagreement("itself", "PyTorch %s its argument, heed does not agree"
                                % ("returns" if itself else "does not return"), row.name)
         for name, h, t in got:
-            self.tensor_agrees(row, name, h, t, theirs)
+            self.tensor_agrees(row, name, h, t, args, theirs)
             self.origin(row, name, t, theirs)
             self.version_agrees(row, h, t)
         if row.inplace:
@@ -265,8 +265,18 @@ class Machine:
         if row.random:
             self.generators_agree(row.name)
 
-    def tensor_agrees(self, row, name, h, t, theirs):
+    def view_differs(self, h, t, args, theirs):
+        """A view of a tensor whose strides are all equal has equal strides, even of dims of size 1."""
+        for a, x in zip(args, theirs):
+            if isinstance(a, Var) and same_storage(x, t) and \
+                    compare.facts(self.hd, self.env[a][0]).stride == x.stride():
+                mine = compare.facts(self.hd, h).stride
+                return "" if mine == t.stride() else "strides: heed %r, PyTorch %r" % (mine, t.stride())
+        return ""
+
+    def tensor_agrees(self, row, name, h, t, args, theirs):
         text, exact = compare.differs(self.hd, h, t, graph=row.same_graph)
+        text = text or self.view_differs(h, t, args, theirs)
         if text and row.tolerance and text.startswith("value"):
             text, _ = compare.differs(self.hd, h, t, row.tolerance, row.scale(theirs), row.same_graph)
         if text:
@@ -309,12 +319,9 @@ class Machine:
         h = self.hd.hd_from_data_n(values.NUMBER[dtype], t.data_ptr() or 16, len(shape), int64s(shape))
         self.env[dest] = (h, t)
 
-    def requires_grad(self, dest, x):
-        h, t = self.env[x]
-        t.requires_grad_(True)
-        self.hd.hd_requires_grad_(h, True)
-        if self.hd.hd_error_code():
-            raise Disagreement("error", self.hd.error(), "hd_requires_grad_")
+    def requires_grad(self, dest, x, on=True):
+        self.both("hd_requires_grad_", lambda h: self.hd.hd_requires_grad_(h, on),
+                  lambda t: t.requires_grad_(on), x)
 
     def grad_mode(self, dest, on):
         torch.set_grad_enabled(on)

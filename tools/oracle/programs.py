@@ -135,6 +135,8 @@ def some_step(g):
         g.add("retain_grad", g.pick(floats))
     elif roll < 0.10 and g.machine.env:
         g.add("print", g.pick(list(g.machine.env)))
+    elif roll < 0.12 and floats:
+        g.add("requires_grad", g.pick(floats), g.chance(0.3))
     else:
         word = g.pick(WORDS)
         g.add(word, *g.machine.rows[word].make(g))

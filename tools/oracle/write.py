@@ -9,7 +9,7 @@ MANY = 300  # the values of a larger leaf are not written out
 HOOKS = {"twice": ("g * 2", "g * 2"), "nothing": ("None", "HD_NONE")}
 # The steps that are no function with a row, in Python and in C: {d} is the result's name.
 DIRECT = {
-    "requires_grad": ("{0}.requires_grad_()", "hd_requires_grad_({0}, true);"),
+    "requires_grad": ("{0}.requires_grad_({1})", "hd_requires_grad_({0}, {1});"),
     "grad_mode": ("torch.set_grad_enabled({0})", "hd_set_grad_mode({0});"),
     "retain_grad": ("{0}.retain_grad()", "hd_retain_grad({0});"),
     "print": ("print({0})", "hd_print({0});"),

@@ -20,6 +20,10 @@ START_TEST(accumulates_and_drops)
     ck_assert(hd_set_grad(a, given));
     hd_backward(hd_sum(a));
     ck_elements(hd_grad(a), 11, 21);
+    hd_tensor *recorded = hd_mul_scalar(LEAF(3, 4), 2);
+    ck_assert(hd_set_grad(a, recorded)); /* x.grad has its values alone */
+    ck_elements(hd_grad(a), 6, 8);
+    ck_assert(hd_shares_storage(hd_grad(a), recorded) && !hd_requires_grad(hd_grad(a)));
     ck_no_error();
 }
 END_TEST
