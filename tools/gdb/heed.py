@@ -568,11 +568,15 @@ SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/
 SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_\w+_(for|common)|hd__matrix.*|hd__product_dtypes|batches)$"
 
 
-def heed_symtab():
+Command = gdb.Command if gdb else object
+
+
+def hd_matmul():
+    """The symbol of a function of heed, which tells where the library and its source are."""
     found = gdb.lookup_global_symbol("hd_matmul")
     if not found:
         raise gdb.GdbError("no debug information of heed is here: start the program first, with a debug build of heed")
-    return found.symtab
+    return found
 
 
 def source_folder(name):
@@ -619,7 +623,7 @@ def argument_node(text):
 
 class Loops:
     """The marked lines of the kernels, and breakpoints at them, which only heed-loop enables."""
-    last = None
+    last = key = None
 
     def __init__(self, folder):
         self.folder, self.lines, self.points = folder, {}, []
@@ -636,9 +640,9 @@ class Loops:
         if not self.lines:
             raise gdb.GdbError(f"heed's source is not in {folder}")
         for (path, number), line in self.lines.items():
-            where = [f"{path[len(folder):]}:{number}"]
-            for spec in (line[0].isspace() and where) or self.elements(where[0], number) or where:
-                self.points.append(silent_breakpoint(spec))
+            where = f"{path[len(folder):]}:{number}"
+            places = [] if line[0].isspace() else self.elements(where, number)
+            self.points += [silent_breakpoint(place) for place in places or [where]]
         self.enable(False)
 
     @staticmethod
@@ -659,9 +663,13 @@ class Loops:
 
     @classmethod
     def of_program(cls):
-        folder = source_folder(os.path.realpath(heed_symtab().fullname()))
-        if not cls.last or cls.last.folder != folder or not all(p.is_valid() for p in cls.last.points):
-            cls.last = cls(folder)
+        """Those of the library where it lies now."""
+        symbol = hd_matmul()
+        key = (symbol.symtab.fullname(), int(symbol.value().address))
+        if cls.key != key:
+            for point in cls.last.points if cls.last else []:
+                point.delete()
+            cls.last, cls.key = cls(source_folder(os.path.realpath(key[0]))), key
         return cls.last
 
     def enable(self, on):
@@ -671,7 +679,7 @@ class Loops:
                 point.thread = gdb.selected_thread().global_num
 
 
-class LoopCommand(gdb.Command if gdb else object):
+class LoopCommand(Command):
     """heed-loop: runs to the loop of the kernel that computes the current call, on this thread.
 
 In a line of your program this is the next call that computes; inside heed it is the function in which you are.
@@ -708,7 +716,7 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
         return re.match("hd_[^_]", name) or (name.endswith("_backward") and ops)
 
 
-class BackwardCommand(gdb.Command if gdb else object):
+class BackwardCommand(Command):
     """heed-backward T: runs until the node behind the tensor T computes its gradient; T may be a node, too.
 
 It stops in the op's backward function. For a leaf it stops when its gradient is complete."""
@@ -736,7 +744,7 @@ It stops in the op's backward function. For a leaf it stops when its gradient is
             gdb.execute("frame")
 
 
-class GraphCommand(gdb.Command if gdb else object):
+class GraphCommand(Command):
     """heed-graph T: shows the nodes behind the tensor T, in the order in which backward visits them.
 
 $node1, $node2 and so on are these nodes, for print and heed-backward."""
@@ -745,7 +753,7 @@ $node1, $node2 and so on are these nodes, for print and heed-backward."""
         def seq(node):
             return int(gdb.parse_and_eval(f"((hd__node *){node:#x})->seq"))
 
-        heed_symtab()
+        newest_frame()
         waiting, found = {argument_node(argument)}, {}
         while waiting and len(found) < LIMIT:
             node = max(waiting, key=seq)
@@ -760,13 +768,13 @@ $node1, $node2 and so on are these nodes, for print and heed-backward."""
             print("...")
 
 
-class SkipCommand(gdb.Command if gdb else object):
+class SkipCommand(Command):
     """heed-skip: lets `step` skip heed's checks of arguments, memory, scopes and shapes.
 
 "info skip" lists what is skipped, and "skip delete" ends it."""
 
     def invoke(self, argument, _):
-        folder = source_folder(heed_symtab().filename)
+        folder = source_folder(hd_matmul().symtab.filename)
         for files in SKIPPED:
             gdb.execute(f"skip -gfi {folder}{files}", to_string=True)
         gdb.execute(f"skip -rfu {SKIPPED_FUNCTIONS}", to_string=True)
