@@ -103,6 +103,7 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *                           added to since: hd_optim_zero_grad was forgotten
  *   hd_optim_step           of the program's only optimizer, while no parameter has a gradient, no
  *                           step had one, and hd_backward gave gradients to other leaves alone
+ *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
  * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
  * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
  * warning is not a failure, and the thread's error stays as it is. */

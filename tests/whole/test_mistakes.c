@@ -453,6 +453,103 @@ START_TEST(other_networks_and_gradients_of_ones_own)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- softmax before the loss */
+
+static hd_tensor *scores(int64_t n, int64_t c) /* (n, c), requires grad */
+{
+    return hd_requires_grad_(hd_rand(HD_FLOAT32, n, c), true);
+}
+
+static hd_tensor *labels(int64_t n) /* (n,) */
+{
+    return hd_zeros(HD_INT64, n);
+}
+
+#define SOFTMAX(shape, classes)                                                                    \
+    "hd_cross_entropy: x " shape " is what hd_softmax over the " classes " classes gave, and the " \
+    "loss does a softmax of its own, so that the model hardly learns: expected what went into "    \
+    "hd_softmax"
+
+static void classify(int64_t classes)
+{
+    for (int i = 0; i < STEPS; i++) {
+        hd_cross_entropy(hd_softmax(scores(4, classes), -1), labels(4));
+    }
+}
+
+START_TEST(softmax_into_the_loss)
+{
+    ck_warning(classify(6), SOFTMAX("(4, 6)", "6"));
+    ck_no_warning(classify(6));
+    ck_warning(classify(7), SOFTMAX("(4, 7)", "7")); /* another model */
+    ck_warning(hd_cross_entropy(hd_softmax(hd_select(scores(4, 8), 0, 0), 0), labels(1)),
+               SOFTMAX("(8,)", "8"));
+}
+END_TEST
+
+START_TEST(views_of_a_softmax)
+{
+    hd_tensor *x = hd_requires_grad_(hd_rand(HD_FLOAT32, 2, 3, 5), true); /* (b, t, c) */
+    hd_tensor *y = hd_softmax(x, -1), *z = hd_softmax(x, 1);              /* (b, t, c) */
+    hd_tensor *w = hd_softmax(hd_view(x, 5, 6), 0);                       /* (5, 6) */
+    ck_warning(hd_cross_entropy(hd_flatten(y, 0, 1), labels(6)), SOFTMAX("(6, 5)", "5"));
+    ck_warning(hd_cross_entropy(z, hd_zeros(HD_INT64, 2, 5)), SOFTMAX("(2, 3, 5)", "3"));
+    ck_warning(hd_cross_entropy(hd_transpose(y, 1, 2), hd_zeros(HD_INT64, 2, 3)),
+               SOFTMAX("(2, 5, 3)", "5"));
+    classify(2); /* nobody hears it */
+    ck_warning(hd_cross_entropy(hd_select(z, 2, -1), labels(2)), SOFTMAX("(2, 3)", "3"));
+    ck_warning(hd_cross_entropy(hd_select(y, 1, -1), labels(2)), SOFTMAX("(2, 5)", "5"));
+    ck_warning(hd_cross_entropy(hd_narrow(z, 2, 1, 2), hd_zeros(HD_INT64, 2, 2)),
+               SOFTMAX("(2, 3, 2)", "3"));
+    ck_warning(hd_cross_entropy(hd_transpose(w, 0, 1), labels(6)), SOFTMAX("(6, 5)", "5"));
+}
+END_TEST
+
+/* Only a part of these lanes, or lanes over another dim, are what the loss takes. */
+static void other_lanes(void)
+{
+    hd_tensor *x = hd_requires_grad_(hd_zeros(HD_FLOAT32, 4, 4), true); /* (4, 4) */
+    hd_tensor *rows = hd_softmax(x, 1), *columns = hd_softmax(x, 0);    /* each is 1/4 */
+    hd_cross_entropy(columns, labels(4));
+    hd_cross_entropy(hd_transpose(rows, 0, 1), labels(4));
+    hd_cross_entropy(hd_narrow(rows, 1, 0, 3), labels(4));
+    hd_cross_entropy(hd_view(rows, 2, 8), labels(2));
+    hd_cross_entropy(hd_view(rows, 8, 2), labels(8));
+    hd_tensor *shifted = hd_narrow(hd_flatten(rows, 0, -1), 0, 2, 12); /* (12,) */
+    hd_cross_entropy(hd_view(shifted, 3, 4), labels(3));
+    hd_cross_entropy(hd_view(rows, 2, 4, 2), hd_zeros(HD_INT64, 2, 2));
+    hd_cross_entropy(hd_slice(hd_flatten(columns, 0, -1), 0, 0, 4), labels(1));
+}
+
+/* What a softmax is for besides the classes, and what undoes it. */
+static void other_uses(void)
+{
+    hd_tensor *x = scores(4, 4), *values = scores(4, 4); /* (4, 4) */
+    hd_tensor *y = hd_softmax(x, -1), *teacher = hd_softmax(values, -1);
+    hd_cross_entropy(hd_matmul(y, values), labels(4)); /* attention */
+    hd_cross_entropy(hd_log_softmax(x, -1), labels(4));
+    hd_cross_entropy(hd_log(y), labels(4));
+    hd_cross_entropy(hd_div_scalar(y, 0.1), labels(4));
+    hd_add(hd_cross_entropy(x, labels(4)), hd_mse_loss(y, teacher)); /* distillation */
+    hd_cross_entropy(hd_mul(x, y), labels(4));                       /* a gate */
+    hd_cross_entropy(hd_cat(1, y, x), labels(4));
+    hd_cross_entropy(hd_mul_(hd_softmax(x, -1), values), labels(4));
+    {
+        HD_NO_GRAD; /* a figure of an evaluation */
+        hd_cross_entropy(hd_softmax(x, -1), labels(4));
+        hd_mul_scalar_(y, 10); /* it is no softmax any more */
+    }
+    hd_cross_entropy(y, labels(4));
+    hd_cross_entropy(hd_softmax(scores(4, 1), -1), labels(4));
+}
+
+START_TEST(a_softmax_that_the_loss_does_not_take)
+{
+    ck_no_warning(other_lanes());
+    ck_no_warning(other_uses());
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the suite */
 
 Suite *suite_mistakes(void)
@@ -469,6 +566,9 @@ Suite *suite_mistakes(void)
         an_optimizer_of_other_parameters,
         steps_for_nothing_that_are_right,
         other_networks_and_gradients_of_ones_own,
+        softmax_into_the_loss,
+        views_of_a_softmax,
+        a_softmax_that_the_loss_does_not_take,
     };
     return SUITE_OF("mistakes", tests);
 }

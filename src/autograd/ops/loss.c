@@ -392,6 +392,20 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     return hd_scope_return(reduced_loss(y, r, p->divisor));
 }
 
+/* Once for each number of classes: a program may go on to another model. */
+HD__RARE static void warn_of_softmax(const hd_tensor *x)
+{
+    static HD__TLS int64_t told;
+    const int64_t classes = x->sizes[x->ndim > 1];
+    if (classes > 1 && classes != told && hd__is_softmax(x, x->ndim > 1)) {
+        told = classes;
+        hd_warn("x %s is what hd_softmax over the %" PRId64 " classes gave, and the loss does a "
+                "softmax of its own, so that the model hardly learns: expected what went into "
+                "hd_softmax",
+                HD__SHAPE(x), classes);
+    }
+}
+
 hd_cross_entropy_options hd_cross_entropy_defaults(void)
 {
     return (hd_cross_entropy_options){
@@ -413,6 +427,9 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
     entropy_params p = {.ignore = o->ignore_index};
     hd_tensor *y = entropy(x, target, stats, &p, o->reduction);
     hd_tensor *saved[] = {x, target, stats};
+    if (y && hd__warns()) {
+        warn_of_softmax(x);
+    }
     return HD__RECORD(entropy_op(x->ndim, o->reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
                       HD__PARAMS(p));
 }

@@ -17,6 +17,10 @@ typedef struct hd__span {
  * again, with strides of 0. */
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
 
+/* Is x what softmax over dim gave, not changed since, or a view of it whose lanes along dim are
+ * lanes of the softmax? (softmax.c) */
+bool hd__is_softmax(const hd_tensor *x, int dim);
+
 /* y /= n in y's own precision; y is contiguous and of a float dtype. */
 void hd__divide_by(hd_tensor *y, double n);
 

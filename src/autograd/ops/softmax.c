@@ -75,6 +75,31 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
     return lane_op(&softmax_op, HDK_SOFTMAX, x, dim);
 }
 
+/* Are the lanes of x along dim those of y along `at`? x is y or a view of it. */
+static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
+{
+    const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
+    int64_t within = from % step; /* a step: of the lanes that lie between two elements of one */
+    bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d != dim && x->strides[d] < step) {
+            within += x->strides[d] * (x->sizes[d] - 1);
+        } else if (d != dim && x->sizes[d] > 1) {
+            same &= x->strides[d] % (step * n) == 0;
+        }
+    }
+    return same && within < step;
+}
+
+bool hd__is_softmax(const hd_tensor *x, int dim)
+{
+    const hd_tensor *y = x->base ? x->base : x;
+    const hd__node *n = y->attachment;
+    return n && n->op == &softmax_op && !n->freed && y->ndim > 0 && x->numel > 0 &&
+           n->saved[0].version == hd__storage_version(y) && hd__contig(y) &&
+           lanes_of(x, dim, y, *(const int *)hd__params(n));
+}
+
 /* dx += dy - exp(y) sum(dy) */
 static const hd__op log_softmax_op =
     HD__OP_KIND("LogSoftmaxBackward0", lane_backward, HDK_LOG_SOFTMAX_BACKWARD);
