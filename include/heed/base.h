@@ -104,6 +104,11 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_optim_step           of the program's only optimizer, while no parameter has a gradient, no
  *                           step had one, and hd_backward gave gradients to other leaves alone
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
+ *   hd_forward              a module in training runs a child that its constructor made and did
+ *                           not register, while an optimizer has parameters of the model, and none
+ *                           has the child's; not if the module's type has a free function
+ *   hd_module_ready         the constructor has put a parameter that it made into the struct, and
+ *                           did not register it, and only a scope holds it; likewise
  * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
  * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
  * warning is not a failure, and the thread's error stays as it is. */

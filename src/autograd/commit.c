@@ -86,7 +86,9 @@ HD__RARE static void apply_and_note(const hd__run *r, hd__commit *c)
     bool kept = *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version;
     apply_commit(c);
     const int64_t version = hd__storage_version(*c->slot);
-    *use = (hd__grad_use){kept ? use->by : 0, version, .added = true, .written = true};
+    use->by = kept ? use->by : 0;
+    use->version = version;
+    use->added = use->written = true;
     hd__grads_written += !r->counted; /* where several ranks train, each may step a part alone */
 }
 

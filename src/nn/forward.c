@@ -59,6 +59,9 @@ HD__RARE static const char *path_of(const hd_module *m)
 
 static frame *push(hd_module *m, bool by_begin)
 {
+    if (hd__warns() && top && !m->priv->parent) {
+        hd__watch_child(top->m, m);
+    }
     frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
     if (!scope) {

@@ -33,6 +33,7 @@ hd_module *hd_module_new(const hd_module_type *type)
         return NULL;
     }
     priv->training = true;
+    priv->made = atomic_fetch_add(&hd__made, 1) + 1;
     m->type = type;
     m->priv = priv;
     return m;
@@ -44,7 +45,11 @@ hd_module *hd_module_ready(hd_module *m)
     if (!hd__object("m", m)) {
         return NULL;
     }
+    m->priv->ready = atomic_load(&hd__made);
     if (!m->priv->failed) {
+        if (hd__warns()) {
+            hd__watch_ready(m);
+        }
         return m;
     }
     hd__fail(HD_STATE, "a registration in %s failed", m->type->name);

@@ -100,6 +100,7 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
             (hd__slot){.p = hd_retain(hd_list_get(parameters, i)), .group = o->n_groups};
+        hd__optims_add(o->slots[o->n - 1].p, 1);
     }
     o->n_groups++;
     return true;
@@ -131,6 +132,7 @@ void hd_optim_free(hd_optim *o)
         return;
     }
     for (int64_t i = 0; i < o->n; i++) {
+        hd__optims_add(o->slots[i].p, -1);
         hd_release(o->slots[i].p);
         for (int k = 0; k < HD__STATES; k++) {
             hd_release(o->slots[i].state[k]);

@@ -44,7 +44,9 @@ static finding look_at_grads(const hd_optim *o)
             f.grads += version >= 0;
             f.used += use->by == o->number && use->added && use->version == version;
             f.written |= use->written;
-            *use = (hd__grad_use){.by = o->number, .version = version};
+            use->by = o->number;
+            use->version = version;
+            use->added = use->written = false;
         }
     }
     return f;

@@ -164,6 +164,17 @@ hd_tensor *hd_scope_return(hd_tensor *t)
     return t;
 }
 
+const hd_tensor *hd__scope_alone(uintptr_t address)
+{
+    const hd_tensor *t = NULL;
+    for (const hd_scope *s = hd__top; s && !t; s = s->outer) {
+        for (t = s->first; t && (uintptr_t)t != address;) {
+            t = t->next;
+        }
+    }
+    return t && hd__refs_of(t) == 1 ? t : NULL;
+}
+
 int64_t hd_scope_count(void)
 {
     int64_t n = 0;
