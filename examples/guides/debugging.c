@@ -86,6 +86,22 @@ static void first_nan(void)
     hd_module_free(model);
 }
 
+static void mistakes_in_a_training(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_module *model = hd_linear_new(3, 2, true);
+    hd_optim *o = hd_sgd_new(hd_module_parameters(model), NULL);
+    hd_tensor *y = hd_zeros(HD_INT64, 4); /* (4,) */
+    for (int step = 0; step < 3; step++) {
+        HD_SCOPE;
+        hd_tensor *logits = hd_forward(model, hd_ones(HD_FLOAT32, 4, 3)); /* (4, 2) */
+        hd_backward(hd_cross_entropy(hd_softmax(logits, -1), y));         /* wrong: of logits */
+        hd_optim_step(o); /* wrong: hd_optim_zero_grad(o) is missing */
+    }
+    hd_optim_free(o);
+    hd_module_free(model);
+}
+
 static void loss_of_two_shapes(void)
 {
     hd_on_warning(hd_warning_print, NULL);
@@ -211,6 +227,7 @@ static const struct {
     {"nan", find_nan},
     {"first_nan", first_nan},
     {"loss", loss_of_two_shapes},
+    {"training", mistakes_in_a_training},
     {"count", count},
     {"live", live},
     {"after_scope", after_scope},

@@ -55,6 +55,8 @@ typedef struct hd__out_meta { /* what the engine knows of an output, and gathers
     struct hd__out_extra *extra; /* hooks and retain_grad; NULL where there are none */
 } hd__out_meta;
 
+enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 };
+
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
     bool complete;      /* everything is filled in; release calls op->free only then */
@@ -64,6 +66,7 @@ struct hd_ctx {
     bool saved_apart;   /* saved is a block of its own (users' ops) */
     bool failed;        /* of a user's op: its last backward failed */
     bool grad_given;    /* grad is from hd_set_grad: backward does not write to it */
+    uint8_t ended; /* HD__ENDED: a backward that keeps no graph has run it, or has begun here */
     const hd__op *op;
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
     uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, end.c) */
@@ -392,6 +395,9 @@ HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys
 /* Runs n's backward, with a warning if the gradients that it gives have more than those that it
  * got. */
 void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+/* y's backward has ended and kept no graph. Does the root scope hold much that such backwards have
+ * left? For when warnings are heard. */
+HD__RARE void hd__watch_memory(const hd_tensor *y);
 /* n remembers the call that records it: the one that made y, or that changes this storage. */
 void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing);
 /* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */

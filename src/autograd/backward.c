@@ -465,6 +465,9 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     hd_scope_close(scope); /* now the engine alone holds what it made itself */
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
+    if (ok && hd__warns() && !retain_graph) {
+        hd__watch_memory(y);
+    }
     return ok;
 }
 

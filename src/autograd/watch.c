@@ -3,10 +3,14 @@
  *
  * "First" means that nothing which went in had one: a NaN from inputs without NaN, an infinity from
  * finite inputs. So a mask of -inf is no news to the softmax that follows it, but the NaN of a row
- * that is hidden completely is. */
+ * that is hidden completely is.
+ *
+ * Out of debug mode too: results of backwards that are over, which fill the memory. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "autograd/autograd_internal.h"
+#include "tensor/scope.h"
 
 /* An op's backward is running: what its own calls make is told of in terms of the op. */
 static HD__TLS bool in_backward;
@@ -122,4 +126,38 @@ const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[
         snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
     }
     return text;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+enum { MUCH = 1 << 30 }; /* bytes */
+
+void hd__watch_memory(const hd_tensor *y)
+{
+    static HD__TLS int64_t next = MUCH;
+    hd__node *loss = y->attachment;
+    if (loss && loss->ended) {
+        loss->ended = HD__ENDED_LOSS;
+    }
+    const int64_t live = hd__top->outer ? 0 : hd__counted(HD__BYTES);
+    if (live < next) {
+        return;
+    }
+    next = 2 * live;
+    int64_t held = 0, graphs = 0;
+    const hd_tensor *largest = NULL;
+    for (const hd_tensor *t = hd__top->first; t; t = t->next) {
+        const hd__node *n = t->attachment;
+        graphs += n && n->ended == HD__ENDED_LOSS && t->made_by == y->made_by;
+        if (n && n->ended && !t->base) {
+            held += (int64_t)t->storage->nbytes;
+            largest = largest && largest->numel >= t->numel ? largest : t;
+        }
+    }
+    if (graphs >= 3 && held > live / 2) {
+        hd_warn("the root scope owns %" PRId64 " bytes of results of %" PRId64 " backwards that "
+                "are over, as of the %s that %s made: write HD_SCOPE; at the start of a loop's "
+                "body, so that each round frees what it made (hd_scope_report lists them all)",
+                held, graphs, HD__SHAPE(largest), largest->made_by);
+    }
 }

@@ -109,8 +109,12 @@ static inline bool hd__given(const char *arg, const void *p)
 
 /* ---------------------------------------------------------------- errors */
 
-/* Sets HD_MEMORY, which names the call and the bytes. Allocates nothing. Returns NULL. */
+/* Sets HD_MEMORY, which names the call and the bytes. Needs no memory. Returns NULL. */
 void *hd__no_memory(size_t bytes);
+/* Where it is not NULL, it writes into text, which is empty, what the message ends with: what holds
+ * much memory. It sets no error. */
+enum { HD__NOTE = 300 };
+extern void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
  * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and

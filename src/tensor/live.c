@@ -38,9 +38,11 @@ static void live_unlock(void)
 }
 
 static void report_at_shutdown(void);
+static void note_memory(char text[HD__NOTE]);
 
 static void live_prepare(void)
 {
+    hd__memory_note = note_memory;
     pthread_atfork(live_lock, live_unlock, live_unlock);
     hd__on_shutdown(report_at_shutdown);
 }
@@ -116,7 +118,8 @@ static int most_first(const void *a, const void *b)
 
 static maker maker_of(const hd_tensor *t)
 {
-    return (maker){t->storage, t->made_by, .count = 1, .bytes = (int64_t)t->storage->nbytes};
+    const char *by = t->made_by ? t->made_by : "?"; /* only a test of heed's own has no call */
+    return (maker){t->storage, by, .count = 1, .bytes = (int64_t)t->storage->nbytes};
 }
 
 /* Counts the bytes of each storage at one of its tensors, and joins the rows of one maker. Returns
@@ -293,20 +296,49 @@ bool hd_scope_report(FILE *f)
 
 /* ---------------------------------------------------------------- a scope that grows */
 
-/* The function that made most of the scope's tensors; "?" if memory runs out. */
-static maker most_made(const hd_scope *s)
+/* What one function made of a scope's tensors: the most in number, and the most in bytes, beside
+ * the bytes of all. made_by is "?" if memory runs out. */
+typedef struct makers {
+    maker many, large;
+    int64_t bytes;
+} makers;
+
+static makers makers_in(const hd_scope *s)
 {
-    maker most = {.made_by = "?"}, *rows = hd__alloc((size_t)s->count * sizeof *rows);
+    maker *rows = hd__alloc((size_t)s->count * sizeof *rows);
+    makers found = {{.made_by = "?"}, {.made_by = "?"}, 0};
     int64_t n = 0;
     if (rows) {
         list_scope(s, 0, rows, &n);
         n = join_makers(rows, n);
     }
     for (int64_t i = 0; i < n; i++) {
-        most = rows[i].count > most.count ? rows[i] : most;
+        found.many = rows[i].count > found.many.count ? rows[i] : found.many;
+        found.large = rows[i].bytes > found.large.bytes ? rows[i] : found.large;
+        found.bytes += rows[i].bytes;
     }
     hd_free(rows);
-    return most;
+    return found;
+}
+
+enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
+
+/* For the message that memory ran out: the scope that holds most. */
+static void note_memory(char text[HD__NOTE])
+{
+    makers most = {.bytes = WORTH_A_NOTE - 1};
+    const hd_scope *scope = NULL;
+    for (const hd_scope *s = hd__top; s; s = s->outer) {
+        makers here = makers_in(s);
+        scope = here.bytes > most.bytes ? s : scope;
+        most = here.bytes > most.bytes ? here : most;
+    }
+    if (scope) {
+        char name[200];
+        snprintf(text, HD__NOTE, "; %s holds %" PRId64 " bytes, %" PRId64 " of them made by %s",
+                 name_of_scope(scope, name, sizeof name), most.bytes, most.large.bytes,
+                 most.large.made_by);
+    }
 }
 
 void hd__scope_warn(hd_scope *s)
@@ -316,7 +348,7 @@ void hd__scope_warn(hd_scope *s)
         return;
     }
     char name[400];
-    maker most = most_made(s);
+    maker most = makers_in(s).many;
     hd_warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
             ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
             "made (hd_scope_report lists them all)",

@@ -146,9 +146,16 @@ void *hd__fail(hd_code code, const char *format, ...)
     return hd_error_set(code, "%s", text); /* where a breakpoint sees every failure */
 }
 
+void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
+
 void *hd__no_memory(size_t bytes)
 {
-    return hd__fail(HD_MEMORY, "%zu bytes: out of memory", bytes);
+    char text[HD__NOTE] = "";
+    void (*note)(char text[HD__NOTE]) = hd__memory_note;
+    if (note) {
+        note(text);
+    }
+    return hd__fail(HD_MEMORY, "%zu bytes: out of memory%s", bytes, text);
 }
 
 hd_code hd_error_code(void)
