@@ -30,9 +30,9 @@ known("fill_, zero_ and masked_fill_ of an expanded tensor, and copy_ of itself"
           e.what in ("hd_copy_", "hd_setitem_n") and same_storage(*e.theirs[:2]))
 known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])],
       kind="error", says="expected 0 to 8")
-known("expand to a negative size other than -1",
+known("expand to a negative size other than -1, or to -1 in a new dim",
       [leaf(X, [1, 1]), (Y, "hd_expand_n", [X, [0, -2, -1]])],
-      what="hd_expand_n", kind="error", where=lambda e: min(e.args[1]) < -1)
+      what="hd_expand_n", kind="error", where=lambda e: min(e.args[1]) < 0 and 0 in e.args[1])
 known("normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
       [leaf(X, [0], [], BOOL), (Y, "hd_normal_", [X, 0.0, 1.0])],
       what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
@@ -90,6 +90,9 @@ known("a product whose operand was changed in place, where PyTorch folds the bat
 
 def an_alias_of_x(e):
     x, b = e.theirs[:2]
+    if e.what == "hd_setitem_n":
+        x = x[e.theirs[2]]
+        b = b.expand_as(x)
     return e.kind == "no error" and "refer to a single memory location" in e.text and same_storage(x, b) and \
         x.shape == b.shape and moving(x.stride(), x.shape) == moving(b.stride(), b.shape)
 
@@ -185,15 +188,15 @@ known("hd_setitem of a bool or int64 tensor with a value that requires grad",
       where=lambda e: not e.theirs[0].dtype.is_floating_point)
 
 
-def a_change_of_a_product_that_is_a_view(e):
+def a_change_of_a_view(e, makers):
     name = e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0")
     refused = e.kind == "no error" and "A view was created in no_grad mode" in e.text
-    return (name or refused) and e.machine.made_by[storage(e.theirs[0])][0] == "hd_matmul"
+    return (name or refused) and e.machine.made_by[storage(e.theirs[0])][0] in makers
 
 
 known("a change in place of a product that is a view in PyTorch, as of (1, 1) and (1, 1, 1)",
       [leaf(X, [1, 1]), grad(X), leaf(Y, [1, 1, 1]), (Z, "hd_matmul", [X, Y]), (Z, "hd_mul_scalar_", [Z, 2.0])],
-      where=a_change_of_a_product_that_is_a_view)
+      where=lambda e: a_change_of_a_view(e, ("hd_matmul", *ATTENTION)))
 known("x[i] = v of a 0-d v in the memory of x",
       [leaf(X, [1]), grad(X), (Y, "hd_mul_scalar", [X, 1.0]), (Z, "hd_select", [Y, 0, 0]),
        (Y, "hd_setitem_n", [Y, Z, Index([values.ALL])])],
@@ -202,8 +205,7 @@ known("x[i] = v of a 0-d v in the memory of x",
 known("a change in place of the result of linear with a bias, of 1 or of 3 and more dims",
       [leaf(X, [2, 1, 1]), grad(X), leaf(Y, [1, 1]), leaf(Z, [1]), (W, "hd_linear", [X, Y, Z]),
        (W, "hd_add_scalar_", [W, 1.0])],
-      where=lambda e: e.kind in ("grad_fn", "other grad_fn") and e.text.endswith("PyTorch AsStridedBackward0") and
-          e.machine.made_by[storage(e.theirs[0])][0] == "hd_linear")
+      where=lambda e: a_change_of_a_view(e, ("hd_linear",)))
 known("hd_version_of a new tensor",
       [leaf(X, [1]), leaf(Y, [1, 1]), (Z, "hd_matmul", [X, Y])],
       kind="version", where=lambda e: e.machine.plain and e.text == "version: heed 0, PyTorch 1")
@@ -368,6 +370,11 @@ known("randint of bool", [(X, "hd_randint_n", [BOOL, 0, 2, [1]])],
       what="hd_randint_n", kind="error", where=lambda e: e.args[0] == BOOL)
 known("linspace of bool", [(X, "hd_linspace", [BOOL, 0.0, 1.0, 1])],
       what="hd_linspace", kind="error", where=lambda e: e.args[0] == BOOL)
+known("attention whose q, k, mask or result was changed in place, where PyTorch computes plain ops",
+      [leaf(X, [1, 1]), grad(X), (Y, "hd_scaled_dot_product_attention", [X, X, X, None, 0.0, False]),
+       (Y, "hd_mul_scalar_", [Y, 2.0]), leaf(Z, [1, 1]), backward(Y, Z)],
+      kind="error", where=lambda e: re.search(
+          r"(UnsafeView|Mm)Backward0: its saved tensor [0136] of \S.* was changed", e.text))
 known("cross_entropy after x was changed in place",
       [leaf(X, [1, 2]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), leaf(Z, [1], [0], I64),
        (W, "hd_cross_entropy", [Y, Z]), (Y, "hd_mul_scalar_", [Y, 2.0]), backward(W)],
