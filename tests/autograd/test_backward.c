@@ -8,6 +8,7 @@
 
 START_TEST(values_and_names)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2, 3), *b = LEAF(4, 5, 6), *y = own_scale(own_mul(a, b), 2);
     ck_assert_str_eq(hd_grad_fn(y), "OwnScale");

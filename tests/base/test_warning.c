@@ -10,8 +10,9 @@
 #include "support/comma_locale.h"
 #include "support/warnings.h"
 
-START_TEST(silent_by_default)
+START_TEST(silent_without_a_handler)
 {
+    warnings_expected();
     ck_assert(!hd__warns());
     hd_warn("%s", "nobody hears it");
     ck_no_error();
@@ -266,11 +267,11 @@ END_TEST
 Suite *suite_warning(void)
 {
     const TTest *const tests[] = {
-        silent_by_default,       every_time,
-        leaves_the_error,        long_text,
-        warning_decimal_point,   handler_may_warn_and_fail,
-        handler_may_set_another, error_handler_warns,
-        on_the_calling_thread,   changed_while_threads_warn,
+        silent_without_a_handler, every_time,
+        leaves_the_error,         long_text,
+        warning_decimal_point,    handler_may_warn_and_fail,
+        handler_may_set_another,  error_handler_warns,
+        on_the_calling_thread,    changed_while_threads_warn,
         printing_handler,
     };
     return SUITE_OF("warning", tests);

@@ -237,8 +237,14 @@ START_TEST(warnings_reach_a_lambda)
 }
 END_TEST
 
+static void warning_unexpected(const char *message, void *)
+{
+    ck_abort_msg("a warning that the test does not expect: %s", message);
+}
+
 int main()
 {
+    hd_on_warning(warning_unexpected, nullptr);
     Suite *suite = suite_create("cxx");
     TCase *tests = tcase_create("cxx");
     tcase_add_test(tests, lists_take_any_integer);

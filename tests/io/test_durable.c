@@ -120,6 +120,7 @@ END_TEST
  * taken back, it stands whole, and the other calls go on with it. */
 START_TEST(saving_cannot_go_back)
 {
+    warnings_expected();
     int stood = 0;
     HD_SCOPE;
     hd_dict *d = hd_dict_new();

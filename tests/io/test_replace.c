@@ -102,6 +102,7 @@ END_TEST
 /* What is replaced and removed is read-only for its owner, whom permissions bind. */
 START_TEST(a_read_only_one)
 {
+    warnings_expected();
     char name[256];
     ck_assert_int_eq(chmod(".", 0777), 0);
     if (!as_nobody()) {
@@ -247,6 +248,7 @@ END_TEST
 /* The new checkpoint stands; the next call removes what is left. */
 START_TEST(a_file_system_without_modes)
 {
+    warnings_expected();
     static const int causes[] = {EPERM, ENOTSUP, ENOSYS};
     int modes = 0;
     ck_assert(replace("c", 1));
@@ -538,6 +540,7 @@ END_TEST
  * And a file system may have no modes (EPERM, ENOTSUP, ENOSYS). Each of these at each call. */
 START_TEST(names_that_come_and_go)
 {
+    warnings_expected();
     static const int causes[] = {ENOENT, EEXIST, ENOTEMPTY, EPERM, ENOTSUP, ENOSYS};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         ck_assert(replace("c", 1));
@@ -567,6 +570,7 @@ END_TEST
 /* A file system without modes: every call that sets one fails. */
 START_TEST(a_system_without_modes)
 {
+    warnings_expected();
     static const int causes[] = {EPERM, ENOTSUP, ENOSYS};
     for (int i = 0; i < 3; i++) {
         ck_assert(replace("c", 1));

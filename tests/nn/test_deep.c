@@ -132,6 +132,7 @@ END_TEST
 
 START_TEST(a_parameter_in_each)
 {
+    warnings_expected();
     with_a_small_stack(walk_many_parameters);
 }
 END_TEST
@@ -171,6 +172,7 @@ static hd_module *wide(int n, hd_dict **state, bool shared)
 
 START_TEST(a_long_list)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_dict *d, *other = hd_dict_new(), *report = hd_dict_new(), *grads = hd_dict_new();
     const int n = wide_of();
@@ -203,6 +205,7 @@ END_TEST
 
 START_TEST(a_parameter_with_many_names)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_dict *d, *last = hd_dict_new();
     const int n = wide_of();

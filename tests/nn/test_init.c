@@ -105,6 +105,7 @@ static void run(const golden_case *c)
 
 START_TEST(golden_inits)
 {
+    warnings_expected();
     golden_file *f = golden_read(GOLDEN_DIR "/init.txt");
     ck_assert_ptr_nonnull(f);
     int fills = 0, gains = 0;
@@ -188,6 +189,7 @@ END_TEST
 
 START_TEST(what_is_refused)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *row = hd_zeros(HD_FLOAT32, 4), *x = hd_zeros(HD_FLOAT32, 2, 2);
     ck_assert_ptr_null(hd_init_xavier_uniform_(row, 1));

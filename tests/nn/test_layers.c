@@ -89,6 +89,7 @@ END_TEST
 
 START_TEST(linear)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_module *m = hd_linear_new(2, 3, true);
     hd_tensor *w = hd_module_get_parameter(m, "weight"), *b = hd_module_get_parameter(m, "bias");

@@ -473,6 +473,7 @@ END_TEST
 
 START_TEST(lists)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_module *list = hd_module_list_n(0, NULL);
     ck_assert_int_eq(hd_module_list_len(list), 0);

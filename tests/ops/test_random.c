@@ -131,6 +131,7 @@ static void check_streams(const char *path, hd_bernoulli_stream stream)
 
 START_TEST(native_stream)
 {
+    warnings_expected();
     check_streams(GOLDEN_DIR "/rng.txt", HD_BERNOULLI_NATIVE);
 }
 END_TEST

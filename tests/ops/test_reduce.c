@@ -381,6 +381,7 @@ END_TEST
 
 START_TEST(sums_of_nothing_and_of_zeros)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *none = hd_zeros(HD_FLOAT32, 0), *no_rows = hd_zeros(HD_FLOAT32, 0, 2);
     ck_repr(hd_sum(none), "tensor(0.)");

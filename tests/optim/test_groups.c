@@ -81,6 +81,7 @@ END_TEST
 
 START_TEST(schedules_start_at_each_groups_lr)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *a = parameter(1), *b = parameter(1), *c = parameter(1);
     hd_optim *o = sgd(a, 8);
@@ -153,6 +154,7 @@ END_TEST
 
 START_TEST(a_constant_one_leaves_the_lr)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_optim *o = sgd(parameter(1), 0.3);
     hd_schedule *s = hd_constant_lr_new(o, 1, 0);
@@ -168,6 +170,7 @@ END_TEST
 /* The ends of the ranges are allowed: lr 0 at the start, lr 0 at the end, and no rise at all. */
 START_TEST(ends_of_ranges)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_optim *o = sgd(parameter(1), 0.5);
     hd_schedule *s = hd_constant_lr_new(o, 0, 1);
@@ -236,6 +239,7 @@ END_TEST
 
 START_TEST(what_one_cycle_cannot_be)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *p = parameter(1);
     hd_optim *o = sgd(p, 0.5), *adagrad = hd_adagrad_new(hd_list_of(p), NULL);

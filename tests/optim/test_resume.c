@@ -327,6 +327,7 @@ END_TEST
  * resumed. */
 START_TEST(a_cycle_from_no_momentum)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_sgd_options options = hd_sgd_defaults();
     options.momentum = 0.9;
@@ -382,6 +383,7 @@ static hd_schedule *cosine_of(hd_optim *o, int64_t warmup_steps)
 
 START_TEST(schedules_differ)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
     hd_schedule *s = cosine_of(o, 4);

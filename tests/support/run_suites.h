@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/warnings.h"
+
 #define DECLARE_SUITE(name) Suite *suite_##name(void);
 
 /* ---------------------------------------------------------------- filling */
@@ -54,11 +56,13 @@ static inline void suite_add_loop(Suite *s, const TTest *test, size_t n)
 
 /* ---------------------------------------------------------------- running */
 
-/* Runs them all; gives main's result. Check stops a test after 4 seconds unless it is told
- * otherwise; sanitizers and a busy machine take longer. */
+/* Runs them all; gives main's result. A test fails at a warning that it does not expect. Check
+ * stops a test after 4 seconds unless it is told otherwise; sanitizers and a busy machine take
+ * longer. */
 static inline int run_suites(Suite *(*const *suites)(void), size_t n)
 {
     setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+    hd_on_warning(warning_unexpected, NULL);
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < n; i++) {
         srunner_add_suite(runner, suites[i]());

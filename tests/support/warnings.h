@@ -18,6 +18,20 @@ static inline void hear_warning(const char *message, void *user)
     snprintf(heard->last, sizeof heard->last, "%s", message);
 }
 
+/* The handler of every test (run_suites.h): whoever expects a warning says so by ck_warning, and
+ * whoever expects many by warnings_expected. */
+static inline void warning_unexpected(const char *message, void *user)
+{
+    (void)user;
+    ck_abort_msg("a warning that the test does not expect: %s", message);
+}
+
+/* What this test does from here on may give warnings, which are dropped. */
+static inline void warnings_expected(void)
+{
+    hd_on_warning(NULL, NULL);
+}
+
 /* Runs the statement and asserts how many warnings it gives, and that no call in it fails. */
 #define CK_WARNINGS(statement, warnings, message)                                                  \
     do {                                                                                           \
@@ -25,7 +39,7 @@ static inline void hear_warning(const char *message, void *user)
         uint64_t failures = hd_error_count();                                                      \
         hd_on_warning(hear_warning, &heard);                                                       \
         statement;                                                                                 \
-        hd_on_warning(NULL, NULL);                                                                 \
+        hd_on_warning(warning_unexpected, NULL);                                                   \
         ck_assert_str_eq(heard.last, (message));                                                   \
         ck_assert_int_eq(heard.count, (warnings));                                                 \
         ck_assert_uint_eq(hd_error_count(), failures);                                             \

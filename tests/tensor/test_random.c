@@ -200,6 +200,7 @@ START_TEST(ranges_that_a_float_cannot_hold)
     ck_no_warning(hd_randint(HD_FLOAT64, 0, 1 << 25, 3));
     ck_no_warning(hd_randint(HD_INT64, 0, INT64_MAX, 3));
     uint64_t before = look_at_generator(0, hd_generator_current());
+    warnings_expected();
     ck_assert_ptr_null(hd_randint(HD_FLOAT32, (1 << 25) - 1, 1 << 25, 1));
     ck_error(HD_VALUE, "hd_randint: [33554431, 33554432) of float32: expected a range that still "
                        "has a number after its bounds are rounded to the dtype");

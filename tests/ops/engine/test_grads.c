@@ -117,6 +117,7 @@ END_TEST
 
 START_TEST(set_grads_of_all_or_none)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2), *b = LEAF(3), *y = hd_mul(a, a), *old = vec(HD_FLOAT32, 7, 8);
     hd_list *both = hd_list_of(a, b);
@@ -166,6 +167,7 @@ END_TEST
 /* torch: y.grad may be set; backward adds to it if retain_grad was called, and not in place */
 START_TEST(set_grad_of_a_non_leaf)
 {
+    warnings_expected();
     HD_SCOPE;
     hd_tensor *x = LEAF(1, 1), *y = hd_mul_scalar(x, 2), *g = vec(HD_FLOAT32, 5, 6);
     ck_assert(hd_set_grad(y, g));

@@ -69,6 +69,7 @@ static hd_tensor *half_dropped(hd_tensor *x)
  * leaf, too, or belongs to the caller. */
 START_TEST(a_gradient_that_was_seen_stays)
 {
+    warnings_expected();
     hd_tensor *(*const f[])(hd_tensor *) = {hd_relu, hd_tanh,      hd_sigmoid,  hd_abs,
                                             hd_gelu, hd_gelu_tanh, half_dropped};
     enum { RETAINED, HOOKED, SHARED, GIVEN, WAYS };
