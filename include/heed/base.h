@@ -71,7 +71,8 @@ typedef void (*hd_error_handler)(hd_code code, const char *message, void *user);
 
 /* Every failure calls the handler, on the thread that failed and with the failure's own message,
  * also while an older error stands. A failure inside the handler does not call it again. It returns
- * or ends the process: longjmp and C++ exceptions must not leave it. NULL: none (the default). */
+ * or ends the process: longjmp and C++ exceptions must not leave it. NULL: none (the default); with
+ * HEED_DEBUG=1 in the environment, hd_error_print takes its place. */
 HD_API void hd_on_error(hd_error_handler handler, void *user);
 
 /* A ready handler for examples and debuggers. It writes out what stdout still holds, prints the
@@ -98,6 +99,7 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_multihead_attention  two masks of different dtypes
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
+ *   hd_randint              of float32 or float64: a range with integers that the dtype lacks
  * heed warns of more things, of each once until its cause changes:
  *   hd_optim_step           gradients that the last step used already, and that hd_backward has
  *                           added to since: hd_optim_zero_grad was forgotten
@@ -118,14 +120,15 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
 typedef void (*hd_warning_handler)(const char *message, void *user);
 
 /* Every warning of the process calls the handler, on the thread that made the call. NULL: nobody is
- * told (the default). The message names the function and the values and says what to do; it lasts
- * until the handler returns. The handler may call heed, also hd_on_warning, or hd_error_set to make
- * the warning an error; a warning of such a call is dropped. It has to return: longjmp and C++
- * exceptions must not leave it. */
+ * told (the default); with HEED_DEBUG=1 in the environment, hd_warning_print takes its place. The
+ * message names the function and the values and says what to do; it lasts until the handler
+ * returns. The handler may call heed, also hd_on_warning, or hd_error_set to make the warning an
+ * error; a warning of such a call is dropped. It has to return: longjmp and C++ exceptions must not
+ * leave it. */
 HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 
 /* Gives a warning, which users' ops and modules may do. The arguments are printf's. The message
- * begins with the function's name and says what to do. Nothing happens if there is no handler. */
+ * begins with the function's name and says what to do. Nothing happens if nobody is told. */
 HD_API void hd_warn(const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 1, 2)))
@@ -149,6 +152,8 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   also from one that was saved for backward, gives no further warning, and a value that the
  *   caller gives (hd_masked_fill, hd_full) may be infinite without one.
  *   An error inside the forward of a module: the message ends with the module, "; in GPT.blocks.0".
+ *   Every message: it ends with the file and line of the innermost HD_SCOPE of the program (not of
+ *   heed's own), if there is one: "; in the scope opened at first.c:12".
  *   A saved tensor that was changed in place: the error of hd_backward names the call that saved it
  *   and the call that changed it, with their modules.
  *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in the forward
@@ -156,7 +161,8 @@ HD_API void hd_warning_print(const char *message, void *user);
  * The function is always the one that the program called, such as hd_optim_step; in the forward of
  * a module, also a ready one, it is the one that the forward called.
  * Only what is made while debug mode is on is known in this detail, so turn it on at the start.
- * HEED_DEBUG=1 also keeps freed blocks out of use for longer (hd_empty_cache). If HEED_CPU or
+ * HEED_DEBUG=1 also prints errors and warnings to stderr where the program has set no handler, and
+ * keeps freed blocks out of use for longer (hd_empty_cache). If HEED_CPU or
  * HEED_THREADS is wrong, that is the error, and nothing is turned on or off. */
 HD_API bool hd_set_debug(bool on);
 

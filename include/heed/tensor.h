@@ -124,9 +124,10 @@ HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
  * new tensors belong to the scope around it as before. */
 HD_API hd_scope *hd_scope_open(void);
 /* The same, for a scope that begins at this place in a program. hd_scope_report and the warning of
- * a scope that grows name the place. With HEED_DEBUG=1, the error of a tensor that is used after
- * this scope closed names it, too. HD_SCOPE calls it with __FILE__ and __LINE__. file NULL: the
- * place is not known; otherwise the text must outlive the scope. */
+ * a scope that grows name the place, and so does every message in debug mode. With HEED_DEBUG=1,
+ * the error of a tensor that is used after this scope closed names it, too. HD_SCOPE calls it with
+ * __FILE__ and __LINE__. file NULL: the place is not known; otherwise the text must outlive the
+ * scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 

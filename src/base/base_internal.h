@@ -143,7 +143,10 @@ bool hd__state_given(const char *arg, const void *object, const void *d, const c
 
 /* ---------------------------------------------------------------- start and end */
 
-/* Chooses the CPU level, once. Returns false with an error if HEED_CPU or HEED_THREADS is wrong. */
+/* Reads the environment and chooses the CPU level, once. A failure or a warning calls it, because
+ * the environment says whether they are printed. */
+void hd__start(void);
+/* The same. Returns false with an error if HEED_CPU or HEED_THREADS is wrong. */
 bool hd__init(void);
 
 /* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
@@ -205,8 +208,8 @@ bool hd__given_up(const char *arg, atomic_bool *freed);
 
 /* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
  * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
- * HD__DEBUG_WATCHES: hd_set_debug. */
-enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2 };
+ * HD__DEBUG_WATCHES: hd_set_debug. HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. */
+enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
 {
@@ -224,6 +227,10 @@ static inline bool hd__watching(void)
 /* In debug mode, the module whose forward runs on this thread, as "GPT.blocks.0.attention"; NULL
  * outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
+
+/* From now on, f gives the file and line with which messages end in debug mode: where the program
+ * opened the innermost scope of this thread; NULL: not known. */
+void hd__on_message(const char *(*f)(int *line));
 
 /* What frees the tensors of a scope, in the place of hd__call: hd__scope_end, or in debug mode
  * another text of hd__text_for_ever. */

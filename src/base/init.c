@@ -5,6 +5,7 @@
  * atexit. */
 #include "base/parts.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void fork_child(void)
 
 static void run_start(void)
 {
-    hd__debug_start(HD__DEBUG_WATCHES);
+    hd__debug_start(HD__DEBUG_WATCHES | HD__DEBUG_PRINTS);
     hd__level = hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT, getenv("HEED_CPU"),
                                  start.wrong, sizeof start.wrong);
     long cache = hd__sys_second_cache();
@@ -111,9 +112,16 @@ static void run_start(void)
     atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
 }
 
+void hd__start(void)
+{
+    int before = errno;
+    pthread_once(&start.once, run_start);
+    errno = before;
+}
+
 static bool first_init(void)
 {
-    pthread_once(&start.once, run_start);
+    hd__start();
     return !start.wrong[0] || hd_error_set(HD_VALUE, "%s", start.wrong);
 }
 

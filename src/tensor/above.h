@@ -71,10 +71,12 @@ const hd_tensor *hd__scope_alone(uintptr_t address);
 /* ---------------------------------------------------------------- scopes (scope.c) */
 
 /* HD_SCOPE, which gives up if memory runs out: without a scope of its own, a function
- * would leave its temporaries to the caller, and could succeed while that error stands.
+ * would leave its temporaries to the caller, and could succeed while that error stands. It has no
+ * place: messages tell that of the program's scope.
  *   HD__SCOPE_OR(NULL); */
 #define HD__SCOPE_OR(failure)                                                                      \
-    HD_SCOPE;                                                                                      \
+    hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
+        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(NULL, 0);            \
     if (!HD__JOIN(hd_scope_at_, __LINE__)) {                                                       \
         return failure;                                                                            \
     }                                                                                              \

@@ -21,6 +21,17 @@ HD__TLS hd_scope *hd__top;
 
 /* ---------------------------------------------------------------- opening and closing */
 
+/* The scopes of heed's own have no place. */
+HD__RARE static const char *place_of_scope(int *line)
+{
+    const hd_scope *s = hd__top;
+    while (s && !s->file) {
+        s = s->outer;
+    }
+    *line = s ? s->line : 0;
+    return s ? s->file : NULL;
+}
+
 /* With HEED_DEBUG=1: the text that the tensors of a scope remember when it closes, one for each
  * place in the program that opens scopes. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
@@ -77,6 +88,7 @@ bool hd__scope_enter_thread(void)
         return false;
     }
     hd__live_start();
+    hd__on_message(place_of_scope);
     hd__on_thread_end(close_all);
     hd__thread_arm();
     scopes.root.head.serial = ++scopes.serial;

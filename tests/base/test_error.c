@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "support/child.h"
+#include "support/warnings.h"
 
 START_TEST(first_stands)
 {
@@ -223,6 +224,123 @@ START_TEST(print_handler)
 }
 END_TEST
 
+static void tell_failure(hd_code code, const char *message, void *user)
+{
+    (void)user;
+    fprintf(stderr, "heard %s: %s\n", hd_code_name(code), message);
+}
+
+static void tell_warning(const char *message, void *user)
+{
+    (void)user;
+    fprintf(stderr, "heard %s\n", message);
+}
+
+/* The first failure comes before anything else of heed. */
+static void fail_and_warn(void)
+{
+    hd_error_set(HD_VALUE, "p = %d", 2);
+    hd_error_set(HD_NULL_ARG, "f: x is NULL"); /* because of the first one */
+    hd_warn("w = %d", 3);
+    hd_on_error(tell_failure, NULL);
+    hd_on_warning(tell_warning, NULL);
+    hd_error_set(HD_SHAPE, "q = %d", 4);
+    hd_warn("w = %d", 5);
+    hd_on_error(NULL, NULL);
+    hd_on_warning(NULL, NULL);
+    hd_set_debug(false); /* does not end what the environment asked for */
+    hd_error_set(HD_SHAPE, "q = %d", 6);
+    hd_warn("w = %d", 7);
+}
+
+static void debug_fail_and_warn(void)
+{
+    setenv("HEED_DEBUG", "1", 1);
+    fail_and_warn();
+}
+
+static void warn_and_fail_in_debug(void)
+{
+    setenv("HEED_DEBUG", "1", 1);
+    hd_warn("w = %d", 1);
+    hd_error_set(HD_VALUE, "p = %d", 2);
+}
+
+static void silent_fail_and_warn(void)
+{
+    setenv("HEED_DEBUG", "0", 1);
+    fail_and_warn();
+}
+
+START_TEST(printed_where_there_is_no_handler)
+{
+    static const struct {
+        void (*f)(void);
+        const char *expected;
+    } runs[] = {
+        {debug_fail_and_warn, "VALUE: p = 2\nwarning: w = 3\nheard SHAPE: q = 4\nheard w = 5\n"
+                              "SHAPE: q = 6\nwarning: w = 7\n"},
+        {warn_and_fail_in_debug, "warning: w = 1\nVALUE: p = 2\n"},
+        {silent_fail_and_warn, "heard SHAPE: q = 4\nheard w = 5\n"},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char printed[256];
+        hd_on_warning(NULL, NULL);
+        int status = child_prints(runs[i].f, false, printed, sizeof printed);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        ck_assert_str_eq(printed, runs[i].expected);
+    }
+}
+END_TEST
+
+static const char *place_of_test(int *line)
+{
+    *line = 7;
+    return "folder/a.c";
+}
+
+static const char *long_place(int *line)
+{
+    static char file[301];
+    memset(file, 'f', sizeof file - 1);
+    memcpy(file + 200, "/a", 2);
+    *line = 7;
+    return file;
+}
+
+#define PLACE "; in the scope opened at folder/a.c:7"
+
+START_TEST(ends_with_the_place_in_debug_mode)
+{
+    char text[600];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    hd__on_message(place_of_test);
+    hd_error_set(HD_VALUE, "p = %d", 2);
+    ck_error(HD_VALUE, "p = 2");
+    hd_set_debug(true);
+    hd_error_set(HD_VALUE, "p = %d", 2);
+    ck_assert_str_eq(hd_error_message(), "p = 2" PLACE);
+    snprintf(text + 500, 90, "%s", hd_error_message());
+    hd_error_clear();
+    hd_error_set(HD_USER, "%s", text + 500); /* passed on: told once */
+    ck_error(HD_USER, "p = 2" PLACE);
+    ck_warning(hd_warn("w"), "w" PLACE);
+    memset(text + 500, 'x', 90);
+    hd_error_set(HD_VALUE, "%s", text); /* cut before the place */
+    ck_assert_uint_eq(strlen(hd_error_message()), 511);
+    ck_assert_str_eq(hd_error_message() + 511 - strlen("xx..." PLACE), "xx..." PLACE);
+    hd_error_clear();
+    hd__on_message(long_place);
+    hd_error_set(HD_VALUE, "p");
+    ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 100);
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at /af"));
+    hd_error_clear();
+    hd_set_debug(false);
+    hd__on_message(NULL);
+}
+END_TEST
+
 /* A format that the C library cannot print stands for itself: in the C locale there is no such
  * character. */
 START_TEST(unprintable_message)
@@ -235,9 +353,20 @@ END_TEST
 Suite *suite_error(void)
 {
     const TTest *const tests[] = {
-        first_stands,    ready_messages,      codes,         long_messages,
-        wrapped_message, decimal_point,       per_thread,    handler,
-        abort_handler,   abort_writes_stdout, print_handler, unprintable_message,
+        first_stands,
+        ready_messages,
+        codes,
+        long_messages,
+        wrapped_message,
+        decimal_point,
+        per_thread,
+        handler,
+        abort_handler,
+        abort_writes_stdout,
+        print_handler,
+        unprintable_message,
+        printed_where_there_is_no_handler,
+        ends_with_the_place_in_debug_mode,
     };
     return SUITE_OF("error", tests);
 }

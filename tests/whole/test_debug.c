@@ -324,6 +324,58 @@ START_TEST(a_hint_while_it_is_off)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- the place */
+
+static int forward_line;
+
+static hd_tensor *scoped_forward(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    HD_SCOPE;
+    forward_line = __LINE__ - 1;
+    return hd_scope_return(hd_matmul(x, x));
+}
+
+static const hd_module_type scoped_type = {
+    .size = sizeof scoped_type,
+    .name = "Scoped",
+    .instance_size = sizeof(hd_module),
+    .forward = scoped_forward,
+};
+
+#define TWO_DTYPES                                                                                 \
+    "hd_allclose: a of float32 and b of float64: expected one dtype; hd_to converts one of them"
+#define PLACE "; in the scope opened at " __FILE__ ":%d"
+
+/* hd_allclose opens a scope of its own, and so does hd_forward. */
+START_TEST(messages_end_with_the_scope_of_the_program)
+{
+    char expected[512];
+    hd_tensor *x = hd_zeros(HD_FLOAT32, 1, 2), *wide = hd_ones(HD_FLOAT64, 1);
+    ck_assert(!hd_allclose(x, wide, 0, 0, false));
+    ck_error(HD_DTYPE, TWO_DTYPES);
+    HD_SCOPE;
+    int line = __LINE__ - 1;
+    ck_assert(!hd_allclose(x, wide, 0, 0, false));
+    snprintf(expected, sizeof expected, TWO_DTYPES PLACE, line);
+    ck_error(HD_DTYPE, expected);
+    hd_module *m = hd_module_ready(hd_module_new(&scoped_type));
+    ck_assert_ptr_null(hd_forward(m, x));
+    snprintf(expected, sizeof expected,
+             "hd_matmul: (1, 2) and (1, 2): inner sizes 2 and 1 differ; in Scoped" PLACE,
+             forward_line);
+    ck_error(HD_SHAPE, expected);
+    hd_module_free(m);
+    snprintf(expected, sizeof expected,
+             "hd_log: the result (1, 2) has inf or -inf at (0, 0), and every input is finite" PLACE,
+             line);
+    ck_warning(hd_log(x), expected);
+    hd_set_debug(false);
+    ck_assert(!hd_allclose(x, wide, 0, 0, false));
+    ck_error(HD_DTYPE, TWO_DTYPES);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- live tensors */
 
 enum { MOST_HEARD = 8 };
@@ -523,6 +575,7 @@ Suite *suite_debug(void)
         the_function_that_the_program_called,
         clipping_is_named,
         a_hint_while_it_is_off,
+        messages_end_with_the_scope_of_the_program,
         live_tensors_by_function_and_module,
         makers_of_what_the_graph_saved,
         most_bytes_and_then_most_tensors_come_first,

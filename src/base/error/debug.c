@@ -15,6 +15,7 @@ void hd__debug_start(unsigned int bits)
     const char *text = getenv("HEED_DEBUG");
     if (text && strcmp(text, "1") == 0) {
         atomic_fetch_or(&hd__debug, bits);
+        atomic_store(&hd__warning_on, true);
     }
 }
 

@@ -5,7 +5,10 @@
  * Nothing here allocates, so running out of memory is reported like any other failure.
  *
  * A warning tells of a call that is probably a mistake and that heed does as it was told. It never
- * touches the thread's error, and without a handler it costs one load of a flag. */
+ * touches the thread's error, and without a handler it costs one load of a flag.
+ *
+ * With HEED_DEBUG=1 both are printed where there is no handler. In debug mode every message ends
+ * with the module and the scope in which it was set. */
 #include "base/parts.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 512 };
+enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 
 static HD__TLS struct {
     hd_code code;
@@ -39,6 +42,8 @@ static struct {
     char printed[MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
 } process;
 
+static _Atomic(const char *(*)(int *)) scope_place;
+
 atomic_bool hd__warning_on;
 HD__TLS const char *hd__call;
 
@@ -49,10 +54,11 @@ static const char *const code_names[] = {
 
 enum { CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Puts dots at the end of a message that was cut off, never inside a UTF-8 character. */
-static void mark_cut(char *text)
+/* Puts dots at the end of a message that was cut off to this size, never inside a UTF-8
+ * character. */
+static void mark_cut(char *text, size_t size)
 {
-    size_t end = MESSAGE_SIZE - 4;
+    size_t end = size - 4;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
         end--;
     }
@@ -69,7 +75,7 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     if (length < 0) {
         snprintf(text + begin, (size_t)(MESSAGE_SIZE - begin), "%s", format);
     } else if (begin + length >= MESSAGE_SIZE) {
-        mark_cut(text);
+        mark_cut(text, MESSAGE_SIZE);
     }
 }
 
@@ -80,19 +86,46 @@ static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list
     format_from(begin, text, format, args);
 }
 
-/* In debug mode, a message ends with the module whose forward runs. */
-static void error_add_module(char text[MESSAGE_SIZE])
+void hd__on_message(const char *(*f)(int *line))
 {
-    size_t n = strlen(text), left = MESSAGE_SIZE - n;
-    if (snprintf(text + n, left, "; in %s", hd__module) >= (int)left) {
-        mark_cut(text);
+    atomic_store(&scope_place, f);
+}
+
+/* In debug mode, a message ends with the module whose forward runs, unless that is NULL, and with
+ * the program's innermost scope. One that is passed on, as by a handler, ended so already. */
+static void add_place(char text[MESSAGE_SIZE], const char *module)
+{
+    static const char words[] = "; in the scope opened at ";
+    if (!hd__watching() || strstr(text, words)) {
+        return;
     }
+    int line = 0;
+    const char *(*f)(int *) = atomic_load(&scope_place), *file = f ? f(&line) : NULL;
+    char place[PLACE_SIZE] = "";
+    if (file) {
+        size_t length = strlen(file), most = 100; /* of a longer name the end is kept */
+        snprintf(place, sizeof place, "%s%s:%d", words, file + (length > most ? length - most : 0),
+                 line);
+    }
+    size_t n = strlen(text), size = MESSAGE_SIZE - strlen(place);
+    if (module) {
+        n += (size_t)snprintf(text + n, MESSAGE_SIZE - n, "; in %s", module);
+    }
+    if (n >= size) {
+        mark_cut(text, size);
+    }
+    strcat(text, place);
 }
 
 static handlers handlers_now(void)
 {
     HD__LOCKED(hd__handlers_lock);
-    return process.now;
+    handlers now = process.now;
+    if (hd__debug_any() & HD__DEBUG_PRINTS) {
+        now.error = now.error ? now.error : hd_error_print;
+        now.warning = now.warning ? now.warning : hd_warning_print;
+    }
+    return now;
 }
 
 static void call_handler(hd_code code, const char *text)
@@ -123,9 +156,8 @@ void *hd_error_set(hd_code code, const char *format, ...)
     va_start(args, format);
     format_from(0, text, format, args);
     va_end(args);
-    if (hd__module) {
-        error_add_module(text);
-    }
+    hd__start();
+    add_place(text, hd__module);
     thread_error.count++;
     thread_error.uncleared++;
     if (thread_error.code == HD_OK) {
@@ -233,6 +265,7 @@ void hd__assert_failed(const char *file, int line, const char *function, const c
 
 void hd_warn(const char *format, ...)
 {
+    hd__start();
     handlers now = hd__warns() && !warning ? handlers_now() : (handlers){0};
     if (!now.warning) {
         return;
@@ -243,6 +276,7 @@ void hd_warn(const char *format, ...)
     va_start(args, format);
     message_of_call(text, format, args);
     va_end(args);
+    add_place(text, NULL);
     HD__CALLS_BACK;
     warning = true;
     now.warning(text, now.warning_user);
@@ -256,7 +290,8 @@ void hd_on_warning(hd_warning_handler handler, void *user)
     process.now.warning = handler;
     process.now.warning_user = user;
     process.printed[0] = '\0';
-    atomic_store_explicit(&hd__warning_on, handler != 0, memory_order_relaxed);
+    atomic_store_explicit(&hd__warning_on, handler || hd__debug_any() & HD__DEBUG_PRINTS,
+                          memory_order_relaxed);
 }
 
 static bool is_repeated(const char *message)
