@@ -210,6 +210,7 @@ static void packed_attention(void)
 int main(void)
 {
     HD_SCOPE;
+    hd_on_warning(hd_warning_print, NULL);
     hd_tensor *inputs = your_journey();             /* (6, 3) */
     hd_tensor *batch = hd_stack(0, inputs, inputs); /* (2, 6, 3) */
     hd_tensor *W[3], *queries, *keys;               /* (3, 2) each, (6, 2), (6, 2) */

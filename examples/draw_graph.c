@@ -147,6 +147,7 @@ static int draw(const char *what, const char *path, const hd_graph_options *o)
 int main(int argc, char **argv)
 {
     open_standard_files();
+    hd_on_warning(hd_warning_print, NULL);
     int about = about_status(argc, argv, "draw_graph", help);
     if (about >= 0) {
         return about;

@@ -454,6 +454,7 @@ int main(int argc, char **argv)
 {
     run r = {.a = {.seed = 123}};
     open_standard_files();
+    hd_on_warning(hd_warning_print, NULL);
     int about = about_status(argc, argv, "finetune", help);
     if (about >= 0) {
         return about;
@@ -464,7 +465,6 @@ int main(int argc, char **argv)
     if (r.a.pictures && !pictures_folder(argv[0], r.a.pictures)) {
         return 1;
     }
-    hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed((int64_t)r.a.seed);
     bool ok = finetune(&r) && hd_error_code() == HD_OK;
     ok = stdout_written(argv[0]) && ok; /* before the message */

@@ -89,6 +89,7 @@ static int find_mistakes(hd_tensor *inputs)
 int main(void)
 {
     HD_SCOPE;
+    hd_on_warning(hd_warning_print, NULL);
     hd_tensor *inputs = hd_tensor_of(embeddings, 3, 3); /* (3, 3) */
     hd_tensor *query = hd_getitem(inputs, 1);           /* (3,), the word "shiny" */
 

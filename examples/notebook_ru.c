@@ -211,5 +211,6 @@ static const cell cells[] = {
 
 int main(int argc, char **argv)
 {
+    hd_on_warning(hd_warning_print, NULL);
     return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, free_modules);
 }

@@ -208,6 +208,7 @@ static int plot(const char *program, const char *dir)
 int main(int argc, char **argv)
 {
     open_standard_files();
+    hd_on_warning(hd_warning_print, NULL);
     int about = about_status(argc, argv, "plot_log", help);
     if (about >= 0) {
         return about;

@@ -51,7 +51,6 @@ bool pretrained_load(pretrained *p, const arguments *a)
     hd_pretrained_options o = hd_pretrained_defaults();
     o.dtype = a->bfloat16 ? HD_BFLOAT16 : HD_FLOAT32;
     *p = (pretrained){0};
-    hd_on_warning(hd_warning_print, NULL);
     snprintf(path, sizeof path, "%s/tokenizer.json", a->from);
     bool ok = hd_generate_options_load(a->from, &p->how);
     p->tokenizer = ok ? hd_tokenizer_json(path) : NULL;

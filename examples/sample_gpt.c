@@ -301,6 +301,7 @@ static bool run(const arguments *a, const char *prompt, writing_speed *speed)
 int main(int argc, char **argv)
 {
     arguments a = {.length = NAN, .temperature = NAN, .top_k = NAN, .top_p = NAN, .seed = 123};
+    hd_on_warning(hd_warning_print, NULL);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             fputs(help, stdout);

@@ -412,6 +412,7 @@ int main(int argc, char **argv)
 {
     arguments a = {.steps = 400, .seed = 123, .demand = true};
     open_standard_files();
+    hd_on_warning(hd_warning_print, NULL);
     int about = about_status(argc, argv, "train_attention", help);
     if (about >= 0) {
         return about;

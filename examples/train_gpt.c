@@ -467,6 +467,7 @@ static int run_program(int argc, char **argv, arguments *a)
 int main(int argc, char **argv)
 {
     open_standard_files();
+    hd_on_warning(hd_warning_print, NULL);
     bool started = ranks_start(&argc, &argv);
     int status = 1;
     if (print_about(argc, argv)) {

@@ -202,6 +202,7 @@ static void check_the_gradient(void)
 
 int main(void)
 {
+    hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed(123);
     show_the_module();
     show_the_tower();

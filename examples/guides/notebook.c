@@ -76,6 +76,7 @@ static void numbers(hd_tensor *inputs) /* (6, 3) */
 int main(void)
 {
     hd_on_error(hd_error_abort, NULL);
+    hd_on_warning(hd_warning_print, NULL);
     hd_tensor *inputs = hd_tensor_of(words, 6, 3); /* (6, 3) */
     one_query(inputs);
     all_queries(inputs);

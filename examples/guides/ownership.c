@@ -107,6 +107,7 @@ static void use_another_thread(void)
 int main(void)
 {
     hd_on_error(hd_error_abort, NULL);
+    hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed(123);
     show_a_scope();
     keep_the_best();

@@ -40,6 +40,7 @@ int main(int argc, char **argv)
         return 2;
     }
     hd_on_error(hd_error_abort, NULL);
+    hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed(123);
     hd_tensor *x = hd_rand(HD_FLOAT32, 1, 4, 3); /* (1, 4, 3) */
     hd_module *model = model_new();

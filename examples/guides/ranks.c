@@ -65,6 +65,7 @@ static bool save(hd_module *model, const char *path)
 
 int main(int argc, char **argv)
 {
+    hd_on_warning(hd_warning_print, NULL);
     hd_mpi_init(&argc, &argv);
     hd_manual_seed(123);
     hd_module *model = hd_linear_new(2, 2, true);

@@ -320,6 +320,7 @@ static void train_and_resume(const char *checkpoint)
 int main(void)
 {
     hd_on_error(hd_error_abort, NULL);
+    hd_on_warning(hd_warning_print, NULL);
     hd_manual_seed(123);
     smallest_loop();
 
