@@ -88,6 +88,7 @@ static void run_table(const table *t, source from)
 
 START_TEST(every_block_refused_in_turn)
 {
+    warnings_expected();
     run_table(tables[_i], ALLOCATOR);
 }
 END_TEST
@@ -95,6 +96,7 @@ END_TEST
 /* A call that opens a scope then asks for a block for it, too. */
 START_TEST(every_block_in_many_scopes)
 {
+    warnings_expected();
     run_table(tables[_i], DEEP);
 }
 END_TEST
@@ -102,6 +104,7 @@ END_TEST
 /* The caches are on, as in a program. A call may do without a block that the system refuses. */
 START_TEST(malloc_fails_in_turn)
 {
+    warnings_expected();
     const table *t = tables[_i];
     bool beside =
         strcmp(t->name, "io") == 0 || strcmp(t->name, "viz") == 0 || strcmp(t->name, "config") == 0;
