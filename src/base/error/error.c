@@ -22,12 +22,11 @@ enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 static HD__TLS struct {
     hd_code code;
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
+    bool in_warning; /* a warning of what its handler calls is not passed to it */
     uint64_t count;
     uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
     char message[MESSAGE_SIZE];
 } thread_error;
-
-static HD__TLS bool warning; /* a warning of what its handler calls is not passed to it */
 
 typedef struct handlers {
     hd_error_handler error;
@@ -266,7 +265,7 @@ void hd__assert_failed(const char *file, int line, const char *function, const c
 void hd_warn(const char *format, ...)
 {
     hd__start();
-    handlers now = hd__warns() && !warning ? handlers_now() : (handlers){0};
+    handlers now = hd__warns() && !thread_error.in_warning ? handlers_now() : (handlers){0};
     if (!now.warning) {
         return;
     }
@@ -278,9 +277,9 @@ void hd_warn(const char *format, ...)
     va_end(args);
     add_place(text, NULL);
     HD__CALLS_BACK;
-    warning = true;
+    thread_error.in_warning = true;
     now.warning(text, now.warning_user);
-    warning = false;
+    thread_error.in_warning = false;
     errno = cause;
 }
 
