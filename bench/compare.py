@@ -56,7 +56,7 @@ VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tune
 
 # What a row of bfloat16 is compared with, instead of PyTorch.
 BESIDE = {"hf/tokens/bfloat16": ["float32", "llama.cpp"], "hf/prompt/bfloat16": ["float32"],
-          "hf/lora/bfloat16": ["float32"]}
+          "hf/lora/bfloat16": ["float32"], "hf/lora-48/bfloat16": ["float32"]}
 
 
 class Worker:

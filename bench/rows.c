@@ -87,6 +87,7 @@ const bench_row bench_rows[] = {
     HF("hf/prompt", kind_hf_generate, 512, 1),
     {"hf/step/float32", &kind_hf_step, {256, 0, 0}},
     HF("hf/lora", kind_hf_step, 256, 8),
+    HF("hf/lora-48", kind_hf_step, 48, 8),
     {"hf/load", &kind_hf_load, {0}},
 #endif
     ATTENTION("growth/tokens/128", 1, 128, 768, 12),
