@@ -132,11 +132,10 @@ const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[
 
 enum { MUCH = 1 << 30 }; /* bytes */
 
-void hd__watch_memory(const hd_tensor *y)
+void hd__watch_memory(hd__node *loss, const char *made_by)
 {
     static HD__TLS int64_t next = MUCH;
-    hd__node *loss = y->attachment;
-    if (loss && loss->ended) {
+    if (loss->ended) {
         loss->ended = HD__ENDED_LOSS;
     }
     const int64_t live = hd__top->outer ? 0 : hd__counted(HD__BYTES);
@@ -148,7 +147,7 @@ void hd__watch_memory(const hd_tensor *y)
     const hd_tensor *largest = NULL;
     for (const hd_tensor *t = hd__top->first; t; t = t->next) {
         const hd__node *n = t->attachment;
-        graphs += n && n->ended == HD__ENDED_LOSS && t->made_by == y->made_by;
+        graphs += n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
         if (n && n->ended && !t->base) {
             held += (int64_t)t->storage->nbytes;
             largest = largest && largest->numel >= t->numel ? largest : t;
