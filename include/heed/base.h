@@ -166,6 +166,21 @@ HD_API void hd_warning_print(const char *message, void *user);
  * HEED_THREADS is wrong, that is the error, and nothing is turned on or off. */
 HD_API bool hd_set_debug(bool on);
 
+/* Two more variables of the environment let a program be watched without a change to it. They are
+ * read at the start, and print to stderr; results stay the same.
+ *   HEED_TRACE=1         each op when its result is ready, with the shapes of its inputs and of its
+ *                        result, and the module whose forward runs; each module's forward, when it
+ *                        begins and when it ends; and each step of an optimizer. The last word is
+ *                        the node of the result, or the node's name without "Backward" where
+ *                        nothing is recorded. What runs inside of a forward stands further right.
+ *   HEED_TRACE=backward  each node when hd_backward or hd_grad_of comes to it, with the shapes of
+ *                        its gradient and of those that its inputs get, and the call that recorded
+ *                        it. The ops of a user's backward, or of a hook, stand below their node.
+ *   HEED_TRACE=all       both
+ *   HEED_PROFILE=1       where the time went, when the program ends (hd_profile in tensor.h)
+ * Each line is written at once. Those of a second thread begin with "thread 2: ", and so on. 0 and
+ * an empty text ask for nothing. With any other value every call fails, and says so. */
+
 /* ---------------------------------------------------------------- memory */
 
 /* All memory of heed comes from hd_alloc. Both functions are thread safe; hd_free takes NULL. */

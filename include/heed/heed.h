@@ -18,7 +18,8 @@
  *    hd_data gave, must not be used after their scope closed.
  *
  * 2. Errors: no function aborts or exits, and nothing prints unless the environment asks for it.
- *    (HEED_DEBUG=1 prints errors and warnings to stderr where the program has set no handler.)
+ *    (HEED_DEBUG=1 prints errors and warnings to stderr where the program has set no handler;
+ *    HEED_TRACE and HEED_PROFILE print what the program does.)
  *    A call that fails returns NULL (false, -1 for sizes, NaN for hd_item) and sets the thread's
  *    error: hd_error_code() and hd_error_message(). The message names the function that the
  *    program called, or that a module's forward called, the values and what was expected. A call

@@ -151,6 +151,25 @@ HD_API bool hd_scope_report(FILE *f);
  * scopes closed. Returns how many are live; -1 if memory runs out. */
 HD_API int64_t hd_tensor_report(void);
 
+/* Writes to f where the time went so far, if HEED_PROFILE=1 was in the environment when the program
+ * started; otherwise fails with HD_STATE. The end of the program writes the same to stderr. There
+ * is one table by module and one by op, over all threads, the longest time first:
+ *   calls    how often the op ran, or the forward of the module. A function that is made of
+ *            several ops counts each of them.
+ *   time     of the op itself, forward and backward. A module has the ops of its own forward, and
+ *            not those of the modules inside it. An op runs from the first tensor that its call
+ *            makes until its result is ready.
+ *   share    of the whole, which is the time of each thread from its first tensor on. The last row
+ *            has what is no op: the program's own code, and what heed does between ops.
+ *   bytes    of the results in forward; a view, or a change in place, has none
+ *   FLOP     the operations of products and of attention that were computed, forward and backward:
+ *            2 m n k for (m, k) times (k, n); 2 w (d + dv) for attention and 2 w (3 d + 2 dv) for
+ *            its backward, with w weights that is_causal leaves, keys of d elements and values of
+ *            dv. FLOP/s: the same by the time.
+ * Profiling changes no result, and lets no call fail. What the table of 8192 rows lacks room or
+ * memory for is counted together, in one row. */
+HD_API bool hd_profile(FILE *f);
+
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own now */
 HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all threads */
 

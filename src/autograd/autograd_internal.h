@@ -385,6 +385,26 @@ static inline bool hd__edge_of(const hd_tensor *x, hd__edge *e)
     return true;
 }
 
+/* ---------------------------------------------------------------- tracing (tell.c) */
+
+/* While hd__listening: op made ys of a->in. */
+HD__RARE void hd__tell_record(const hd__op *op, int n_out, hd_tensor *const *ys,
+                              const hd__record_args *a);
+/* While hd__telling: the same of a call that records nothing (op NULL), or had recorded before it
+ * computed. Returns y; nothing is told of NULL. */
+HD__RARE hd_tensor *hd__tell_result(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in);
+static inline hd_tensor *hd__told(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in)
+{
+    return hd__telling() ? hd__tell_result(op, y, n_in, in) : y;
+}
+/* The forward of a user's op has ended, which was a span (above.h). n is its node; n_out is 0 if it
+ * failed. */
+HD__RARE void hd__tell_user_op(int64_t began, hd__node *n, int n_out, hd_tensor *const *ys,
+                               hd_tensor *const *in);
+/* While hd__telling: a span for n's backward, with its hooks. */
+HD__RARE int64_t hd__tell_node(const hd__node *n);
+HD__RARE void hd__tell_node_end(int64_t began, const hd__node *n);
+
 /* ---------------------------------------------------------------- debug mode (watch.c) */
 
 /* What inputs have besides finite numbers, and a warning if the result has more than that. */

@@ -249,6 +249,14 @@ static bool run_held(run *r, hd__node *n)
     return ok;
 }
 
+HD__RARE static bool run_told(run *r, hd__node *n)
+{
+    int64_t began = hd__tell_node(n);
+    bool ok = run_held(r, n);
+    hd__tell_node_end(began, n);
+    return ok;
+}
+
 /* A node has passed its gradient on to this leaf. A leaf that is counted runs as soon as its last
  * edge has passed; when it comes out of the heap later, nothing is left to do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
@@ -425,7 +433,7 @@ bool hd__run_walk(hd__run *r)
     bool ok = true;
     while (ok && r->len) {
         hd__node *n = hd__run_pop(r);
-        ok = run_held(r, n);
+        ok = hd__telling() ? run_told(r, n) : run_held(r, n);
         hd__node_release(n);
     }
     return ok;

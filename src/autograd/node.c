@@ -103,7 +103,7 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
         hd__describe_output(n, k, ys[k]);
     }
     n->complete = true;
-    if (ys && hd__watching()) {
+    if (ys && hd__listening()) {
         hd__watch_node(n, ys[0], changing);
     }
     return n;

@@ -50,7 +50,7 @@ static bool is_view(const hd_tensor *y, const hd__record_args *a)
 
 void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
-    if (!hd__warns() || op->fills || in_backward || is_view(ys[0], a)) {
+    if (!hd__watching() || !hd__warns() || op->fills || in_backward || is_view(ys[0], a)) {
         return;
     }
     unsigned int before = hd__watch_inputs(a->n_in, a->in);

@@ -210,6 +210,8 @@ bool hd__given_up(const char *arg, atomic_bool *freed);
  * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
  * HD__DEBUG_WATCHES: hd_set_debug. HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. */
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
+/* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
+enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
 {
@@ -223,9 +225,20 @@ static inline bool hd__watching(void)
 {
     return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
 }
+/* Is anything traced or profiled? */
+static inline bool hd__telling(void)
+{
+    return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
+}
+/* Either of the two, where one look at the flags serves both. */
+static inline bool hd__listening(void)
+{
+    return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
+}
+extern pthread_mutex_t hd__profile_lock; /* of profile.c in tensor; a fork takes it with base's */
 
-/* In debug mode, the module whose forward runs on this thread, as "GPT.blocks.0.attention"; NULL
- * outside of any forward. nn sets it; the text stays for ever. */
+/* While hd__listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
+ * NULL outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__module;
 
 /* From now on, f gives the file and line with which messages end in debug mode: where the program

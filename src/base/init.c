@@ -70,7 +70,8 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
  * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
 static pthread_mutex_t *const locks[] = {
-    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
+    &hd__profile_lock, &hd__pool_lock,    &hd__count_lock,
+    &hd__heap_lock,    &hd__lasting_lock, &hd__handlers_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };
@@ -106,6 +107,9 @@ static void run_start(void)
     hd__second_cache = cache > 0 ? cache : hd__second_cache;
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
+    }
+    if (!start.wrong[0]) {
+        hd__tells_start(start.wrong, sizeof start.wrong);
     }
     pthread_atfork(fork_prepare, fork_done, fork_child);
     atexit(hd_shutdown);

@@ -16,7 +16,7 @@ typedef struct frame {
     uint64_t serial;   /* of that scope */
     uint64_t failures; /* those of the frame around, so far */
     bool by_begin;     /* hd_forward_end will end it */
-    const char *name;  /* in debug mode: of the module around */
+    const char *name;  /* while hd__listening: of the module around */
     hd__draws draws;   /* long, so no frame is copied */
 } frame;
 
@@ -35,7 +35,7 @@ static const char *own_name(const hd_module *m)
     return m->type->name;
 }
 
-/* For debug mode: the names that lead to m from the module that nobody holds, "GPT.blocks.0". Of a
+/* The names that lead to m from the module that nobody holds, "GPT.blocks.0". Of a
  * long path the end is kept. */
 HD__RARE static const char *path_of(const hd_module *m)
 {
@@ -57,7 +57,8 @@ HD__RARE static const char *path_of(const hd_module *m)
     return hd__text_for_ever(text + at);
 }
 
-static frame *push(hd_module *m, bool by_begin)
+/* x: what forward is called with; NULL: not known */
+static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
 {
     if (hd__warns() && top && !m->priv->parent) {
         hd__watch_child(top->m, m);
@@ -77,8 +78,9 @@ static frame *push(hd_module *m, bool by_begin)
     f->name = hd__module;
     hd__draws_begin(&f->draws);
     top = f;
-    if (hd__watching()) {
+    if (hd__listening()) {
         hd__module = path_of(m);
+        hd__tell_forward(m->type->name, x);
     }
     return f;
 }
@@ -98,6 +100,9 @@ static void leave_top(hd_tensor *y)
     frame *left = top;
     top = left->outer;
     hd__draws_end(&left->draws, y);
+    if (hd__telling()) {
+        hd__tell_forward_end(y);
+    }
     hd__module = left->name;
     if (y) {
         hd_scope_return(y);
@@ -173,14 +178,14 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
                         "%s has no forward: expected a module whose hd_module_type has one",
                         m->type->name);
     }
-    frame *f = push(m, false);
+    frame *f = push(m, x, false);
     return f ? forward_finish(f, run_forward(m, x)) : NULL;
 }
 
 bool hd_forward_begin(hd_module *m)
 {
     HD__CALL("hd_forward_begin");
-    return hd__object("m", m) && push(m, true);
+    return hd__object("m", m) && push(m, NULL, true);
 }
 
 hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)

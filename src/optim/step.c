@@ -64,6 +64,7 @@ bool hd_optim_step(hd_optim *o)
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
+    int64_t began = hd__telling() ? hd__span_begin() : 0;
     hd__walk w;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
     bool ok = hd__walk_begin(&w, o->n) && todo;
@@ -78,6 +79,9 @@ bool hd_optim_step(hd_optim *o)
     if (ok) {
         hd__walk_all(&w, true, step_run, todo);
         o->stepped = o->scheduled;
+    }
+    if (hd__telling()) {
+        hd__tell_step(began, o->type->name, ok ? w.n : -1, o->n);
     }
     hd_free(w.x);
     hd_free(todo);

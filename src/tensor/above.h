@@ -103,6 +103,20 @@ bool hd__scopes_wrong(const char *who, int above);
 /* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
 const char *hd__text_give(hd__text *t);
 
+/* ---------------------------------------------------------------- tracing (trace.c, profile.c) */
+
+/* All of these may be called whatever is asked for; to ask hd__telling first costs nothing. */
+
+/* The forward of a module of that type begins, as hd__module, on x (NULL: not known), or ends with
+ * y (NULL: it failed). */
+HD__RARE void hd__tell_forward(const char *type, hd_tensor *x);
+HD__RARE void hd__tell_forward_end(hd_tensor *y);
+
+/* From hd__span_begin, which gives `began`, to the end, the profile counts nothing else. */
+HD__RARE int64_t hd__span_begin(void);
+/* The step that began then has ended: n of all parameters had a gradient; n is -1 if it failed. */
+HD__RARE void hd__tell_step(int64_t began, const char *type, int64_t n, int64_t all);
+
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 
 /* A saving function writes all of its entries to d or none: it fills `fresh`, a new dictionary, and

@@ -201,9 +201,20 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
+/* The weights that are computed: query i sees the keys before i + sees. */
+static int64_t seen_keys(const hd__attention_call *c)
+{
+    const hdk_head *h = &c->head;
+    int64_t growing = h->s - h->sees < h->l ? h->s - h->sees : h->l;
+    return c->heads * (growing * h->sees + growing * (growing - 1) / 2 + (h->l - growing) * h->s);
+}
+
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
+    if (hd__telling()) {
+        hd__heard()->flop += 2 * seen_keys(c) * (c->head.d + c->head.dv);
+    }
     set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
     return run(&t);
@@ -228,6 +239,9 @@ static bool run_parts(attention_task *t, hd_tensor *dq)
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
+    if (hd__telling()) {
+        hd__heard()->flop += 2 * seen_keys(c) * (3 * c->head.d + 2 * c->head.dv);
+    }
     set_up(&t, c, x, true);
     cut_heads(&t, c->head.s, t.kernel->key_block);
     return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);

@@ -266,8 +266,8 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
     /* A storage made in debug mode has a release function, and one look at that is cheaper. */
-    if (HD__UNLIKELY(s->release) && hd__watching()) {
-        hd__live_add(t, hd__module);
+    if (HD__UNLIKELY(s->release) && hd__listening()) {
+        hd__live_new(t);
     }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
@@ -355,8 +355,8 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     if (!y) {
         return NULL;
     }
-    if (hd__watching()) {
-        hd__live_add(y, hd__module);
+    if (hd__listening()) {
+        hd__live_new(y);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;

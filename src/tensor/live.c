@@ -45,12 +45,21 @@ static void live_prepare(void)
     hd__memory_note = note_memory;
     pthread_atfork(live_lock, live_unlock, live_unlock);
     hd__on_shutdown(report_at_shutdown);
+    hd__profile_prepare();
 }
 
 void hd__live_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, live_prepare);
+}
+
+void hd__live_new(hd_tensor *t)
+{
+    hd__profile_begin();
+    if (hd__watching()) {
+        hd__live_add(t, hd__module);
+    }
 }
 
 void hd__live_add(hd_tensor *t, const char *made_in)
@@ -79,6 +88,7 @@ void hd__live_remove(hd_tensor *t)
 
 void hd__changed_by(hd_tensor *x)
 {
+    hd__profile_begin();
     if (x->storage->release) {
         x->storage->changed_by = hd__call;
         x->storage->changed_in = hd__module;

@@ -323,11 +323,11 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 /* Converts value as PyTorch's fill_ does. Changes no version. Returns x. */
 hd_tensor *hd__fill(hd_tensor *x, hd_scalar value);
 
-/* In debug mode: function is about to change x in place. */
+/* While hd__listening: function is about to change x in place. */
 HD__RARE void hd__changed_by(hd_tensor *x);
 static inline void hd__changes(hd_tensor *x)
 {
-    if (hd__watching()) {
+    if (hd__listening()) {
         hd__changed_by(x);
     }
 }
@@ -433,12 +433,60 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
  * errors are those of PyTorch's view. */
 bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
-/* The list of live tensors of debug mode (live.c). A thread calls hd__live_start before its first
+/* The list of live tensors of debug mode, and what else is to be done for a new tensor while
+ * hd__listening (live.c). A thread calls hd__live_start before its first
  * tensor, so that forks hold the list's lock before any tensor is in it: a fork that had begun
  * before would not, and the child could wait for a thread that it does not have. */
 HD__RARE void hd__live_start(void);
+HD__RARE void hd__live_new(hd_tensor *t);
 HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
 HD__RARE void hd__live_remove(hd_tensor *t);
+
+/* ---------------------------------------------------------------- tracing (trace.c, profile.c) */
+
+/* A line of HEED_TRACE. What does not fit is left out. */
+enum { HD__LINE_MOST = 1000 };
+typedef struct hd__line {
+    int len;
+    char text[HD__LINE_MOST + 5];
+} hd__line;
+
+/* What a thread remembers while hd__telling. It is no thread-local variable, because a library that
+ * is loaded late may have few of them. */
+typedef struct hd__hearing {
+    int thread;          /* its number in lines, from 1 on; 0: it wrote none yet */
+    int depth;           /* of the forwards and backwards that run, in lines */
+    const char *walking; /* hd__call of the backward whose node runs; NULL: none */
+    int spans;           /* that have begun and not ended */
+    int64_t seen;        /* the time up to here is in the profile; 0: no tensor was made yet */
+    const char *call;    /* that began an op at `began`, when so many calls had failed; or NULL */
+    int64_t began;
+    uint64_t failures;
+    int64_t flop; /* that were computed since an op or a span began */
+} hd__hearing;
+
+HD__RARE hd__hearing *hd__heard(void); /* never NULL */
+
+HD__RARE void hd__line_begin(hd__line *l, const char *name);
+HD__RARE void hd__line_add(hd__line *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+HD__RARE void hd__line_tensors(hd__line *l, int64_t n, hd_tensor *const *x); /* " (2, 3) None" */
+/* Adds the module, or NULL, and writes the line. */
+HD__RARE void hd__line_end(hd__line *l, const char *module);
+
+/* What HEED_PROFILE counts under a name and in a module. */
+typedef struct hd__profiled {
+    const char *name, *module; /* texts that last; "": a forward of the module; NULL: no module */
+    int64_t calls, time, backward; /* nanoseconds; backward: the part of the time in backward */
+    int64_t bytes, flop;
+} hd__profiled;
+
+void hd__profile_prepare(void);
+HD__RARE void hd__profile_begin(void); /* hd__call begins an op, if it did not yet */
+/* What began then has ended, with so many calls and bytes; its time is that of a backward if there
+ * are no calls. HD__NO_SPAN: an op of hd__profile_begin, or a forward. */
+HD__RARE void hd__profile_end(int64_t began, const hd__profiled *e);
+enum { HD__NO_SPAN = -1 };
 
 static inline uintptr_t hd__seal_of(const hd_tensor *t)
 {

@@ -28,6 +28,7 @@ DO(CALL, hd_scope_return, "", {
     keep(o, thing_of_tensor(y));
 })
 ROW(hd_scope_report, "", hd_scope_report(w->stream))
+SKIP_ROW(hd_profile, "it needs HEED_PROFILE=1; tests/heard refuses it memory")
 NEVER_ROW(hd_scope_count, hd_scope_count() > 0)
 NEVER_ROW(hd_tensor_count, hd_tensor_count() > 0)
 ROW(hd_tensor_report, "", hd_tensor_report() > 0)

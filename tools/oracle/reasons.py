@@ -19,7 +19,7 @@ REASONS = {
         "hd_on_backward_end hd_backward_depth hd_set_backward_grad",
     "Python counts references; tests/tensor has the scopes":
         """hd_assign hd_scope_open_at hd_scope_return hd_scope_report hd_scope_count hd_tensor_count
-        hd_tensor_report
+        hd_tensor_report hd_profile
         hd_scope_cleanup hd_grad_mode_cleanup""",
     "it is part of the headers' macros, or makes a number of C":
         """hd_scalar_int hd_scalar_double hd_scalar_self hd_tensor_of_checked hd_from_data_checked

@@ -8,7 +8,8 @@ static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
         return NULL;
     }
     hd_dtype d = hd__promote(a, b);
-    return hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
+    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
+    return hd__told(NULL, y, 2, (hd_tensor *[]){a, b});
 }
 
 static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
@@ -18,8 +19,9 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
         return NULL;
     }
     hd_dtype d = hd__promote_scalar(x, s);
-    return hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
-                          hd__number_of(&number, d, s));
+    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
+                                  hd__number_of(&number, d, s));
+    return hd__told(NULL, y, 1, &x);
 }
 
 /* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
@@ -35,7 +37,11 @@ static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
     hd_tensor *y = b ? hd__elementwise_out(HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
     a = y ? hd__cast(a, HD_BOOL) : NULL;
     b = a ? hd__cast(b, HD_BOOL) : NULL;
-    return b ? hd_scope_return(hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b})) : NULL;
+    if (!b) {
+        return NULL;
+    }
+    hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
+    return hd__told(NULL, hd_scope_return(y), 2, (hd_tensor *[]){a, b});
 }
 
 hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
@@ -137,8 +143,9 @@ hd_tensor *hd_logical_not(hd_tensor *x)
         return NULL;
     }
     hd_dtype d = x->dtype;
-    return hd__map_binary(hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
-                          hd__number_of(&zero, d, hd_scalar_int(0)));
+    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
+                                  hd__number_of(&zero, d, hd_scalar_int(0)));
+    return hd__told(NULL, y, 1, &x);
 }
 
 /* ---------------------------------------------------------------- whole tensors */

@@ -48,7 +48,7 @@ hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
 hd_tensor *hd_detach(hd_tensor *x)
 {
     HD__CALL("hd_detach");
-    return hd__any_arg("x", x, false) ? hd__alias_of(x) : NULL;
+    return hd__any_arg("x", x, false) ? hd__told(NULL, hd__alias_of(x), 1, &x) : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */

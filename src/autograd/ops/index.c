@@ -310,5 +310,5 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     for (int64_t i = 0; i < index->numel; i++) {
         to[i * num_classes + at[i]] = 1;
     }
-    return y;
+    return hd__told(NULL, y, 1, &index);
 }

@@ -76,7 +76,7 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     if (hd__watching()) {
         hd__watch_result(before, x);
     }
-    return x;
+    return hd__told(record, x, (int)a->n_in, a->in);
 }
 
 /* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
@@ -186,7 +186,7 @@ static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
     if (!hd__any_arg("x", x, false) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
         return NULL;
     }
-    return hd__fill(x, s);
+    return hd__told(op, hd__fill(x, s), 1, &x);
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
@@ -278,5 +278,5 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }
-    return select(hd__map, x, x, read, value);
+    return hd__told(&masked_fill_op, select(hd__map, x, x, read, value), 1, &x);
 }

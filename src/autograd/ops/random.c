@@ -348,7 +348,8 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     }
     int64_t sizes[] = {p->sizes[0], n};
     hd_tensor *y = hd__empty(HD_INT64, p->ndim, sizes + (p->ndim == 1));
-    return y && draw_with_replacement(y, flat, m, n) ? y : NULL;
+    bool ok = y && draw_with_replacement(y, flat, m, n);
+    return hd__told(NULL, ok ? y : NULL, 1, &p);
 }
 
 /* ---------------------------------------------------------------- in place */
@@ -371,7 +372,8 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    return hd__overwrites(&uniform_op, x) ? hd__uniform_fill(x, a, b) : NULL;
+    return hd__overwrites(&uniform_op, x) ? hd__told(&uniform_op, hd__uniform_fill(x, a, b), 1, &x)
+                                          : NULL;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
@@ -379,7 +381,9 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
     HD__CALL("hd_normal_");
     bool ok = hd__float_x(x) &&
               (std >= 0 || hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
-    return ok && hd__overwrites(&normal_op, x) ? hd__normal_fill(x, mean, std) : NULL;
+    return ok && hd__overwrites(&normal_op, x)
+               ? hd__told(&normal_op, hd__normal_fill(x, mean, std), 1, &x)
+               : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
@@ -393,7 +397,7 @@ hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
         return NULL;
     }
     hd__bernoulli_fill(x, bytes, p);
-    return x;
+    return hd__told(&bernoulli_inplace_op, x, 1, &x);
 }
 
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
@@ -401,5 +405,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     HD__CALL("hd_exponential_");
     bool ok = hd__float_x(x) && (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0",
                                                         HD__FLOAT(lambda)));
-    return ok && hd__overwrites(&exponential_op, x) ? hd__exponential_fill(x, lambda) : NULL;
+    return ok && hd__overwrites(&exponential_op, x)
+               ? hd__told(&exponential_op, hd__exponential_fill(x, lambda), 1, &x)
+               : NULL;
 }

@@ -201,9 +201,10 @@ hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, cons
 
 /* ---------------------------------------------------------------- any, all */
 
-static hd_tensor *truth(int op, const hd_tensor *x, uint32_t mask, bool keepdim)
+static hd_tensor *truth(int op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    return mask ? hd__reduce_to(op, HD__PIECES, x, mask, keepdim, HD_BOOL) : NULL;
+    hd_tensor *y = mask ? hd__reduce_to(op, HD__PIECES, x, mask, keepdim, HD_BOOL) : NULL;
+    return hd__told(NULL, y, 1, &x);
 }
 
 hd_tensor *hd_any(hd_tensor *x)

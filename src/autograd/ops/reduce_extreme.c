@@ -101,10 +101,11 @@ hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 
 /* ---------------------------------------------------------------- places */
 
-static hd_tensor *place(int kernel, const hd_tensor *x, uint32_t mask, bool keepdim)
+static hd_tensor *place(int kernel, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     bool ok = mask && hd__number_dtype(x->dtype);
-    return ok ? hd__reduce_to(kernel, HD__IN_ORDER, x, mask, keepdim, HD_INT64) : NULL;
+    hd_tensor *y = ok ? hd__reduce_to(kernel, HD__IN_ORDER, x, mask, keepdim, HD_INT64) : NULL;
+    return hd__told(NULL, y, 1, &x);
 }
 
 hd_tensor *hd_argmax(hd_tensor *x)

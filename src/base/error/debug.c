@@ -1,7 +1,10 @@
-/* debug.c - debug mode: whether it is on, and the module whose forward runs on this thread.
+/* debug.c - debug mode, tracing and profiling: whether they are on, and the module whose forward
+ * runs on this thread.
  *
- * The layers above do what it asks for: live.c and finite.c in src/tensor, watch.c in src/autograd,
- * forward.c in src/nn. While it is off, each of them costs one load of a flag. */
+ * The layers above do what they ask for: live.c, finite.c, trace.c and profile.c in src/tensor,
+ * watch.c and tell.c in src/autograd, forward.c in src/nn. While nothing is on, each place costs
+ * one look at a flag. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +12,7 @@
 
 atomic_uint hd__debug;
 HD__TLS const char *hd__module;
+pthread_mutex_t hd__profile_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void hd__debug_start(unsigned int bits)
 {
@@ -17,6 +21,30 @@ void hd__debug_start(unsigned int bits)
         atomic_fetch_or(&hd__debug, bits);
         atomic_store(&hd__warning_on, true);
     }
+}
+
+/* The place of the variable's value among n of them. The first one, "0", is the default. */
+static unsigned int choice(const char *variable, unsigned int n, const char *const *values,
+                           const char *expected, char *wrong, size_t size)
+{
+    const char *text = getenv(variable);
+    unsigned int i = 0;
+    while (text && *text && i < n && strcmp(text, values[i]) != 0) {
+        i++;
+    }
+    if (i == n) {
+        snprintf(wrong, size, "heed: %s=%.40s: expected %s", variable, text, expected);
+        i = 0;
+    }
+    return i;
+}
+
+void hd__tells_start(char *wrong, size_t size)
+{
+    static const char *const traces[] = {"0", "1", "backward", "all"};
+    unsigned int bits = choice("HEED_PROFILE", 2, traces, "1", wrong, size) * HD__PROFILES;
+    bits |= choice("HEED_TRACE", 4, traces, "1, backward or all", wrong, size) * HD__TRACES;
+    atomic_fetch_or(&hd__debug, bits);
 }
 
 bool hd_set_debug(bool on)

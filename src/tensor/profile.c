@@ -1,0 +1,233 @@
+/* profile.c - HEED_PROFILE: where the time of a program goes, by op and by module.
+ *
+ * The time of an op begins when its call makes its first tensor, or is about to change one, and
+ * ends when its result is ready. A node's backward, a step of an optimizer and the forward of a
+ * user's op are spans: they are measured as a whole, and what happens inside of them is not
+ * measured again. So no time counts twice. What is left of a thread's time, from its first tensor
+ * on, is "other": the program's own code, and what heed does between ops.
+ *
+ * Profiling never fails a call. The table is the system's memory, which is asked for once, so that
+ * hd_bytes_live stays as it is. What it has no room for, or no memory, counts in one row,
+ * `rest`. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tensor/tensor_internal.h"
+
+enum { PLACES = 8192, TRIES = 64 };
+
+typedef hd__profiled row;
+
+/* hd__profile_lock protects it. */
+static struct {
+    row *rows; /* PLACES, of which those without a name are empty; NULL: none */
+    row rest;
+    int64_t whole; /* the time of all threads */
+} profile = {.rest.name = "what the table lacked room for"};
+
+static bool profiling(void)
+{
+    return hd__debug_any() & HD__PROFILES;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+static row *row_of(const char *name, const char *module)
+{
+    const char *key[] = {name, module};
+    uint64_t h = hd__hash((const char *)key, sizeof key);
+    profile.rows = profile.rows ? profile.rows : calloc(PLACES, sizeof(row));
+    for (uint64_t i = h; profile.rows && i < h + TRIES; i++) {
+        row *r = &profile.rows[i % PLACES];
+        if (!r->name || (r->name == name && r->module == module)) {
+            r->name = name;
+            r->module = module;
+            return r;
+        }
+    }
+    return &profile.rest;
+}
+
+static void add_up(row *r, const row *more)
+{
+    r->calls += more->calls;
+    r->time += more->time;
+    r->backward += more->backward;
+    r->bytes += more->bytes;
+    r->flop += more->flop;
+}
+
+/* The thread's time up to now counts. */
+static void see(hd__hearing *mine)
+{
+    int64_t now = hd__sys_nanoseconds();
+    profile.whole += mine->seen ? now - mine->seen : 0;
+    mine->seen = now;
+}
+
+void hd__profile_begin(void)
+{
+    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    uint64_t failures = hd_error_count();
+    if (mine && !mine->spans && (mine->call != hd__call || mine->failures != failures)) {
+        mine->call = hd__call;
+        mine->failures = failures;
+        mine->flop = 0;
+        mine->began = hd__sys_nanoseconds();
+        mine->seen = mine->seen ? mine->seen : mine->began;
+    }
+}
+
+int64_t hd__span_begin(void)
+{
+    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    if (!mine || mine->spans++) {
+        return 0;
+    }
+    mine->flop = 0;
+    return hd__sys_nanoseconds();
+}
+
+void hd__profile_end(int64_t began, const hd__profiled *e)
+{
+    int64_t now = hd__sys_nanoseconds();
+    hd__hearing *mine = hd__heard();
+    if (!profiling() || (mine->spans -= began != HD__NO_SPAN)) {
+        return;
+    }
+    row r = *e;
+    began = began != HD__NO_SPAN ? began : *r.name && mine->call == hd__call ? mine->began : now;
+    r.time = now - began;
+    r.backward = r.calls ? 0 : r.time;
+    r.flop = began < now ? mine->flop : 0;
+    mine->call = NULL;
+    HD__LOCKED(hd__profile_lock);
+    add_up(row_of(r.name, r.module), &r);
+    see(mine);
+}
+
+/* ---------------------------------------------------------------- the tables */
+
+static int longest_first(const void *a, const void *b)
+{
+    int64_t x = ((const row *)a)->time, y = ((const row *)b)->time;
+    return (x < y) - (x > y);
+}
+
+/* Adds r to the row of that name, which may lie at another address; returns how many there are. */
+static int64_t group(row *rows, int64_t n, const row *r, const char *name)
+{
+    int64_t k = 0;
+    while (k < n && strcmp(rows[k].name, name) != 0) {
+        k++;
+    }
+    if (k == n) {
+        rows[k] = (row){.name = name};
+    }
+    add_up(&rows[k], r);
+    return k < n ? n : n + 1;
+}
+
+/* Three digits, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is left
+ * out. */
+static void write_amount(hd__text *t, double v, const char *prefix, const char *unit)
+{
+    char amount[40] = "";
+    const char *first = prefix;
+    for (; v >= 999.5 && prefix[1]; prefix++) {
+        v /= 1000;
+    }
+    if (v > 0) {
+        int digits = prefix == first || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
+        snprintf(amount, sizeof amount, "%.*f %.*s%s", digits, v, *prefix != ' ', prefix, unit);
+    }
+    hd__text_format(t, "%9s", amount);
+}
+
+static void write_row(hd__text *t, const row *r, double whole)
+{
+    double time = (double)r->time;
+    hd__text_format(t, "%6.0" PRId64, r->calls);
+    write_amount(t, time, "num ", "s");
+    hd__text_format(t, "%6.1f%%", whole > 0 ? 100 * time / whole : 0);
+    write_amount(t, (double)(r->time - r->backward), "num ", "s");
+    write_amount(t, (double)r->backward, "num ", "s");
+    write_amount(t, (double)r->bytes, " kMGT", "B");
+    write_amount(t, (double)r->flop, " kMGTP", "");
+    write_amount(t, r->flop ? (double)r->flop / time * 1e9 : 0, " kMGT", "");
+    hd__text_format(t, "  %s\n", r->name);
+}
+
+/* The rows of one table, and how many there are. */
+static int64_t collect_rows(row *rows, bool by_module)
+{
+    int64_t n = 0;
+    for (int64_t i = profile.rows ? 0 : PLACES; i <= PLACES; i++) {
+        row r = i == PLACES ? profile.rest : profile.rows[i];
+        bool is_op = r.name && *r.name;
+        if (r.calls + r.time > 0 && by_module) {
+            r.calls = is_op ? 0 : r.calls;
+            n = group(rows, n, &r, r.module ? r.module : "outside of modules");
+        } else if (r.calls + r.time > 0 && is_op) {
+            n = group(rows, n, &r, r.name);
+        }
+    }
+    return n;
+}
+
+static void write_table(hd__text *t, const char *of, row *rows, int64_t n, int64_t whole)
+{
+    row other = {.name = "other: what is no op", .time = whole};
+    hd__text_format(t, "%6s%9s%7s%9s%9s%9s%9s%9s  %s\n", "calls", "time", "share", "forward",
+                    "backward", "bytes", "FLOP", "FLOP/s", of);
+    qsort(rows, (size_t)n, sizeof *rows, longest_first);
+    for (int64_t i = 0; i < n; i++) {
+        write_row(t, &rows[i], (double)whole);
+        other.time -= rows[i].time;
+    }
+    write_row(t, &other, (double)whole);
+}
+
+HD__RARE bool hd_profile(FILE *f)
+{
+    HD__CALL("hd_profile");
+    if (!hd__given("f", f) || !hd__init()) {
+        return false;
+    }
+    if (!profiling()) {
+        return hd__fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
+                                  "the program starts");
+    }
+    hd__text t = {0};
+    row *rows = hd__alloc_items(2 * (PLACES + 1), sizeof *rows);
+    if (!rows) {
+        return false;
+    }
+    row *ops = rows + PLACES + 1;
+    void *locale = hd__sys_locale_enter();
+    pthread_mutex_lock(&hd__profile_lock); /* not while writing, which may call an error handler */
+    see(hd__heard());
+    int64_t n_modules = collect_rows(rows, true), n_ops = collect_rows(ops, false),
+            whole = profile.whole;
+    pthread_mutex_unlock(&hd__profile_lock);
+    write_table(&t, "module, without those inside it", rows, n_modules, whole);
+    hd__text_puts(&t, "\n");
+    write_table(&t, "op", ops, n_ops, whole);
+    hd__sys_locale_leave(locale);
+    hd_free(rows);
+    return hd__text_print(&t, f, true);
+}
+
+static void profile_at_exit(void)
+{
+    if (!hd_profile(stderr)) {
+        fputs("heed: the profile could not be printed, because memory ran out\n", stderr);
+    }
+}
+
+void hd__profile_prepare(void)
+{
+    if (profiling()) {
+        atexit(profile_at_exit);
+    }
+}
