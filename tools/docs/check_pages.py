@@ -13,7 +13,7 @@ from pages import read_torch
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 # The headers whose functions have counterparts in PyTorch.
-TORCH_HEADERS = ("tensor.h", "autograd.h", "nn.h", "optim.h")
+TORCH_HEADERS = ("tensor.h", "autograd.h", "nn.h", "optim.h", "hf.h")
 
 
 class Page(HTMLParser):
