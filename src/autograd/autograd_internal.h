@@ -418,8 +418,6 @@ void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 /* The backward of what this node and this function made has ended and kept no graph. Does the root
  * scope hold much that such backwards have left? For when warnings are heard. */
 HD__RARE void hd__watch_memory(hd__node *loss, const char *made_by);
-/* n remembers the call that records it: the one that made y, or that changes this storage. */
-void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing);
 /* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
 const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500]);
 

@@ -104,7 +104,8 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
     }
     n->complete = true;
     if (ys && hd__listening()) {
-        hd__watch_node(n, ys[0], changing);
+        n->made_by = hd__call;
+        n->made_in = hd__module;
     }
     return n;
 }

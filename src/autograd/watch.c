@@ -59,12 +59,6 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     }
 }
 
-void hd__watch_node(hd__node *n, const hd_tensor *y, const hd__storage *changing)
-{
-    n->made_by = !changing ? y->made_by : changing->release ? changing->changed_by : NULL;
-    n->made_in = hd__module;
-}
-
 /* "hd_log" or "hd_log in GPT.blocks.0" */
 static const char *call_text(const char *by, const char *in, char text[200])
 {

@@ -209,6 +209,11 @@ START_TEST(both_calls_of_a_version_error)
     ck_error(HD_GRAD, "hd_backward: MmBackward0: its saved tensor 1 of (2, 2) was changed in "
                       "place: version 2, expected 1; hd_linear in Sequential.0 saved it, and "
                       "hd_data_mut changed it");
+    y = hd_clone(x);
+    hd_mul_(y, y); /* saves y as it was */
+    hd_backward(hd_sum(y));
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
+                      "version 1, expected 0; hd_mul_ saved it, and hd_mul_ changed it");
     hd_module_free(model);
 }
 END_TEST
