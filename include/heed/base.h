@@ -104,7 +104,8 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_optim_step           gradients that the last step used already, and that hd_backward has
  *                           added to since: hd_optim_zero_grad was forgotten
  *   hd_optim_step           of the program's only optimizer, while no parameter has a gradient, no
- *                           step had one, and hd_backward gave gradients to other leaves alone
+ *                           step had one, and hd_backward gave gradients to other leaves alone;
+ *                           or, in ten steps in a row, to its own, which were freed before the step
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
  *   hd_forward              a module in training runs a child that its constructor made and did
  *                           not register, while an optimizer has parameters of the model, and none

@@ -122,6 +122,7 @@ struct hd_optim {
     uint64_t seen;              /* hd__grads_written of its last step, */
     const uint64_t *seen_on;    /* and whose it was: that thread's */
     bool told_used, told_empty; /* the warning was given, and its cause stays */
+    int in_vain; /* steps in a row for which a backward had written gradients that were gone */
 };
 
 /* Called by hd__optim_new and hd_optim_free, of each optimizer; after a step; and after a clip that

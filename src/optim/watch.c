@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+enum { IN_VAIN = 10 }; /* a program may leave out the batches before: their loss was NaN */
+
 static atomic_uint_least64_t last_number;
 static atomic_int alive; /* optimizers */
 
@@ -57,8 +59,10 @@ void hd__watch_step(hd_optim *o)
     finding f = look_at_grads(o);
     /* The gradients that this thread's backwards have written meanwhile are of other leaves. */
     bool others = !f.written && o->seen_on == &hd__grads_written && o->seen != hd__grads_written;
-    bool empty = others && f.wanted && !f.grads && !f.stepped && atomic_load(&alive) == 1;
+    bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&alive) == 1;
+    bool empty = nothing && others;
     bool tell_used = f.used && !o->told_used, tell_empty = empty && !o->told_empty;
+    o->in_vain = nothing && f.written ? o->in_vain + 1 : 0;
     o->seen = hd__grads_written;
     o->seen_on = &hd__grads_written;
     o->told_used = f.used;
@@ -74,6 +78,12 @@ void hd__watch_step(hd_optim *o)
                 "other tensors: expected an optimizer of the parameters that the loss comes from "
                 "(hd_module_parameters)",
                 o->n);
+    }
+    if (o->in_vain == IN_VAIN) {
+        hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
+                "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
+                "this order",
+                IN_VAIN);
     }
 }
 

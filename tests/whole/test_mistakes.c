@@ -377,6 +377,45 @@ static void by_hand(hd_module *model)
     }
 }
 
+static void in_another_order(const training *t, bool step_first, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        HD_SCOPE;
+        hd_tensor *loss = loss_of(t->model);
+        if (step_first) {
+            hd_optim_zero_grad(t->o);
+            hd_optim_step(t->o);
+            hd_backward(loss);
+        } else {
+            hd_backward(loss);
+            hd_optim_zero_grad(t->o);
+            hd_optim_step(t->o);
+        }
+    }
+}
+
+#define IN_VAIN                                                                                    \
+    "hd_optim_step: none of the last 10 steps found a gradient, because those that hd_backward "   \
+    "gave were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in this "  \
+    "order"
+
+START_TEST(a_step_after_zero_grad)
+{
+    for (int step_first = 0; step_first < 2; step_first++) {
+        training t = begin();
+        ck_no_warning(in_another_order(&t, step_first, 9 + step_first));
+        ck_warning(in_another_order(&t, step_first, 1), IN_VAIN);
+        ck_no_warning(in_another_order(&t, step_first, 30));
+        end(&t);
+    }
+    training t = begin();
+    ck_no_warning(in_another_order(&t, false, 9));
+    ck_no_warning(train(t.model, t.o));
+    ck_no_warning(in_another_order(&t, false, 20));
+    end(&t);
+}
+END_TEST
+
 /* A batch is left out after backward, and its step is not; the first batch too. */
 static void batch_left_out(const training *t, hd_tensor *x) /* x (5, 3), requires grad */
 {
@@ -911,6 +950,7 @@ Suite *suite_mistakes(void)
         a_generator_and_a_discriminator,
         other_loops_that_zero,
         an_optimizer_of_other_parameters,
+        a_step_after_zero_grad,
         steps_for_nothing_that_are_right,
         other_networks_and_gradients_of_ones_own,
         softmax_into_the_loss,
