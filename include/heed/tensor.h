@@ -166,7 +166,7 @@ HD_API int64_t hd_tensor_report(void);
  *            2 m n k for (m, k) times (k, n); 2 w (d + dv) for attention and 2 w (3 d + 2 dv) for
  *            its backward, with w weights that is_causal leaves, keys of d elements and values of
  *            dv. FLOP/s: the same by the time.
- * Profiling changes no result, and lets no call fail. What the table of 8192 rows lacks room or
+ * Profiling changes no result, and lets no call fail. What a table of 8192 rows lacks room or
  * memory for is counted together, in one row. */
 HD_API bool hd_profile(FILE *f);
 

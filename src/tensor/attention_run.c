@@ -212,9 +212,7 @@ static int64_t seen_keys(const hd__attention_call *c)
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    if (hd__telling()) {
-        hd__heard()->flop += 2 * seen_keys(c) * (c->head.d + c->head.dv);
-    }
+    HD__FLOP(2 * seen_keys(c) * (c->head.d + c->head.dv));
     set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
     return run(&t);
@@ -239,9 +237,7 @@ static bool run_parts(attention_task *t, hd_tensor *dq)
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    if (hd__telling()) {
-        hd__heard()->flop += 2 * seen_keys(c) * (3 * c->head.d + 2 * c->head.dv);
-    }
+    HD__FLOP(2 * seen_keys(c) * (3 * c->head.d + 2 * c->head.dv));
     set_up(&t, c, x, true);
     cut_heads(&t, c->head.s, t.kernel->key_block);
     return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);

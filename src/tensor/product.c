@@ -371,12 +371,6 @@ static void dot_in_parts(const hdk_product *p, int dtype)
     }
 }
 
-HD__RARE static void tell_flop(const product_task *t)
-{
-    int64_t matrices = hd__dims_count(&t->batch) * hd__dims_count(&t->summed);
-    hd__heard()->flop += 2 * t->one.m * t->one.n * t->one.k * matrices;
-}
-
 void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
 {
     product_task t;
@@ -405,9 +399,8 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.batch.n = t.summed.n = 3;
     t.batch.ndim = t.summed.ndim = 0;
     sort_batches(&t, &a, &b, &c);
-    if (hd__telling()) {
-        tell_flop(&t);
-    }
+    HD__FLOP(2 * t.one.m * t.one.n * t.one.k * hd__dims_count(&t.batch) *
+             hd__dims_count(&t.summed));
     clear_strides(&t.one);
     t.one.order = order_of_sums(&t, &a, &b, &c, bias);
     if (t.one.order == HDK_LONG_DOT && t.one.k >= LONG_DOT) {

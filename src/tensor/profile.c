@@ -6,24 +6,25 @@
  * measured again. So no time counts twice. What is left of a thread's time, from its first tensor
  * on, is "other": the program's own code, and what heed does between ops.
  *
- * Profiling never fails a call. The table is the system's memory, which is asked for once, so that
- * hd_bytes_live stays as it is. What it has no room for, or no memory, counts in one row,
- * `rest`. */
+ * Profiling never fails a call. The tables are the system's memory, which is asked for once, so that
+ * hd_bytes_live stays as it is. What they have no room for, or no memory, counts in a row of its
+ * own, `rest`. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "tensor/tensor_internal.h"
 
+enum { BY_MODULE, BY_OP, TABLES };
 enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__profiled row;
 
 /* hd__profile_lock protects it. */
 static struct {
-    row *rows; /* PLACES, of which those without a name are empty; NULL: none */
-    row rest;
+    row *rows; /* PLACES of each table, of which those without a name are empty; NULL: none */
+    row rest[TABLES];
     int64_t whole; /* the time of all threads */
-} profile = {.rest.name = "what the table lacked room for"};
+} profile;
 
 static bool profiling(void)
 {
@@ -32,20 +33,19 @@ static bool profiling(void)
 
 /* ---------------------------------------------------------------- counting */
 
-static row *row_of(const char *name, const char *module)
+static row *row_of(int table, const char *name)
 {
-    const char *key[] = {name, module};
-    uint64_t h = hd__hash((const char *)key, sizeof key);
-    profile.rows = profile.rows ? profile.rows : calloc(PLACES, sizeof(row));
+    uint64_t h = hd__hash(name, strlen(name));
+    profile.rows = profile.rows ? profile.rows : calloc((size_t)TABLES * PLACES, sizeof(row));
     for (uint64_t i = h; profile.rows && i < h + TRIES; i++) {
-        row *r = &profile.rows[i % PLACES];
-        if (!r->name || (r->name == name && r->module == module)) {
-            r->name = name;
-            r->module = module;
+        row *r = &profile.rows[table * PLACES + i % PLACES];
+        r->name = r->name ? r->name : name;
+        if (strcmp(r->name, name) == 0) {
             return r;
         }
     }
-    return &profile.rest;
+    profile.rest[table].name = "what the table lacked room for";
+    return &profile.rest[table];
 }
 
 static void add_up(row *r, const row *more)
@@ -102,7 +102,11 @@ void hd__profile_end(int64_t began, const hd__profiled *e)
     r.flop = began < now ? mine->flop : 0;
     mine->call = NULL;
     HD__LOCKED(hd__profile_lock);
-    add_up(row_of(r.name, r.module), &r);
+    if (*r.name) {
+        add_up(row_of(BY_OP, r.name), &r);
+        r.calls = 0; /* of a module, the forwards count */
+    }
+    add_up(row_of(BY_MODULE, r.module ? r.module : "outside of modules"), &r);
     see(mine);
 }
 
@@ -112,20 +116,6 @@ static int longest_first(const void *a, const void *b)
 {
     int64_t x = ((const row *)a)->time, y = ((const row *)b)->time;
     return (x < y) - (x > y);
-}
-
-/* Adds r to the row of that name, which may lie at another address; returns how many there are. */
-static int64_t group(row *rows, int64_t n, const row *r, const char *name)
-{
-    int64_t k = 0;
-    while (k < n && strcmp(rows[k].name, name) != 0) {
-        k++;
-    }
-    if (k == n) {
-        rows[k] = (row){.name = name};
-    }
-    add_up(&rows[k], r);
-    return k < n ? n : n + 1;
 }
 
 /* Three digits, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is left
@@ -158,18 +148,14 @@ static void write_row(hd__text *t, const row *r, double whole)
     hd__text_format(t, "  %s\n", r->name);
 }
 
-/* The rows of one table, and how many there are. */
-static int64_t collect_rows(row *rows, bool by_module)
+/* The rows of a table, and how many there are. */
+static int64_t collect_rows(row *rows, int table)
 {
     int64_t n = 0;
-    for (int64_t i = profile.rows ? 0 : PLACES; i <= PLACES; i++) {
-        row r = i == PLACES ? profile.rest : profile.rows[i];
-        bool is_op = r.name && *r.name;
-        if (r.calls + r.time > 0 && by_module) {
-            r.calls = is_op ? 0 : r.calls;
-            n = group(rows, n, &r, r.module ? r.module : "outside of modules");
-        } else if (r.calls + r.time > 0 && is_op) {
-            n = group(rows, n, &r, r.name);
+    for (int i = profile.rows ? 0 : PLACES; i <= PLACES; i++) {
+        const row *r = i < PLACES ? &profile.rows[table * PLACES + i] : &profile.rest[table];
+        if (r->calls + r->time > 0) {
+            rows[n++] = *r;
         }
     }
     return n;
@@ -199,7 +185,7 @@ HD__RARE bool hd_profile(FILE *f)
                                   "the program starts");
     }
     hd__text t = {0};
-    row *rows = hd__alloc_items(2 * (PLACES + 1), sizeof *rows);
+    row *rows = hd__alloc_items(TABLES * (PLACES + 1), sizeof *rows);
     if (!rows) {
         return false;
     }
@@ -207,7 +193,7 @@ HD__RARE bool hd_profile(FILE *f)
     void *locale = hd__sys_locale_enter();
     pthread_mutex_lock(&hd__profile_lock); /* not while writing, which may call an error handler */
     see(hd__heard());
-    int64_t n_modules = collect_rows(rows, true), n_ops = collect_rows(ops, false),
+    int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;
     pthread_mutex_unlock(&hd__profile_lock);
     write_table(&t, "module, without those inside it", rows, n_modules, whole);

@@ -466,6 +466,8 @@ typedef struct hd__hearing {
 } hd__hearing;
 
 HD__RARE hd__hearing *hd__heard(void); /* never NULL */
+/* n is computed while hd__telling alone. */
+#define HD__FLOP(n) (hd__telling() ? (void)(hd__heard()->flop += (n)) : (void)0)
 
 HD__RARE void hd__line_begin(hd__line *l, const char *name);
 HD__RARE void hd__line_add(hd__line *l, const char *format, ...)

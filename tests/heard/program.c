@@ -192,10 +192,10 @@ static void run_off(void)
 }
 
 #ifdef NO_CALLOC
-/* The table of the profile is the one block of its size, and there is no memory for it. */
+/* The tables of the profile are the one block of its size, and there is no memory for it. */
 void *calloc(size_t n, size_t size)
 {
-    void *p = n == 8192 ? NULL : malloc(n * size);
+    void *p = n == 2 * 8192 ? NULL : malloc(n * size);
     return p ? memset(p, 0, n * size) : NULL;
 }
 #endif

@@ -12,16 +12,17 @@ static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
     return hd__told(NULL, y, 2, (hd_tensor *[]){a, b});
 }
 
-static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
+static hd_tensor *compare_in(hd_dtype d, int op, hd_tensor *x, hd_scalar s)
 {
     hd__number number;
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hd_dtype d = hd__promote_scalar(x, s);
     hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
                                   hd__number_of(&number, d, s));
     return hd__told(NULL, y, 1, &x);
+}
+
+static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
+{
+    return hd__arg("x", x) ? compare_in(hd__promote_scalar(x, s), op, x, s) : NULL;
 }
 
 /* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
@@ -138,14 +139,7 @@ hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_logical_not(hd_tensor *x)
 {
     HD__CALL("hd_logical_not");
-    hd__number zero;
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    hd_dtype d = x->dtype;
-    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[HDK_EQ][d], d, HD_BOOL, x,
-                                  hd__number_of(&zero, d, hd_scalar_int(0)));
-    return hd__told(NULL, y, 1, &x);
+    return hd__arg("x", x) ? compare_in(x->dtype, HDK_EQ, x, hd_scalar_int(0)) : NULL;
 }
 
 /* ---------------------------------------------------------------- whole tensors */

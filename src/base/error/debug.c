@@ -23,10 +23,11 @@ void hd__debug_start(unsigned int bits)
     }
 }
 
-/* The place of the variable's value among n of them. The first one, "0", is the default. */
-static unsigned int choice(const char *variable, unsigned int n, const char *const *values,
-                           const char *expected, char *wrong, size_t size)
+/* The place of the variable's value among the first n. "0" is the default. */
+static unsigned int choice(const char *variable, unsigned int n, const char *expected, char *wrong,
+                           size_t size)
 {
+    static const char *const values[] = {"0", "1", "backward", "all"};
     const char *text = getenv(variable);
     unsigned int i = 0;
     while (text && *text && i < n && strcmp(text, values[i]) != 0) {
@@ -41,9 +42,8 @@ static unsigned int choice(const char *variable, unsigned int n, const char *con
 
 void hd__tells_start(char *wrong, size_t size)
 {
-    static const char *const traces[] = {"0", "1", "backward", "all"};
-    unsigned int bits = choice("HEED_PROFILE", 2, traces, "1", wrong, size) * HD__PROFILES;
-    bits |= choice("HEED_TRACE", 4, traces, "1, backward or all", wrong, size) * HD__TRACES;
+    unsigned int bits = choice("HEED_PROFILE", 2, "1", wrong, size) * HD__PROFILES;
+    bits |= choice("HEED_TRACE", 4, "1, backward or all", wrong, size) * HD__TRACES;
     atomic_fetch_or(&hd__debug, bits);
 }
 
