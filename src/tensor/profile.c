@@ -6,9 +6,9 @@
  * measured again. So no time counts twice. What is left of a thread's time, from its first tensor
  * on, is "other": the program's own code, and what heed does between ops.
  *
- * Profiling never fails a call. The tables are the system's memory, which is asked for once, so that
- * hd_bytes_live stays as it is. What they have no room for, or no memory, counts in a row of its
- * own, `rest`. */
+ * Profiling never fails a call. The tables are the system's memory, which is asked for once, so
+ * that hd_bytes_live stays as it is. What they have no room for, or no memory, counts in a row of
+ * its own, `rest`. */
 #include <inttypes.h>
 #include <stdlib.h>
 
