@@ -36,6 +36,12 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
         return none_ok ? hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg)
                        : hd__null_arg(arg);
     }
+    if (!hd__is_address(x)) {
+        return hd__fail(HD_VALUE,
+                        "%s is the number %d: expected a tensor; functions whose names end in "
+                        "_scalar take a number",
+                        arg, (int)(intptr_t)x);
+    }
     if (hd__tensor_exists(x)) {
         return hd__fail(HD_DTYPE,
                         "%s is %s, which is for storing only: expected another dtype; "
@@ -67,7 +73,7 @@ bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
-        if (!xs[i] || hd__refs_of(xs[i]) <= HD__REFS_NONE ||
+        if (!hd__is_address(xs[i]) || hd__refs_of(xs[i]) <= HD__REFS_NONE ||
             (!any && xs[i]->dtype >= HD_BFLOAT16)) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);

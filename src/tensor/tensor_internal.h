@@ -116,13 +116,19 @@ static inline int hd__refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
+/* Is x neither NULL nor a small number, as of hd_mul(x, 2)? It costs what a look for NULL does. */
+static inline bool hd__is_address(const hd_tensor *x)
+{
+    return (uintptr_t)x >= 4096;
+}
+
 static inline bool hd__is_none(const hd_tensor *x)
 {
     return x == &hd_none;
 }
 
-/* Fails for x, which is NULL, HD_NONE or freed, or of a dtype for storing; none_ok: not for
- * HD_NONE. */
+/* Fails for x, which is NULL, a number, HD_NONE or freed, or of a dtype for storing; none_ok: not
+ * for HD_NONE. */
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
 /* Is x a tensor, of a dtype that heed computes with? HD_NONE sets HD_NULL_ARG, and so does NULL,
@@ -131,7 +137,7 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
  * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__arg(const char *arg, const hd_tensor *x)
 {
-    return (x && hd__refs_of(x) > HD__REFS_NONE && x->dtype < HD_BFLOAT16) ||
+    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE && x->dtype < HD_BFLOAT16) ||
            hd__arg_fail(arg, x, false);
 }
 
@@ -139,7 +145,7 @@ static inline bool hd__arg(const char *arg, const hd_tensor *x)
  * HD_NONE, too. */
 static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return (x && (hd__refs_of(x) > HD__REFS_NONE || (none_ok && hd__is_none(x)))) ||
+    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || (none_ok && hd__is_none(x)))) ||
            hd__arg_fail(arg, x, none_ok);
 }
 
@@ -147,13 +153,14 @@ static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok
 bool hd__read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__read_arg(const char *call, const hd_tensor *x)
 {
-    return (x && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
+    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
 }
 
 /* hd__arg where HD_NONE is taken, too. */
 static inline bool hd__arg_or_none(const char *arg, const hd_tensor *x)
 {
-    return (x && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x)) && x->dtype < HD_BFLOAT16) ||
+    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x)) &&
+            x->dtype < HD_BFLOAT16) ||
            hd__arg_fail(arg, x, true);
 }
 

@@ -285,6 +285,29 @@ START_TEST(errors)
 }
 END_TEST
 
+#define IS_NUMBER(arg, number)                                                                     \
+    arg " is the number " number ": expected a tensor; functions whose names end in _scalar "      \
+        "take a number"
+
+/* C compilers let hd_mul(x, 2) pass with a warning. */
+START_TEST(a_number_in_place_of_a_tensor)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2), *two = (hd_tensor *)(uintptr_t)2,
+              *last = (hd_tensor *)(uintptr_t)4095;
+    ck_assert_ptr_null(hd_mul(x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_mul: b", "2"));
+    ck_assert_ptr_null(hd_transpose(last, 0, 1));
+    ck_error(HD_VALUE, IS_NUMBER("hd_transpose: x", "4095"));
+    ck_assert_int_eq(hd_numel(two), -1);
+    ck_error(HD_VALUE, IS_NUMBER("hd_numel: x", "2"));
+    ck_assert_ptr_null(hd_linear(x, x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_linear: bias", "2"));
+    ck_assert_ptr_null(hd_cat(0, x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_list_of: tensors[1]", "2"));
+}
+END_TEST
+
 Suite *suite_arith(void)
 {
     const TTest *const tests[] = {
@@ -297,6 +320,7 @@ Suite *suite_arith(void)
         results_lie_as_their_inputs_do,
         grad_fn_names,
         errors,
+        a_number_in_place_of_a_tensor,
     };
     return SUITE_OF("arith", tests);
 }
