@@ -112,9 +112,10 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *                           has the child's; not if the module's type has a free function
  *   hd_module_ready         the constructor has put a parameter that it made into the struct, and
  *                           did not register it, and only a scope holds it; likewise
- *   hd_backward             in the root scope, of which results of three or more backwards that
- *                           are over take more than half of the live bytes; from 1 GiB on, and at
- *                           each doubling: most likely a loop has no HD_SCOPE
+ *   hd_backward             results of three or more backwards that are over, 32 or more outside
+ *                           of the root scope, take more than half of the live bytes and are in the
+ *                           innermost scope; from 1 GiB on, and at each doubling: most likely a
+ *                           loop has no HD_SCOPE
  * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
  * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
  * warning is not a failure, and the thread's error stays as it is. */

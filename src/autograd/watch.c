@@ -124,7 +124,8 @@ const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[
 
 /* ---------------------------------------------------------------- memory */
 
-enum { MUCH = 1 << 30 }; /* bytes */
+/* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */
+enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
 void hd__watch_memory(hd__node *loss, const char *made_by)
 {
@@ -132,10 +133,11 @@ void hd__watch_memory(hd__node *loss, const char *made_by)
     if (loss->ended) {
         loss->ended = HD__ENDED_LOSS;
     }
-    const int64_t live = hd__top->outer ? 0 : hd__counted(HD__BYTES);
+    const int64_t live = hd__counted(HD__BYTES);
     if (live < next) {
         return;
     }
+    char name[400];
     next = 2 * live;
     int64_t held = 0, graphs = 0;
     const hd_tensor *largest = NULL;
@@ -147,10 +149,11 @@ void hd__watch_memory(hd__node *loss, const char *made_by)
             largest = largest && largest->numel >= t->numel ? largest : t;
         }
     }
-    if (graphs >= 3 && held > live / 2) {
-        hd_warn("the root scope owns %" PRId64 " bytes of results of %" PRId64 " backwards that "
-                "are over, as of the %s that %s made: write HD_SCOPE; at the start of a loop's "
-                "body, so that each round frees what it made (hd_scope_report lists them all)",
-                held, graphs, HD__SHAPE(largest), largest->made_by);
+    if (graphs >= (hd__top->outer ? MANY_GRAPHS : 3) && held > live / 2) {
+        hd_warn("%s owns %" PRId64 " bytes of results of %" PRId64 " backwards that are over, as "
+                "of the %s that %s made: write HD_SCOPE; at the start of a loop's body, so that "
+                "each round frees what it made (hd_scope_report lists them all)",
+                hd__scope_name(hd__top, name, sizeof name), held, graphs, HD__SHAPE(largest),
+                largest->made_by);
     }
 }

@@ -230,7 +230,7 @@ static void list_scope(const hd_scope *s, int64_t scope, maker *rows, int64_t *n
     }
 }
 
-static const char *name_of_scope(const hd_scope *s, char *text, size_t size)
+const char *hd__scope_name(const hd_scope *s, char *text, size_t size)
 {
     if (!s->outer) {
         snprintf(text, size, "the root scope");
@@ -251,7 +251,8 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
         bytes += rows[i].bytes;
     }
     hd__text_format(t, "%s: %" PRId64 " tensor%s, %" PRId64 " bytes\n",
-                    name_of_scope(s, name, sizeof name), s->count, s->count == 1 ? "" : "s", bytes);
+                    hd__scope_name(s, name, sizeof name), s->count, s->count == 1 ? "" : "s",
+                    bytes);
     for (int64_t i = 0; i < n; i++) {
         hd__text_format(t, "%12" PRId64 " %15" PRId64 " bytes  %s\n", rows[i].count, rows[i].bytes,
                         rows[i].made_by);
@@ -346,7 +347,7 @@ static void note_memory(char text[HD__NOTE])
     if (scope) {
         char name[200];
         snprintf(text, HD__NOTE, "; %s holds %" PRId64 " bytes, %" PRId64 " of them made by %s",
-                 name_of_scope(scope, name, sizeof name), most.bytes, most.large.bytes,
+                 hd__scope_name(scope, name, sizeof name), most.bytes, most.large.bytes,
                  most.large.made_by);
     }
 }
@@ -362,5 +363,5 @@ void hd__scope_warn(hd_scope *s)
     hd_warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
             ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
             "made (hd_scope_report lists them all)",
-            name_of_scope(s, name, sizeof name), s->count, most.made_by, most.count);
+            hd__scope_name(s, name, sizeof name), s->count, most.made_by, most.count);
 }

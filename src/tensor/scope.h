@@ -26,6 +26,8 @@ static inline bool hd__scope_ready(void)
 
 /* s has as many tensors as it shall be warned of. */
 void hd__scope_warn(hd_scope *s);
+/* "the root scope", or "the scope opened at" and its file and line */
+const char *hd__scope_name(const hd_scope *s, char *text, size_t size);
 
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 {

@@ -662,6 +662,7 @@ START_TEST(a_child_is_not_registered)
     ck_assert(hd_module_ready(&m->base));
     same->other = hd_linear_new(3, 3, true);
     ck_assert(hd_module_ready(&same->base));
+    inner->others[0] = inner->head; /* the field that is registered has it, too */
     inner->others[1] = hd_linear_new(3, 3, true);
     ck_assert(hd_module_ready(&inner->base));
     ck_warning(run(m), NOT_REGISTERED("Net", "Sequential"));
@@ -824,16 +825,22 @@ static void zero_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
     (void)gy;
 }
 
+static hd_tensor *small_loss(hd_tensor *y) /* () */
+{
+    static const char *small = "small";
+    static const hd_op op = {sizeof op, "Small", small_forward, zero_backward, NULL};
+    return hd_apply(&op, (void *)&small, y);
+}
+
 static hd_tensor *large_loss(hd_tensor *x, hd_tensor **kept) /* () */
 {
-    static const char *large = "large", *small = "small";
-    static const hd_op first = {sizeof first, "Large", large_forward, zero_backward, NULL},
-                       last = {sizeof last, "Small", small_forward, zero_backward, NULL};
-    hd_tensor *y = hd_apply(&first, (void *)&large, x); /* (MANY,) */
+    static const char *large = "large";
+    static const hd_op op = {sizeof op, "Large", large_forward, zero_backward, NULL};
+    hd_tensor *y = hd_apply(&op, (void *)&large, x); /* (MANY,) */
     if (kept) {
         *kept = hd_retain(y);
     }
-    return hd_apply(&last, (void *)&small, y);
+    return small_loss(y);
 }
 
 static void fill_root_scope(hd_tensor *x, int steps)
@@ -843,15 +850,41 @@ static void fill_root_scope(hd_tensor *x, int steps)
     }
 }
 
+#define HELD(scope, bytes, backwards)                                                              \
+    "hd_backward: " scope " owns " bytes " bytes of results of " backwards " backwards that are "  \
+    "over, as of the (52428800,) that hd_apply made: write HD_SCOPE; at the start of a loop's "    \
+    "body, so that each round frees what it made (hd_scope_report lists them all)"
+
 START_TEST(a_loop_without_a_scope)
 {
     hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
-    ck_warning(fill_root_scope(x, 7),
-               "hd_backward: the root scope owns 1258291224 bytes of results of 6 backwards that "
-               "are over, as of the (52428800,) that hd_apply made: write HD_SCOPE; at the start "
-               "of a loop's body, so that each round frees what it made (hd_scope_report lists "
-               "them all)");
+    ck_warning(fill_root_scope(x, 7), HELD("the root scope", "1258291224", "6"));
     ck_no_warning(fill_root_scope(x, 3)); /* until the memory has doubled */
+}
+END_TEST
+
+/* So many small losses, and then large ones, in one scope. */
+static void fill_scope(hd_tensor *x, int small)
+{
+    hd_scope *scope = hd_scope_open_at("opened.c", 12);
+    for (int i = 0; i < small; i++) {
+        ck_assert(hd_backward(small_loss(x)));
+    }
+    fill_root_scope(x, 7);
+    hd_scope_close(scope);
+}
+
+START_TEST(a_loop_in_one_scope)
+{
+    hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_warning(fill_scope(x, 26), HELD("the scope opened at opened.c:12", "1258291328", "32"));
+}
+END_TEST
+
+START_TEST(a_batch_in_parts)
+{
+    hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_no_warning(fill_scope(x, 25)); /* 31, whose gradients are added up */
 }
 END_TEST
 
@@ -962,6 +995,8 @@ Suite *suite_mistakes(void)
         a_parameter_is_not_registered,
         parameters_that_are_not_registered_on_purpose,
         a_loop_without_a_scope,
+        a_loop_in_one_scope,
+        a_batch_in_parts,
         much_memory_that_is_in_use,
         much_memory_of_graphs_that_stay,
         losses_that_are_released,
