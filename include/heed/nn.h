@@ -68,8 +68,8 @@ HD_API hd_module *hd_module_new(const hd_module_type *type);
 
 /* These register t under a name without dots and set *field, which must be a field of m's struct.
  * t is retained. If t is HD_NONE, the field holds HD_NONE and no name is added (a Linear without
- * bias); if t is NULL, the call fails. A parameter is a leaf of a float dtype, usually from
- * hd_parameter; one of bfloat16 does not require grad. A persistent buffer is part of the
+ * bias); if t is NULL, the call fails. A parameter is a leaf of a float dtype that
+ * hd_parameter gave; one of bfloat16 does not require grad. A persistent buffer is part of the
  * state_dict. After a failure the field holds HD_NONE, and hd_module_ready will fail. */
 HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
 HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,

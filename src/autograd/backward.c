@@ -200,7 +200,7 @@ static void *graph_freed(const hd__node *n)
     char name[64];
     return hd__fail(HD_GRAD,
                     "%s: its graph was freed by an earlier backward; "
-                    "hd_backward_with(y, HD_NONE, true) keeps it",
+                    "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
                     hd__node_name(n, name));
 }
 

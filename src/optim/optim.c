@@ -51,7 +51,8 @@ static bool parameters_ok(const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd__fail(HD_VALUE, "an empty list of parameters: expected one or more");
+        return hd__fail(HD_VALUE,
+                        "an empty list of parameters: expected one or more (hd_register_module)");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         if (!optim_parameter_ok(list, i)) {

@@ -209,10 +209,10 @@ START_TEST(a_freed_graph)
     ck_assert(hd_backward(y));
     ck_assert(!hd_backward_with(y, HD_NONE, false));
     ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it");
+                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));
     ck_error(HD_GRAD, "hd_grad_of: OwnSquare: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it");
+                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
     ck_elements(hd_grad(a), 12);
     ck_assert(hd_backward(z) && hd_backward(z)); /* it saved nothing, so nothing was freed */
     ck_elements(hd_grad(a), 16);

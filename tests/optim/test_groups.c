@@ -61,7 +61,8 @@ START_TEST(what_a_group_cannot_be)
         sized("hd_optim_add_group: options->size %zu: expected %zu, as hd_sgd_defaults() gives",
               sizeof(hd_adam_options), sizeof(hd_sgd_options)));
     ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
-    ck_error(HD_VALUE, "hd_optim_add_group: an empty list of parameters: expected one or more");
+    ck_error(HD_VALUE, "hd_optim_add_group: an empty list of parameters: expected one or more "
+                       "(hd_register_module)");
     ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
     ck_error(HD_NULL_ARG, "hd_optim_add_group: o is NULL");
     ck_assert_int_eq(hd_optim_group_count(o), 1);

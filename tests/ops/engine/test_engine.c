@@ -84,7 +84,7 @@ START_TEST(twice_needs_retain_graph)
     ck_elements(hd_grad(a), 12);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: MulBackward0: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it");
+                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
     ck_elements(hd_grad(a), 12);
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(twice_through_numbers)
         char message[200];
         snprintf(message, sizeof message,
                  "hd_backward: %s: its graph was freed by an earlier backward; "
-                 "hd_backward_with(y, HD_NONE, true) keeps it",
+                 "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
                  names[i]);
         y = hd_sum(y);
         ck_assert(hd_backward_with(y, HD_NONE, true));
