@@ -728,6 +728,8 @@ It stops in the op's backward function. For a leaf it stops when its gradient is
         function = node["op"]["backward"]
         if Node(address).is_leaf():
             function = gdb.parse_and_eval("hd__run_finish_output")
+        elif int(node["ended"]):
+            raise gdb.GdbError("the backward of this node is over")
         elif node["op"]["name"].string() == "user":
             function = gdb.parse_and_eval(f"(*(const hd_op **){int(node['params']):#x})->backward")
         block = gdb.block_for_pc(int(function.dereference().address))
