@@ -3,16 +3,6 @@
  * Optimization". */
 #include "optim/optim_internal.h"
 
-static const hd__option options[] = {
-    HD__OPTION(hd_adagrad_options, lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adagrad_options, lr_decay, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adagrad_options, weight_decay, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adagrad_options, initial_accumulator_value, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adagrad_options, eps, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adagrad_options, maximize, HD__FLAG),
-    {0},
-};
-
 static hdk_numbers adagrad_numbers(const hd__optim_options *o, int64_t step)
 {
     const hd_adagrad_options *a = &o->adagrad;
@@ -35,9 +25,14 @@ static const hd__optim_type type = {
     .name = "Adagrad",
     .giver = "hd_adagrad_defaults()",
     .defaults = &defaults,
-    .options = options,
-    .states = {{"sum", NULL}},
-    .start = &options[3],
+    .options = {HD__OPTION(hd_adagrad_options, lr, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_adagrad_options, lr_decay, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_adagrad_options, weight_decay, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_adagrad_options, initial_accumulator_value, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_adagrad_options, eps, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_adagrad_options, maximize, HD__FLAG)},
+    .states = {{"sum", 0}},
+    .start = 3,
     .numbers = adagrad_numbers,
     .kernel = HDK_RMSPROP,
 };

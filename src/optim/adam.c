@@ -5,17 +5,6 @@
 
 #include <math.h>
 
-static const hd__option options[] = {
-    HD__OPTION(hd_adam_options, lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adam_options, eps, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adam_options, beta1, HD__BELOW_ONE),
-    HD__OPTION(hd_adam_options, beta2, HD__BELOW_ONE),
-    HD__OPTION(hd_adam_options, weight_decay, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_adam_options, amsgrad, HD__FLAG),
-    HD__OPTION(hd_adam_options, maximize, HD__FLAG),
-    {0},
-};
-
 /* The bias corrections are computed in double, as in Python. */
 static hdk_numbers adam_numbers(const hd__optim_options *o, int64_t step)
 {
@@ -59,8 +48,14 @@ hd_adamw_options hd_adamw_defaults(void)
 #define ADAM(class, kind)                                                                          \
     {                                                                                              \
         .name = class, .giver = "hd_" #kind "_defaults()", .defaults = &kind##_defaults,           \
-        .options = options, .momentum = &options[2],                                               \
-        .states = {{"exp_avg", NULL}, {"exp_avg_sq", NULL}, {"max_exp_avg_sq", &options[5]}},      \
+        .options = {HD__OPTION(hd_adam_options, lr, HD__NOT_NEGATIVE),                             \
+                    HD__OPTION(hd_adam_options, eps, HD__NOT_NEGATIVE),                            \
+                    HD__OPTION(hd_adam_options, beta1, HD__BELOW_ONE),                             \
+                    HD__OPTION(hd_adam_options, beta2, HD__BELOW_ONE),                             \
+                    HD__OPTION(hd_adam_options, weight_decay, HD__NOT_NEGATIVE),                   \
+                    HD__OPTION(hd_adam_options, amsgrad, HD__FLAG),                                \
+                    HD__OPTION(hd_adam_options, maximize, HD__FLAG)},                              \
+        .momentum = 2, .states = {{"exp_avg", 0}, {"exp_avg_sq", 0}, {"max_exp_avg_sq", 5}},       \
         .numbers = kind##_numbers, .kernel = HDK_ADAM                                              \
     }
 

@@ -129,20 +129,19 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
 void hd_optim_free(hd_optim *o)
 {
     HD__CALL("hd_optim_free");
-    if (!hd__may_free("o", o, HD_NONE)) {
-        return;
-    }
-    for (int64_t i = 0; i < o->n; i++) {
-        hd__optims_add(o->slots[i].p, -1);
-        hd_release(o->slots[i].p);
-        for (int k = 0; k < HD__STATES; k++) {
-            hd_release(o->slots[i].state[k]);
+    if (hd__may_free("o", o, HD_NONE)) {
+        for (int64_t i = 0; i < o->n; i++) {
+            hd__optims_add(o->slots[i].p, -1);
+            hd_release(o->slots[i].p);
+            for (int k = 0; k < HD__STATES; k++) {
+                hd_release(o->slots[i].state[k]);
+            }
         }
+        hd_free(o->slots);
+        hd_free(o->groups);
+        atomic_fetch_sub(&hd__optims_alive, 1);
+        hd__retire_object(o, hd__call);
     }
-    hd_free(o->slots);
-    hd_free(o->groups);
-    hd__watch_optim_end();
-    hd__retire_object(o, hd__call);
 }
 
 /* ---------------------------------------------------------------- groups */

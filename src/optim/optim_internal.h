@@ -31,7 +31,8 @@ typedef struct hd__option {
     hd__range range;
 } hd__option;
 
-/* A table of options ends with a row of zeros. */
+/* A table of options ends with a row of zeros, so it has fewer than these. */
+enum { HD__OPTIONS = 11 };
 #define HD__OPTION(type, field, limits)                                                            \
     {                                                                                              \
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
@@ -91,19 +92,19 @@ typedef struct hd__group {
 } hd__group;
 
 typedef struct hd__state_type {
-    const char *name;       /* PyTorch's */
-    const hd__option *when; /* needed where this is not 0; NULL: always */
+    const char *name; /* PyTorch's */
+    int when;         /* the option that is not 0 where it is needed; 0: always */
 } hd__state_type;
 
 typedef struct hd__optim_type {
-    const char *name;           /* "AdamW" */
-    const char *giver;          /* "hd_adamw_defaults()", and */
-    const void *defaults;       /* what it gives */
-    const hd__option *options;  /* lr is the first of them */
-    const hd__option *momentum; /* the option that a one-cycle schedule moves; NULL: none */
+    const char *name;                /* "AdamW" */
+    const char *giver;               /* "hd_adamw_defaults()", and */
+    const void *defaults;            /* what it gives */
+    hd__option options[HD__OPTIONS]; /* lr is the first of them */
+    int momentum;                    /* the option that a one-cycle schedule moves; 0: none */
     bool (*options_ok)(const hd__optim_options *o); /* or NULL */
     hd__state_type states[HD__STATES];
-    const hd__option *start; /* what a state begins with; NULL: 0 */
+    int start; /* the option that a state begins with; 0: it is 0 then */
     /* The numbers of step `step`, which counts from 1. */
     hdk_numbers (*numbers)(const hd__optim_options *o, int64_t step);
     int kernel; /* HDK_ADAM */
@@ -125,12 +126,12 @@ struct hd_optim {
     int in_vain; /* steps in a row for which a backward had written gradients that were gone */
 };
 
-/* Called by hd__optim_new and hd_optim_free, of each optimizer; after a step; and after a clip that
+/* Called by hd__optim_new, of each optimizer; after a step; and after a clip that
  * changed these parameters' gradients. The last two are for when warnings are heard. */
 void hd__watch_optim(hd_optim *o);
-void hd__watch_optim_end(void);
-void hd__watch_step(hd_optim *o);
-void hd__watch_clip(const hd_list *parameters);
+extern atomic_int hd__optims_alive; /* how many optimizers there are */
+HD__RARE void hd__watch_step(hd_optim *o);
+HD__RARE void hd__watch_clip(const hd_list *parameters);
 
 /* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
  * hold distinct parameters or an option is out of its range. */

@@ -43,7 +43,7 @@ static double value_of(const hd__option *option, const void *options)
 bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k)
 {
     const hd__state_type *s = &type->states[k];
-    return s->name && (!s->when || value_of(s->when, o) != 0);
+    return s->name && (!s->when || value_of(&type->options[s->when], o) != 0);
 }
 
 /* ---------------------------------------------------------------- checking */

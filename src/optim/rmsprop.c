@@ -3,17 +3,6 @@
  * Recurrent Neural Networks". */
 #include "optim/optim_internal.h"
 
-static const hd__option options[] = {
-    HD__OPTION(hd_rmsprop_options, lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_rmsprop_options, eps, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_rmsprop_options, momentum, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_rmsprop_options, weight_decay, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_rmsprop_options, alpha, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_rmsprop_options, centered, HD__FLAG),
-    HD__OPTION(hd_rmsprop_options, maximize, HD__FLAG),
-    {0},
-};
-
 static hdk_numbers rmsprop_numbers(const hd__optim_options *o, int64_t step)
 {
     (void)step;
@@ -39,9 +28,15 @@ static const hd__optim_type type = {
     .name = "RMSprop",
     .giver = "hd_rmsprop_defaults()",
     .defaults = &defaults,
-    .options = options,
-    .momentum = &options[2],
-    .states = {{"square_avg", NULL}, {"momentum_buffer", &options[2]}, {"grad_avg", &options[5]}},
+    .options = {HD__OPTION(hd_rmsprop_options, lr, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_rmsprop_options, eps, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_rmsprop_options, momentum, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_rmsprop_options, weight_decay, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_rmsprop_options, alpha, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_rmsprop_options, centered, HD__FLAG),
+                HD__OPTION(hd_rmsprop_options, maximize, HD__FLAG)},
+    .momentum = 2,
+    .states = {{"square_avg", 0}, {"momentum_buffer", 2}, {"grad_avg", 5}},
     .numbers = rmsprop_numbers,
     .kernel = HDK_RMSPROP,
 };

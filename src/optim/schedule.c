@@ -25,7 +25,7 @@ static bool schedule_apply(hd_schedule *s, const double *base_lr, int64_t t)
     for (int64_t i = 0; i < s->n; i++) {
         *hd__lr(o, i) = s->type->lr(&s->options, base_lr[i], t);
         if (!isnan(momentum)) {
-            *hd__option_double(o->type->momentum, &o->groups[i].now) = momentum;
+            *hd__option_double(&o->type->options[o->type->momentum], &o->groups[i].now) = momentum;
         }
     }
     s->t = t;
@@ -62,11 +62,10 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
 void hd_schedule_free(hd_schedule *s)
 {
     HD__CALL("hd_schedule_free");
-    if (!hd__may_free("s", s, HD_NONE)) {
-        return;
+    if (hd__may_free("s", s, HD_NONE)) {
+        hd_free(s->base_lr);
+        hd__retire_object(s, hd__call);
     }
-    hd_free(s->base_lr);
-    hd__retire_object(s, hd__call);
 }
 
 /* ---------------------------------------------------------------- stepping */

@@ -18,7 +18,7 @@ typedef union hd__schedule_options {
 
 typedef struct hd__schedule_type {
     const char *name; /* "StepLR" */
-    const hd__option *table;
+    hd__option table[HD__OPTIONS];
     /* Is step t possible? If not, sets the error. NULL: every step is. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
     int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */

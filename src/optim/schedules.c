@@ -14,13 +14,10 @@ static double constant(const hd__schedule_options *o, double base, int64_t t)
     return t < o->plain.total_iters ? base * o->plain.factor : base;
 }
 
-static const hd__option constant_table[] = {
-    HD__OPTION(hd__plain_lr, factor, HD__FROM_0_TO_1),
-    HD__OPTION(hd__plain_lr, total_iters, HD__COUNT),
-    {0},
-};
-
-static const hd__schedule_type constant_type = {"ConstantLR", constant_table, .lr = constant};
+static const hd__schedule_type constant_type = {"ConstantLR",
+                                                {HD__OPTION(hd__plain_lr, factor, HD__FROM_0_TO_1),
+                                                 HD__OPTION(hd__plain_lr, total_iters, HD__COUNT)},
+                                                .lr = constant};
 
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 {
@@ -36,13 +33,11 @@ static double step_lr(const hd__schedule_options *o, double base, int64_t t)
     return base * pow(o->plain.gamma, (double)(t / o->plain.step_size));
 }
 
-static const hd__option step_table[] = {
-    HD__OPTION(hd__plain_lr, step_size, HD__POSITIVE_COUNT),
-    HD__OPTION(hd__plain_lr, gamma, HD__NOT_NEGATIVE),
-    {0},
-};
-
-static const hd__schedule_type step_type = {"StepLR", step_table, .lr = step_lr};
+static const hd__schedule_type step_type = {
+    "StepLR",
+    {HD__OPTION(hd__plain_lr, step_size, HD__POSITIVE_COUNT),
+     HD__OPTION(hd__plain_lr, gamma, HD__NOT_NEGATIVE)},
+    .lr = step_lr};
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 {
@@ -60,23 +55,21 @@ static double linear(const hd__schedule_options *o, double base, int64_t t)
     return base * (l->start_factor + (l->end_factor - l->start_factor) * share);
 }
 
-static const hd__option linear_table[] = {
-    HD__OPTION(hd__plain_lr, start_factor, HD__ABOVE_0_TO_1),
-    HD__OPTION(hd__plain_lr, end_factor, HD__FROM_0_TO_1),
-    HD__OPTION(hd__plain_lr, total_iters, HD__POSITIVE_COUNT),
-    {0},
-};
-
-static const hd__schedule_type linear_type = {"LinearLR", linear_table, .lr = linear};
+static const hd__schedule_type linear_type = {
+    "LinearLR",
+    {HD__OPTION(hd__plain_lr, start_factor, HD__ABOVE_0_TO_1),
+     HD__OPTION(hd__plain_lr, end_factor, HD__FROM_0_TO_1),
+     HD__OPTION(hd__plain_lr, total_iters, HD__POSITIVE_COUNT)},
+    .lr = linear};
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                               int64_t total_iters)
 {
     HD__CALL("hd_linear_lr_new");
-    hd__schedule_options options = {.plain = {.start_factor = start_factor,
-                                              .end_factor = end_factor,
-                                              .total_iters = total_iters}};
-    return hd__schedule_new(&linear_type, o, &options);
+    return hd__schedule_new(&linear_type, o,
+                            &(hd__schedule_options){.plain = {.start_factor = start_factor,
+                                                              .end_factor = end_factor,
+                                                              .total_iters = total_iters}});
 }
 
 /* ---------------------------------------------------------------- cosine with warm-up */
@@ -100,15 +93,13 @@ static double cosine(const hd__schedule_options *o, double base, int64_t t)
                      (double)(t - c->warmup_steps) / (double)(c->total_steps - c->warmup_steps));
 }
 
-static const hd__option cosine_table[] = {
-    HD__OPTION(hd_cosine_warmup_options, warmup_steps, HD__COUNT),
-    HD__OPTION(hd_cosine_warmup_options, total_steps, HD__POSITIVE_COUNT),
-    HD__OPTION(hd_cosine_warmup_options, initial_lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_cosine_warmup_options, min_lr, HD__NOT_NEGATIVE),
-    {0},
-};
-
-static const hd__schedule_type cosine_type = {"CosineWarmup", cosine_table, .lr = cosine};
+static const hd__schedule_type cosine_type = {
+    "CosineWarmup",
+    {HD__OPTION(hd_cosine_warmup_options, warmup_steps, HD__COUNT),
+     HD__OPTION(hd_cosine_warmup_options, total_steps, HD__POSITIVE_COUNT),
+     HD__OPTION(hd_cosine_warmup_options, initial_lr, HD__NOT_NEGATIVE),
+     HD__OPTION(hd_cosine_warmup_options, min_lr, HD__NOT_NEGATIVE)},
+    .lr = cosine};
 
 hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
 {
@@ -197,23 +188,18 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
                     HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 
-static const hd__option cycle_table[] = {
-    HD__OPTION(hd_one_cycle_options, total_steps, HD__POSITIVE_COUNT),
-    HD__OPTION(hd_one_cycle_options, max_lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_one_cycle_options, pct_start, HD__FROM_0_TO_1),
-    HD__OPTION(hd_one_cycle_options, anneal, HD__CHOICE),
-    HD__OPTION(hd_one_cycle_options, cycle_momentum, HD__FLAG),
-    HD__OPTION(hd_one_cycle_options, base_momentum, HD__BELOW_ONE),
-    HD__OPTION(hd_one_cycle_options, max_momentum, HD__BELOW_ONE),
-    HD__OPTION(hd_one_cycle_options, div_factor, HD__POSITIVE),
-    HD__OPTION(hd_one_cycle_options, final_div_factor, HD__POSITIVE),
-    HD__OPTION(hd_one_cycle_options, three_phase, HD__FLAG),
-    {0},
-};
-
 static const hd__schedule_type cycle_type = {
     .name = "OneCycleLR",
-    .table = cycle_table,
+    .table = {HD__OPTION(hd_one_cycle_options, total_steps, HD__POSITIVE_COUNT),
+              HD__OPTION(hd_one_cycle_options, max_lr, HD__NOT_NEGATIVE),
+              HD__OPTION(hd_one_cycle_options, pct_start, HD__FROM_0_TO_1),
+              HD__OPTION(hd_one_cycle_options, anneal, HD__CHOICE),
+              HD__OPTION(hd_one_cycle_options, cycle_momentum, HD__FLAG),
+              HD__OPTION(hd_one_cycle_options, base_momentum, HD__BELOW_ONE),
+              HD__OPTION(hd_one_cycle_options, max_momentum, HD__BELOW_ONE),
+              HD__OPTION(hd_one_cycle_options, div_factor, HD__POSITIVE),
+              HD__OPTION(hd_one_cycle_options, final_div_factor, HD__POSITIVE),
+              HD__OPTION(hd_one_cycle_options, three_phase, HD__FLAG)},
     .step_ok = cycle_step_ok,
     .last = cycle_last,
     .lr = cycle_lr,

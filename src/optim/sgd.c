@@ -1,16 +1,6 @@
 /* sgd.c - stochastic gradient descent with momentum, as torch.optim.SGD. */
 #include "optim/optim_internal.h"
 
-static const hd__option options[] = {
-    HD__OPTION(hd_sgd_options, lr, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_sgd_options, momentum, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_sgd_options, dampening, HD__NUMBER),
-    HD__OPTION(hd_sgd_options, weight_decay, HD__NOT_NEGATIVE),
-    HD__OPTION(hd_sgd_options, nesterov, HD__FLAG),
-    HD__OPTION(hd_sgd_options, maximize, HD__FLAG),
-    {0},
-};
-
 static bool sgd_options_ok(const hd__optim_options *o)
 {
     const hd_sgd_options *s = &o->sgd;
@@ -43,10 +33,15 @@ static const hd__optim_type type = {
     .name = "SGD",
     .giver = "hd_sgd_defaults()",
     .defaults = &defaults,
-    .options = options,
-    .momentum = &options[1],
+    .options = {HD__OPTION(hd_sgd_options, lr, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_sgd_options, momentum, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_sgd_options, dampening, HD__NUMBER),
+                HD__OPTION(hd_sgd_options, weight_decay, HD__NOT_NEGATIVE),
+                HD__OPTION(hd_sgd_options, nesterov, HD__FLAG),
+                HD__OPTION(hd_sgd_options, maximize, HD__FLAG)},
+    .momentum = 1,
     .options_ok = sgd_options_ok,
-    .states = {{"momentum_buffer", &options[1]}},
+    .states = {{"momentum_buffer", 1}},
     .numbers = sgd_numbers,
     .kernel = HDK_SGD,
 };

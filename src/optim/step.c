@@ -26,7 +26,7 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
     bool ok = t->grad && hd__may_write(p);
     for (int k = 0; ok && k < HD__STATES; k++) {
         if (hd__uses(type, now, k)) {
-            double start = type->start ? *hd__option_double(type->start, now) : 0;
+            double start = type->start ? *hd__option_double(&type->options[type->start], now) : 0;
             hd_tensor *old = slot->state[k];
             t->state[k] = old ? old : hd_full_like(p, hd_dtype_of(p), start);
             ok = t->state[k] && hd__may_write(t->state[k]);

@@ -11,19 +11,14 @@
 enum { IN_VAIN = 10 }; /* a program may leave out the batches before: their loss was NaN */
 
 static atomic_uint_least64_t last_number;
-static atomic_int alive; /* optimizers */
+atomic_int hd__optims_alive;
 
 void hd__watch_optim(hd_optim *o)
 {
     o->number = atomic_fetch_add(&last_number, 1) + 1;
     o->seen = hd__grads_written;
     o->seen_on = &hd__grads_written;
-    atomic_fetch_add(&alive, 1);
-}
-
-void hd__watch_optim_end(void)
-{
-    atomic_fetch_sub(&alive, 1);
+    atomic_fetch_add(&hd__optims_alive, 1);
 }
 
 /* What a step found in all parameters. */
@@ -59,7 +54,7 @@ void hd__watch_step(hd_optim *o)
     finding f = look_at_grads(o);
     /* The gradients that this thread's backwards have written meanwhile are of other leaves. */
     bool others = !f.written && o->seen_on == &hd__grads_written && o->seen != hd__grads_written;
-    bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&alive) == 1;
+    bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
     bool empty = nothing && others;
     bool tell_used = f.used && !o->told_used, tell_empty = empty && !o->told_empty;
     o->in_vain = nothing && f.written ? o->in_vain + 1 : 0;
