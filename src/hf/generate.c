@@ -240,13 +240,12 @@ static hd_tensor *write_on(hd__model *m, hd_tensor *ids, const hd_generate_optio
     hd__text piece = {0};
     bool ok = texts_begin(w, ids, o, &piece), goes_on = true;
     for (int64_t i = 0; ok && goes_on && i < o->max_new_tokens; i++) {
-        hd_scope *scope = hd_scope_open();
+        HD__OWN_SCOPE(scope);
         hd_tensor *token = scope ? choose(next_logits(m, rest, s), all, o) : NULL; /* (b,) */
         ok = token && pad_ended(token, w, o);
         hd_tensor *column = ok ? hd_unsqueeze(token, 1) : NULL;
         ok = ok && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
              texts_add(all, w, o, i + 1 == o->max_new_tokens, &piece, &goes_on);
-        hd_scope_close(scope);
     }
     hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
     hd_release(rest);
@@ -335,13 +334,12 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
                             name, hd_shape_repr(logits), hd_shape_repr(ids));
     }
     HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     hd_tensor *of, *p = NULL;
     if (scope && hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
         p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
     }
     *tokens = p ? hd_scope_return(of) : NULL;
-    hd_scope_close(scope);
     return p;
 }
 

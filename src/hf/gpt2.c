@@ -61,12 +61,11 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
     if (!m) {
         return NULL;
     }
-    hd_scope *scope = hd_scope_open(); /* without one, registering NULL fails */
+    HD__OWN_SCOPE(scope); /* without one, registering NULL fails */
     hd_tensor *weight = scope ? hd_zeros(HD_FLOAT32, in, out) : NULL;
     hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(weight, true));
     hd_register_parameter(&m->base, "bias", &m->bias,
                           hd_parameter(hd_zeros(HD_FLOAT32, out), true));
-    hd_scope_close(scope);
     return hd_module_ready(&m->base);
 }
 

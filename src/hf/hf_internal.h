@@ -7,6 +7,9 @@
 #include "heed/hf.h"
 #include "heed/heed.h"
 
+/* A scope to the end of the block, which no message names; NULL if memory runs out. */
+#define HD__OWN_SCOPE(s) hd_scope *s __attribute__((cleanup(hd_scope_cleanup))) = hd_scope_open()
+
 /* ---------------------------------------------------------------- language models */
 
 /* The keys and values of the tokens that a model has seen: a cache for each layer. */

@@ -151,14 +151,13 @@ static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_m
                             const hd_dict *names)
 {
     HD_NO_INIT;
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     hd_module *list = scope ? hd_module_list_n(0, NULL) : NULL;
     bool ok = list;
     for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
         ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
     }
-    hd_scope_close(scope);
     return hd_module_ready(list);
 }
 
@@ -214,7 +213,7 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
                           hd_module *list)
 {
     HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
     bool ok = d;
     for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
@@ -238,7 +237,6 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
                           HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
     }
     hd_dict_free(d);
-    hd_scope_close(scope);
     return ok;
 }
 
@@ -290,19 +288,17 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     hd_module *plain = m->plain;
     hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
                                  hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
     delta =
         hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
     hd_tensor *sum = hd_parameter(hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta))), false);
-    bool ok = scope && sum && hd_module_to(plain, hd_dtype_of(sum)) &&
-              hd_module_set_parameter(plain, "weight", sum) &&
-              (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
-              hd_module_train(plain, hd_module_training(&m->base));
-    hd_scope_close(scope);
-    return ok;
+    return scope && sum && hd_module_to(plain, hd_dtype_of(sum)) &&
+           hd_module_set_parameter(plain, "weight", sum) &&
+           (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
+           hd_module_train(plain, hd_module_training(&m->base));
 }
 
 bool hd_lora_merge(hd_module *m)

@@ -135,7 +135,7 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d)
     if (!m || !d) {
         return m;
     }
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     hd_dict *weights = scope ? hd_module_named_parameters(m) : NULL;
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
@@ -146,7 +146,6 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d)
         ok = hd_module_set_parameter(m, name, hd_parameter(one, to == HD_FLOAT32));
     }
     hd_dict_free(weights);
-    hd_scope_close(scope);
     return hd__module_if(ok, m);
 }
 

@@ -86,7 +86,8 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
 /* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
 static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
 {
-    hd_tensor *w = hd_module_get_parameter(m, head_name);
+    HD__OWN_SCOPE(scope);
+    hd_tensor *w = scope ? hd_module_get_parameter(m, head_name) : NULL;
     hd_tensor *own = hd_to(read_weight(path, f, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
     if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
@@ -103,22 +104,18 @@ static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f
     hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
     bool ok = weights && tensors_known(path, f, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
-        hd_scope *scope = hd_scope_open();
+        HD__OWN_SCOPE(scope);
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
         hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
         from = hd_parameter(hd_to(from, hd_dtype_of(w)), hd_requires_grad(w));
         const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
         ok = hd_module_set_parameter(m, name, from) && hd_module_set_parameter(m, also, from);
-        hd_scope_close(scope);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
                     hd_safetensors_find(f, head_name) >= 0;
     hd_dict_free(weights);
-    hd_scope *scope = own_head ? hd_scope_open() : NULL;
-    ok = own_head ? scope && load_tied_head(m, path, f) : ok;
-    hd_scope_close(scope);
-    return ok;
+    return own_head ? load_tied_head(m, path, f) : ok;
 }
 
 /* ---------------------------------------------------------------- the folder */

@@ -45,13 +45,12 @@ bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tenso
 static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
-    hd_scope *scope = hd_scope_open();
+    HD__OWN_SCOPE(scope);
     bool ok = scope;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
     }
-    hd_scope_close(scope);
     return ok;
 }
 
