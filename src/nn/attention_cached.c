@@ -46,8 +46,8 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
     const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
     hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
     const hd_dtype d = w && hd_dtype_of(w) == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
-    int64_t length = hd_size(m->base.mask, 0);
-    hd_kv_cache *c = w ? hd_kv_cache_new_for(d, batch, m->num_heads, length, m->head_dim) : NULL;
+    int64_t length = hd_size(m->base.mask, 0), heads = m->num_heads;
+    hd_kv_cache *c = w ? hd_kv_cache_new_for(d, batch, heads, length, m->d_out / heads) : NULL;
     if (c) {
         c->attention = attention;
     }
@@ -57,12 +57,11 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 void hd_kv_cache_free(hd_kv_cache *c)
 {
     HD__CALL("hd_kv_cache_free");
-    if (!hd__may_free("c", c, HD_NONE)) {
-        return;
+    if (hd__may_free("c", c, HD_NONE)) {
+        hd_release(c->keys);
+        hd_release(c->values);
+        hd__retire_object(c, hd__call);
     }
-    hd_release(c->keys);
-    hd_release(c->values);
-    hd__retire_object(c, hd__call);
 }
 
 int64_t hd_kv_cache_len(const hd_kv_cache *c)

@@ -32,7 +32,7 @@ hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_
     HD__CALL("hd_causal_attention_new");
     bool ok = hd__attention_args(d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
-                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias))
+                    causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias), NULL)
               : NULL;
 }
 
@@ -74,7 +74,7 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
         hd_module *head = causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias);
         m->priv->failed = !hd_module_list_append(self->heads, head);
     }
-    return hd__module_drawn(m);
+    return hd__module_drawn(m, NULL);
 }
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
@@ -82,7 +82,7 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 /* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
 static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
 {
-    x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->head_dim);
+    x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->d_out / m->num_heads);
     return hd_transpose(x, 1, 2);
 }
 
@@ -130,9 +130,8 @@ hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t cont
     hd__multi_head_attention *self = (hd__multi_head_attention *)m;
     self->d_out = d_out;
     self->num_heads = num_heads;
-    self->head_dim = d_out / num_heads;
     hd_register_module(m, "out_proj", &self->out_proj,
                        hd__linear_blank(&hd__linear_type, d_out, d_out, true));
     hd__register_mask(&self->base, dropout, context_length);
-    return hd__module_drawn(m);
+    return hd__module_drawn(m, NULL);
 }

@@ -46,13 +46,12 @@ hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out)
     if (!m) {
         return NULL;
     }
-    m->priv->draw = self_attention_v1_draw;
     self_attention_v1 *self = (self_attention_v1 *)m;
     const int64_t sizes[] = {d_in, d_out};
     hd__register_blank(m, "W_query", &self->W_query, true, 2, sizes);
     hd__register_blank(m, "W_key", &self->W_key, true, 2, sizes);
     hd__register_blank(m, "W_value", &self->W_value, true, 2, sizes);
-    return hd__module_drawn(m);
+    return hd__module_drawn(m, self_attention_v1_draw);
 }
 
 /* ---------------------------------------------------------------- SelfAttention_v2 */
@@ -70,6 +69,6 @@ hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias)
     HD__CALL("hd_self_attention_v2_new");
     bool ok = hd__attention_args(d_in, d_out, 0, 0, 1);
     return ok ? hd__module_drawn(
-                    hd__attention_blank(&self_attention_v2_type, d_in, d_out, qkv_bias))
+                    hd__attention_blank(&self_attention_v2_type, d_in, d_out, qkv_bias), NULL)
               : NULL;
 }

@@ -32,7 +32,7 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
         hd_sequential(hd__linear_blank(&hd__linear_type, emb_dim, hidden_dim, true),
                       hd_gelu_new("tanh"),
                       hd__linear_blank(&hd__linear_type, hidden_dim, emb_dim, true)));
-    return hd__module_drawn(self);
+    return hd__module_drawn(self, NULL);
 }
 
 /* ---------------------------------------------------------------- TransformerBlock */

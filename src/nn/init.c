@@ -250,10 +250,8 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
     }
     double gain = hd_calculate_gain(nonlinearity, a);
-    if (isnan(gain) || !fans_of(x, &f)) {
-        return NULL;
-    }
-    return draw_around_0(x, gain / sqrt(mode == HD_FAN_IN ? f.in : f.out), uniform);
+    bool ok = !isnan(gain) && fans_of(x, &f);
+    return ok ? draw_around_0(x, gain / sqrt(mode == HD_FAN_IN ? f.in : f.out), uniform) : NULL;
 }
 
 hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)

@@ -18,7 +18,6 @@ typedef struct linear {
     hd_module base;
     hd_tensor *weight; /* (out_features, in_features) */
     hd_tensor *bias;   /* (out_features,), or HD_NONE */
-    int64_t in_features, out_features;
 } linear;
 
 static hd_tensor *linear_forward(hd_module *self, hd_tensor *x)
@@ -30,8 +29,8 @@ static hd_tensor *linear_forward(hd_module *self, hd_tensor *x)
 static void linear_extra(const hd_module *self, char *text, size_t n)
 {
     const linear *m = (const linear *)self;
-    snprintf(text, n, "in_features=%" PRId64 ", out_features=%" PRId64 ", bias=%s", m->in_features,
-             m->out_features, python_bool(m->bias != HD_NONE));
+    snprintf(text, n, "in_features=%" PRId64 ", out_features=%" PRId64 ", bias=%s",
+             hd_size(m->weight, 1), hd_size(m->weight, 0), python_bool(m->bias != HD_NONE));
 }
 
 const hd_module_type hd__linear_type =
@@ -44,7 +43,8 @@ const hd_module_type hd__packed_out_proj_type =
 static bool linear_draw(hd_module *self)
 {
     linear *m = (linear *)self;
-    double bound = m->in_features > 0 ? 1 / sqrt((double)m->in_features) : 0;
+    int64_t in_features = hd_size(m->weight, 1);
+    double bound = in_features > 0 ? 1 / sqrt((double)in_features) : 0;
     return hd_init_kaiming_uniform_(m->weight, sqrt(5.0), HD_FAN_IN, "leaky_relu") &&
            (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
 }
@@ -56,8 +56,6 @@ hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int
     if (!m) {
         return NULL;
     }
-    m->in_features = in_features;
-    m->out_features = out_features;
     m->base.priv->draw = linear_draw;
     hd__register_blank(&m->base, "weight", &m->weight, true, 2,
                        (int64_t[]){out_features, in_features});
@@ -71,7 +69,7 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
     bool ok = hd__size_arg("in_features", in_features, 0) &&
               hd__size_arg("out_features", out_features, 0);
     return ok ? hd__module_drawn(
-                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias))
+                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias), NULL)
               : NULL;
 }
 
@@ -179,8 +177,7 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
     m->padding_idx = !padded ? -1 : padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
     hd__register_blank(&m->base, "weight", &m->weight, true, 2,
                        (int64_t[]){num_embeddings, embedding_dim});
-    m->base.priv->draw = embedding_draw;
-    return hd__module_drawn(&m->base);
+    return hd__module_drawn(&m->base, embedding_draw);
 }
 
 /* ---------------------------------------------------------------- LayerNorm */
@@ -192,7 +189,6 @@ typedef struct layer_norm {
     int ndim;
     int64_t normalized_shape[HD_MAX_DIMS];
     double eps;
-    bool elementwise_affine;
 } layer_norm;
 
 static hd_tensor *layer_norm_forward(hd_module *self, hd_tensor *x)
@@ -206,7 +202,7 @@ static void layer_norm_extra(const hd_module *self, char *text, size_t n)
     const layer_norm *m = (const layer_norm *)self;
     snprintf(text, n, "%s, eps=%s, elementwise_affine=%s, bias=%s",
              HD__SIZES(m->ndim, m->normalized_shape), HD__FLOAT(m->eps),
-             python_bool(m->elementwise_affine), python_bool(m->bias != HD_NONE));
+             python_bool(m->weight != HD_NONE), python_bool(m->bias != HD_NONE));
 }
 
 static const hd_module_type layer_norm_type =
@@ -246,11 +242,9 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     m->ndim = n;
     memcpy(m->normalized_shape, normalized_shape, (size_t)n * sizeof *normalized_shape);
     m->eps = eps;
-    m->elementwise_affine = elementwise_affine;
     hd__register_blank(&m->base, "weight", &m->weight, elementwise_affine, n, normalized_shape);
     hd__register_blank(&m->base, "bias", &m->bias, elementwise_affine && bias, n, normalized_shape);
-    m->base.priv->draw = layer_norm_draw;
-    return hd__module_drawn(&m->base);
+    return hd__module_drawn(&m->base, layer_norm_draw);
 }
 
 hd_module *hd_layer_norm_new(int64_t normalized_size)
@@ -264,7 +258,6 @@ hd_module *hd_layer_norm_new(int64_t normalized_size)
 typedef struct rms_norm {
     hd_module base;
     hd_tensor *weight; /* (dim,) */
-    int64_t dim;
     double eps;
 } rms_norm;
 
@@ -277,7 +270,7 @@ static hd_tensor *rms_norm_forward(hd_module *self, hd_tensor *x)
 static void rms_norm_extra(const hd_module *self, char *text, size_t n)
 {
     const rms_norm *m = (const rms_norm *)self;
-    snprintf(text, n, "%s, eps=%s, elementwise_affine=True", HD__SIZES(1, &m->dim),
+    snprintf(text, n, "%s, eps=%s, elementwise_affine=True", HD__DIMS(m->weight),
              HD__FLOAT(m->eps));
 }
 
@@ -299,11 +292,9 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     if (!m) {
         return NULL;
     }
-    m->dim = dim;
     m->eps = eps;
     hd__register_blank(&m->base, "weight", &m->weight, true, 1, &dim);
-    m->base.priv->draw = rms_norm_draw;
-    return hd__module_drawn(&m->base);
+    return hd__module_drawn(&m->base, rms_norm_draw);
 }
 
 /* ---------------------------------------------------------------- ReLU, SiLU, GELU */

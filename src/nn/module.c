@@ -373,11 +373,12 @@ bool hd__module_draw(hd_module *m)
     return !draw || !init_mode || draw(m);
 }
 
-hd_module *hd__module_drawn(hd_module *m)
+hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
 {
     if (!m || !hd_module_ready(m)) {
         return NULL;
     }
+    m->priv->draw = draw ? draw : m->priv->draw;
     HD_NO_GRAD;
     HD__DRAWS_BEGIN(d);
     bool ok = true;
@@ -396,15 +397,13 @@ hd_module *hd__module_drawn(hd_module *m)
 void hd_module_free(hd_module *m)
 {
     HD__CALL("hd_module_free");
-    if (!hd__may_free("m", m, HD_NONE)) {
-        return;
-    }
-    if (m->priv->parent) {
+    bool ok = hd__may_free("m", m, HD_NONE);
+    if (ok && m->priv->parent) {
         hd__fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
                  m->priv->parent->type->name);
-        return;
+    } else if (ok) {
+        module_free(m, hd__call);
     }
-    module_free(m, hd__call);
 }
 
 /* ---------------------------------------------------------------- training */

@@ -240,8 +240,7 @@ static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, con
     int64_t l = hd_size(in[0], 0), b = hd_size(in[0], 1), e = m->embed_dim;
     int64_t more = (m->bias_k != HD_NONE) + m->add_zero_attn, s = hd_size(in[1], 0) + more;
     hd_tensor *q = split_heads(m, qkv[0]); /* (b * num_heads, l, head_dim) */
-    hd_tensor *k = key_heads(m, qkv[1], m->bias_k);
-    hd_tensor *v = key_heads(m, qkv[2], m->bias_v);
+    hd_tensor *k = key_heads(m, qkv[1], m->bias_k), *v = key_heads(m, qkv[2], m->bias_v);
     hd_tensor *mask = merged_mask(m, a, hd_dtype_of(in[0]), b, s, more);
     hd_tensor *y = packed_attention(m, q, k, v, mask, a, weights);
     y = hd_transpose(y, 0, 1); /* (l, b * num_heads, head_dim) */
@@ -413,7 +412,6 @@ hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     m->dropout = o->dropout;
     m->batch_first = o->batch_first;
     m->add_zero_attn = o->add_zero_attn;
-    m->base.priv->draw = packed_draw;
     register_blanks(m, o);
-    return hd__module_drawn(&m->base);
+    return hd__module_drawn(&m->base, packed_draw);
 }

@@ -21,7 +21,8 @@ static bool step_into(hd__walk *w, hd_module *m)
     return true;
 }
 
-void hd__walk_name(hd__walk *w, const char *name)
+/* Makes w's path that of the innermost module, with this name after it. */
+static void walk_name(hd__walk *w, const char *name)
 {
     size_t len = w->v[w->n - 1].len;
     hd__text_cut(&w->path, len);
@@ -39,7 +40,7 @@ bool hd__walk_next(hd__walk *w)
         if (child) {
             w->at = &step->m->priv->entries[step->next++];
             if (w->named) {
-                hd__walk_name(w, w->at->name);
+                walk_name(w, w->at->name);
             }
             return step_into(w, child);
         }
@@ -77,7 +78,7 @@ static bool add_item(hd__items *items, hd__walk *w, const hd__entry *e, hd_tenso
 {
     const char *name = NULL;
     if (items->names) {
-        hd__walk_name(w, e->name);
+        walk_name(w, e->name);
         if (w->path.failed || !hd_dict_set_int(items->names, w->path.s, items->n)) {
             return false;
         }

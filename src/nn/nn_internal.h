@@ -115,8 +115,6 @@ typedef struct hd__walk {
 bool hd__walk_next(hd__walk *w);
 /* Frees what w has. Was there enough memory? */
 bool hd__walk_end(hd__walk *w);
-/* Makes w's path m's own, with this name after it. */
-void hd__walk_name(hd__walk *w, const char *name);
 
 typedef struct hd__item {
     const char *name; /* with dots; NULL: names were not wanted */
@@ -152,9 +150,9 @@ hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char 
  * undefined values; it has a `draw` to give them their values. Under HD_NO_INIT they are zero, and
  * nothing draws.
  *
- * Ends a constructor as hd_module_ready does, and draws m and all modules below it. Gives m, or
- * NULL, with m freed and nothing drawn. m may be NULL. */
-hd_module *hd__module_drawn(hd_module *m);
+ * Ends a constructor as hd_module_ready does, and draws m, by `draw` if it is not NULL, and all
+ * modules below it. Gives m, or NULL, with m freed and nothing drawn. m may be NULL. */
+hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 /* Draws m alone, unless it has its values, or HD_NO_INIT stands. */
 bool hd__module_draw(hd_module *m);
 
@@ -216,7 +214,7 @@ void hd__register_mask(hd__attention *m, double dropout, int64_t n);
 typedef struct hd__multi_head_attention {
     hd__attention base;
     hd_module *out_proj;
-    int64_t d_out, num_heads, head_dim;
+    int64_t d_out, num_heads;
 } hd__multi_head_attention;
 
 /* hd__project of x (b, num_tokens, d_in), each split to (b, num_heads, num_tokens, head_dim) */

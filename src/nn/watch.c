@@ -34,16 +34,11 @@ static uintptr_t next_word(const hd_module *m, size_t *at)
 static bool holds_unregistered(const hd_module *m, const hd_module *child)
 {
     size_t at = sizeof *m;
-    uintptr_t word = next_word(m, &at);
+    uintptr_t word = 1;
     while (word && word != (uintptr_t)child) {
         word = next_word(m, &at);
     }
     return word;
-}
-
-static bool is_optimized(const hd_tensor *p)
-{
-    return hd__optims_of(p) > 0;
 }
 
 /* Is this so of a parameter of the module or of one below it? */
@@ -81,7 +76,7 @@ void hd__watch_child(hd_module *parent, hd_module *m)
     bool made_here = m->priv->made > p->made && m->priv->made <= p->ready;
     if (!m->priv->told && made_here && !parent->type->free && p->training && m->priv->training &&
         hd_grad_mode() && holds_unregistered(parent, m) && any_parameter(m, hd_requires_grad) &&
-        !any_parameter(m, is_optimized) && any_parameter(outermost(parent), is_optimized)) {
+        !any_parameter(m, hd__has_optim) && any_parameter(outermost(parent), hd__has_optim)) {
         m->priv->told = true;
         if (!told_of(&last, parent)) {
             hd_warn("%s: its forward runs a %s that is not registered: it is not trained, saved or "

@@ -62,9 +62,9 @@ extern HD__TLS uint64_t hd__grads_written;
 /* Counts the modules that were made. So the constructor of a module made what comes after it. */
 extern atomic_uint_least64_t hd__made;
 
-/* p has got so many optimizers more; and how many it has. */
+/* p has got so many optimizers more. Has it any? */
 void hd__optims_add(hd_tensor *p, int n);
-int hd__optims_of(const hd_tensor *p);
+bool hd__has_optim(const hd_tensor *p);
 /* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
 const hd_tensor *hd__scope_alone(uintptr_t address);
 

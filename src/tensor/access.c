@@ -17,9 +17,9 @@ void hd__optims_add(hd_tensor *p, int n)
     atomic_fetch_add(&p->optims, n);
 }
 
-int hd__optims_of(const hd_tensor *p)
+bool hd__has_optim(const hd_tensor *p)
 {
-    return atomic_load((atomic_int *)(uintptr_t)&p->optims);
+    return atomic_load((atomic_int *)(uintptr_t)&p->optims) > 0;
 }
 
 /* ---------------------------------------------------------------- shape */

@@ -6,7 +6,8 @@
 
 #include "viz/viz_internal.h"
 
-bool hd__picture_given(const char *function, const hd_picture *p)
+/* Is p a picture, as far as that can be known? */
+static bool picture_given(const char *function, const hd_picture *p)
 {
     return hd__given_to(function, "p", p) &&
            (p->freed != HD__PICTURE_FREED ||
@@ -18,7 +19,7 @@ _Static_assert(offsetof(hd_picture, freed) >= 64, "a free block's first bytes ar
 
 void hd_picture_free(hd_picture *p)
 {
-    if (p && (void *)p != (void *)HD_NONE && hd__picture_given("hd_picture_free", p)) {
+    if (p && (void *)p != (void *)HD_NONE && picture_given("hd_picture_free", p)) {
         p->freed = HD__PICTURE_FREED;
         hd_free(p->svg.s);
         hd_free(p);
@@ -29,12 +30,12 @@ void hd_picture_free(hd_picture *p)
 
 double hd_picture_width(const hd_picture *p)
 {
-    return hd__picture_given("hd_picture_width", p) ? p->width : NAN;
+    return picture_given("hd_picture_width", p) ? p->width : NAN;
 }
 
 double hd_picture_height(const hd_picture *p)
 {
-    return hd__picture_given("hd_picture_height", p) ? p->height : NAN;
+    return picture_given("hd_picture_height", p) ? p->height : NAN;
 }
 
 bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x)
@@ -57,13 +58,13 @@ bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor
 
 char *hd_picture_svg(const hd_picture *p)
 {
-    char *svg = hd__picture_given("hd_picture_svg", p) ? hd_alloc(p->svg.len + 1) : NULL;
+    char *svg = picture_given("hd_picture_svg", p) ? hd_alloc(p->svg.len + 1) : NULL;
     return svg ? memcpy(svg, p->svg.s, p->svg.len + 1) : NULL;
 }
 
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
 {
-    return hd__picture_given("hd_picture_save_svg", p) &&
+    return picture_given("hd_picture_save_svg", p) &&
            hd__given_to("hd_picture_save_svg", "path", path) &&
            hd__may_save("hd_picture_save_svg") &&
            hd__whole_write("hd_picture_save_svg", path, p->svg.s, p->svg.len);

@@ -47,9 +47,6 @@ struct hd_picture {
 
 #define HD__PICTURE_FREED 0x6f3e2d1cu
 
-/* Is p a picture, as far as that can be known? */
-bool hd__picture_given(const char *function, const hd_picture *p);
-
 /* ---------------------------------------------------------------- drawing (svg.c) */
 
 /* With a white background. Until hd__picture_ready, the thread is in the C locale. */
