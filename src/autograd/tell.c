@@ -29,9 +29,8 @@ static void tell_op(int64_t began, const char *name, int n_out, hd_tensor *const
                     hd_tensor *const *in)
 {
     hd__profiled e = {.name = hd__call, .module = hd__module, .calls = 1};
-    if (hd__heard()->walking ==
-        hd__call) { /* the node computes its gradient, and not the program */
-        return;
+    if (hd__heard()->walking == hd__call) {
+        return; /* the node computes its gradient, and not the program */
     }
     for (int k = 0; k < n_out; k++) { /* a view or a change in place lies in the memory of in[0] */
         bool fresh = n_in == 0 || ys[k]->storage != in[0]->storage;
@@ -56,9 +55,7 @@ void hd__tell_record(const hd__op *op, int n_out, hd_tensor *const *ys, const hd
     if (hd__telling()) {
         tell_op(HD__NO_SPAN, op->name, n_out, ys, a->n_in, a->in);
     }
-    if (hd__watching()) {
-        hd__watch_record(op, n_out, ys, a);
-    }
+    hd__watch_record(op, n_out, ys, a);
 }
 
 void hd__tell_user_op(int64_t began, hd__node *n, int n_out, hd_tensor *const *ys,

@@ -12,19 +12,17 @@
 /* ---------------------------------------------------------------- the model */
 
 enum { TYPE, DROPOUT, PREFIX, SUFFIX, UNKNOWN, FUSE, FALLBACK, IGNORE, VOCAB, MERGES, MODEL };
-static const char *const model_keys[] = {
-    "type",
-    "dropout",
-    "continuing_subword_prefix",
-    "end_of_word_suffix",
-    "unk_token",
-    "fuse_unk",
-    "byte_fallback",
-    "ignore_merges",
-    "vocab",
-    "merges",
-    NULL,
-};
+static const char *const model_keys[] = {"type",
+                                         "dropout",
+                                         "continuing_subword_prefix",
+                                         "end_of_word_suffix",
+                                         "unk_token",
+                                         "fuse_unk",
+                                         "byte_fallback",
+                                         "ignore_merges",
+                                         "vocab",
+                                         "merges",
+                                         NULL};
 
 /* Adds an entry. In a tokenizer.json, a text that spells no bytes is taken as it is, and no word is
  * encoded as it. */

@@ -261,10 +261,8 @@ bool hd_loader_restart(hd_loader *l)
 int64_t hd_loader_len(const hd_loader *l)
 {
     HD__CALL("hd_loader_len");
-    if (!hd__object("l", l)) {
-        return -1;
-    }
-    return l->items / l->o.batch_size + (!l->o.drop_last && l->items % l->o.batch_size != 0);
+    bool ok = hd__object("l", l);
+    return ok ? l->items / l->o.batch_size + (!l->o.drop_last && l->items % l->o.batch_size) : -1;
 }
 
 int64_t hd_loader_epoch(const hd_loader *l)

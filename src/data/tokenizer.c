@@ -62,10 +62,8 @@ void hd__ids_add(hd__ids *ids, int64_t id)
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 {
     HD__CALL("hd_tokenizer_id");
-    if (!hd__object("t", t) || !hd__given("token", token)) {
-        return -1;
-    }
-    return t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n);
+    bool ok = hd__object("t", t) && hd__given("token", token);
+    return ok ? t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n) : -1;
 }
 
 static hd_tensor *encode(const hd_tokenizer *t, const char *text, int64_t n,

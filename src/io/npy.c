@@ -246,8 +246,7 @@ static bool read_header(header *h)
 
 static bool check_data_size(const header *h)
 {
-    int64_t bytes = h->in->size - h->data;
-    int64_t wanted = hd__element_bytes(h->type, h->ndim, h->sizes);
+    int64_t bytes = h->in->size - h->data, wanted = hd__element_bytes(h->type, h->ndim, h->sizes);
     if (wanted < 0) {
         return bad(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
                    h->type->npy);

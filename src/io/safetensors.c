@@ -138,20 +138,19 @@ hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_optio
 void hd_safetensors_close(hd_safetensors *f)
 {
     HD__CALL("hd_safetensors_close");
-    if (!hd__may_free("f", f, HD_NONE)) {
-        return;
+    if (hd__may_free("f", f, HD_NONE)) {
+        for (int64_t i = 0; i < f->n_shards; i++) {
+            hd_safetensors_close(f->shards[i]);
+        }
+        mapping_drop(NULL, f->mapping);
+        hd__sys_drop(f->in.fd);
+        hd_free(f->shards);
+        hd_dict_free(f->names);
+        hd_dict_free(f->metadata);
+        hd_free(f->entries);
+        hd_free(f->path);
+        hd__retire_object(f, hd__call);
     }
-    for (int64_t i = 0; i < f->n_shards; i++) {
-        hd_safetensors_close(f->shards[i]);
-    }
-    mapping_drop(NULL, f->mapping);
-    hd__sys_drop(f->in.fd);
-    hd_free(f->shards);
-    hd_dict_free(f->names);
-    hd_dict_free(f->metadata);
-    hd_free(f->entries);
-    hd_free(f->path);
-    hd__retire_object(f, hd__call);
 }
 
 /* ---------------------------------------------------------------- asking */

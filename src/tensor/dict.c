@@ -322,16 +322,15 @@ hd_dict *hd_dict_new(void)
 void hd_dict_free(hd_dict *d)
 {
     HD__CALL("hd_dict_free");
-    if (!hd__may_free("d", d, HD_NONE)) {
-        return;
+    if (hd__may_free("d", d, HD_NONE)) {
+        for (int64_t i = 0; i < d->len; i++) {
+            drop_value(d->entries[i]);
+            hd_free(d->entries[i]);
+        }
+        hd_free(d->entries);
+        hd_free(d->slots);
+        hd__retire_object(d, hd__call);
     }
-    for (int64_t i = 0; i < d->len; i++) {
-        drop_value(d->entries[i]);
-        hd_free(d->entries[i]);
-    }
-    hd_free(d->entries);
-    hd_free(d->slots);
-    hd__retire_object(d, hd__call);
 }
 
 int64_t hd_dict_len(const hd_dict *d)

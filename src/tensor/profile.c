@@ -118,18 +118,16 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Three digits, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is left
- * out. */
+/* Three digits at most, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is
+ * left out. */
 static void write_amount(hd__text *t, double v, const char *prefix, const char *unit)
 {
     char amount[40] = "";
-    const char *first = prefix;
     for (; v >= 999.5 && prefix[1]; prefix++) {
         v /= 1000;
     }
     if (v > 0) {
-        int digits = prefix == first || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
-        snprintf(amount, sizeof amount, "%.*f %.*s%s", digits, v, *prefix != ' ', prefix, unit);
+        snprintf(amount, sizeof amount, "%.3g %.*s%s", v, *prefix != ' ', prefix, unit);
     }
     hd__text_format(t, "%9s", amount);
 }

@@ -164,8 +164,7 @@ typedef struct pick_params {
 static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const pick_params *params = hd__params(n);
-    hd_tensor *index = hd__saved_get(n, 0);
-    hd_tensor *from = hd__contiguous(dy[0]);
+    hd_tensor *index = hd__saved_get(n, 0), *from = hd__contiguous(dy[0]);
     dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
     if (!from || !dx[0]) {
         return;

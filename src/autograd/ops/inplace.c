@@ -183,10 +183,8 @@ bool hd__overwrites(const hd__op *op, hd_tensor *x)
 
 static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
 {
-    if (!hd__any_arg("x", x, false) || !hd__scalar_fits(x->dtype, s) || !hd__overwrites(op, x)) {
-        return NULL;
-    }
-    return hd__told(op, hd__fill(x, s), 1, &x);
+    bool ok = hd__any_arg("x", x, false) && hd__scalar_fits(x->dtype, s) && hd__overwrites(op, x);
+    return ok ? hd__told(op, hd__fill(x, s), 1, &x) : NULL;
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)

@@ -265,8 +265,7 @@ typedef struct entropy_params {
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0), *target = hd__saved_get(n, 1);
-    hd_tensor *stats = hd__saved_get(n, 2);
+    hd_tensor *x = hd__saved_get(n, 0), *target = hd__saved_get(n, 1), *stats = hd__saved_get(n, 2);
     hd_tensor *g = hd__contiguous(dy[0]);
     entropy_task k = {.l.ignore = p->ignore, .gs = dy[0]->ndim > 0, .divisor = p->divisor};
     if (!g || !logits(&k, x, target, stats)) {

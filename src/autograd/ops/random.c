@@ -181,8 +181,7 @@ static hd_tensor *drawn_dropout(hd_tensor *x, double keep)
 
 static hd_tensor *masked_dropout(hd_tensor *x, double keep)
 {
-    hd_tensor *mask = draw_mask(x, keep);
-    hd_tensor *y = mask ? apply(x, mask, keep) : NULL;
+    hd_tensor *mask = draw_mask(x, keep), *y = mask ? apply(x, mask, keep) : NULL;
     return HD__RECORD(&dropout_op, y, HD__IN(1, &x), HD__SAVES(1, &mask), HD__PARAMS(keep));
 }
 

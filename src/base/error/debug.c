@@ -35,9 +35,8 @@ static unsigned int choice(const char *variable, unsigned int n, const char *exp
     }
     if (i == n) {
         snprintf(wrong, size, "heed: %s=%.40s: expected %s", variable, text, expected);
-        i = 0;
     }
-    return i;
+    return i % n;
 }
 
 void hd__tells_start(char *wrong, size_t size)

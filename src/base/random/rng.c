@@ -287,8 +287,7 @@ double hd__normal_sample(hd_generator *g)
         g->has_spare = false;
         return g->spare;
     }
-    double t = two_pi * hd__unit_f64(g);
-    double r = sqrt(-2 * log1p(-hd__unit_f64(g)));
+    double t = two_pi * hd__unit_f64(g), r = sqrt(-2 * log1p(-hd__unit_f64(g)));
     g->spare = r * sin(t);
     g->has_spare = true;
     return r * cos(t);
