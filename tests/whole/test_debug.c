@@ -381,6 +381,24 @@ START_TEST(messages_end_with_the_scope_of_the_program)
 }
 END_TEST
 
+/* What is cut off is the message, and never its place. */
+START_TEST(messages_of_every_length)
+{
+    char text[600] = "", place[300];
+    HD_SCOPE;
+    snprintf(place, sizeof place, PLACE, __LINE__ - 1);
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        text[n] = 'a';
+        hd_error_set(HD_VALUE, "%s", text);
+        const char *message = hd_error_message();
+        size_t length = strlen(message), most = 511, whole = n + 1 + strlen(place);
+        ck_assert_uint_eq(length, whole < most ? whole : most);
+        ck_assert_str_eq(message + length - strlen(place), place);
+        hd_error_clear();
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- live tensors */
 
 enum { MOST_HEARD = 8 };
@@ -581,6 +599,7 @@ Suite *suite_debug(void)
         clipping_is_named,
         a_hint_while_it_is_off,
         messages_end_with_the_scope_of_the_program,
+        messages_of_every_length,
         live_tensors_by_function_and_module,
         makers_of_what_the_graph_saved,
         most_bytes_and_then_most_tensors_come_first,

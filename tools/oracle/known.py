@@ -169,6 +169,11 @@ known("an op whose gradient reaches no leaf, as of a view taken while grad mode 
       [leaf(X, [1, 1]), grad(X), mode(False), (Y, "hd_transpose", [X, 0, 1]), mode(True),
        (Z, "hd_tanh", [Y]), (Z, "hd_mul_scalar_", [Z, 2.0]), leaf(W, [1, 1]), backward(Z, W)],
       where=an_op_whose_gradient_reaches_no_leaf)
+known("a product with a view taken while grad mode was off, whose other operand was changed in place",
+      [leaf(X, [1, 1]), grad(X), (Y, "hd_mul_scalar", [X, 2.0]), mode(False), (Z, "hd_transpose", [X, 0, 1]),
+       mode(True), (W, "hd_mul", [Z, Y]), (Y, "hd_add_", [Y, W]), leaf(V, [1, 1]), backward(Y, V)],
+      kind="error", where=lambda e: e.word in ("backward", "grad_of") and e.machine.unrecorded and
+          "was changed in place" in e.text)
 
 
 # ---- names and versions
@@ -393,6 +398,10 @@ known("attention with enable_gqa, which heed computes on views",
       [leaf(X, [1, 2, 1, 1]), grad(X), leaf(Y, [1, 1, 1, 1]),
        (Z, "hd_scaled_dot_product_attention_with", [X, Y, Y, {"enable_gqa": True, "is_causal": False}])],
       what="hd_scaled_dot_product_attention_with", kind="grad_fn", where=lambda e: e.args[3].get("enable_gqa"))
+known("attention with enable_gqa whose k and v have different numbers of heads",
+      [leaf(X, [1, 2, 1, 1]), leaf(Y, [1, 1, 1, 1]),
+       (Z, "hd_scaled_dot_product_attention_with", [X, X, Y, {"enable_gqa": True, "is_causal": False}])],
+      what="hd_scaled_dot_product_attention_with", kind="error", says="with as many heads in k as in v")
 
 
 # ---- optimizers and schedules: the section train leaves these out

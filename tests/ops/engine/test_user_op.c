@@ -347,6 +347,21 @@ static hd_tensor *call_wrong(hd_tensor *const *x, int n, void *user)
     return hd_apply(&wrong_op, NULL, x[0]);
 }
 
+static hd_tensor *first_alone(hd_tensor *const *x, int n, void *user)
+{
+    (void)n, (void)user;
+    return hd_square(x[0]);
+}
+
+START_TEST(gradcheck_of_an_input_that_is_not_used)
+{
+    HD_SCOPE;
+    hd_tensor *x[] = {hd_requires_grad_(vec(HD_FLOAT64, 1, 2), true),
+                      hd_requires_grad_(vec(HD_FLOAT64, 3), true)};
+    ck_assert(hd_gradcheck_n(first_alone, NULL, 2, x, NULL));
+}
+END_TEST
+
 START_TEST(gradcheck_sees_a_wrong_backward)
 {
     HD_SCOPE;
@@ -401,6 +416,7 @@ Suite *suite_user_op(void)
         saved_tensors_are_version_checked,
         inputs_given_back_stay_as_they_are,
         gradients_in_the_callers_memory,
+        gradcheck_of_an_input_that_is_not_used,
         gradcheck_sees_a_wrong_backward,
     };
     return SUITE_OF("user ops", tests);
