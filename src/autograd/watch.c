@@ -142,9 +142,9 @@ void hd__watch_memory(hd__node *loss, const char *made_by)
     int64_t held = 0, graphs = 0;
     const hd_tensor *largest = NULL;
     for (const hd_tensor *t = hd__top->first; t; t = t->next) {
-        const hd__node *n = t->attachment;
+        const hd__node *n = t->base ? NULL : t->attachment; /* a reader may renew that of a view */
         graphs += n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
-        if (n && n->ended && !t->base) {
+        if (n && n->ended) {
             held += (int64_t)t->storage->nbytes;
             largest = largest && largest->numel >= t->numel ? largest : t;
         }

@@ -60,6 +60,8 @@ void hd__watch_step(hd_optim *o)
     o->in_vain = nothing && f.written ? o->in_vain + 1 : 0;
     o->seen = hd__grads_written;
     o->seen_on = &hd__grads_written;
+    const bool tell_vain = o->in_vain == IN_VAIN; /* the handler may free o */
+    const int64_t n = o->n;
     o->told_used = f.used;
     o->told_empty |= empty;
     if (tell_used) {
@@ -72,9 +74,9 @@ void hd__watch_step(hd_optim *o)
         hd_warn("none of the %" PRId64 " parameters has a gradient, and hd_backward gave one to "
                 "other tensors: expected an optimizer of the parameters that the loss comes from "
                 "(hd_module_parameters)",
-                o->n);
+                n);
     }
-    if (o->in_vain == IN_VAIN) {
+    if (tell_vain) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
