@@ -121,11 +121,11 @@ static bool load_folder(run *r)
     snprintf(path, sizeof path, "%s/tokenizer.json", r->a.folder);
     r->tokenizer = hd_tokenizer_json(path);
     r->model = hd_from_pretrained(r->a.folder, NULL);
-    hd_generate_options_load(r->a.folder, &r->how);
+    bool ok = hd_generate_options_load(r->a.folder, &r->how) && r->model && r->tokenizer;
     r->how.do_sample = false;
-    return r->how.num_eos > 0 ||
-           hd_error_set(HD_VALUE, "%s: expected an eos_token_id in generation_config.json",
-                        r->a.folder);
+    return ok && (r->how.num_eos > 0 ||
+                  hd_error_set(HD_VALUE, "%s: expected an eos_token_id in generation_config.json",
+                               r->a.folder));
 }
 
 /* A GPT-2 of random weights that reads characters. The character | ends a text. Its weights are
