@@ -612,6 +612,8 @@ def argument_node(text):
         return printer.address
     if not printer or printer.kind != "hd_tensor" or not printer.address:
         raise gdb.GdbError("give a tensor, or a node")
+    if printer.address == symbol("hd_none"):
+        raise gdb.GdbError(f"{text} is HD_NONE: give a tensor, or a node")
     try:
         tensor = Tensor(printer.address)
     except Unreadable as why:
@@ -744,6 +746,8 @@ It stops in the op's backward function. For a leaf it stops when its gradient is
             point.delete()
         if hit:
             gdb.execute("frame")
+        else:
+            print("the backward of this node was not reached")
 
 
 class GraphCommand(Command):
