@@ -557,6 +557,16 @@ START_TEST(errors)
     ck_error(HD_SHAPE, "hd_linear: () and (3,): expected 1 or more dims each");
     ck_assert_ptr_null(hd_linear(m23, hd_ones(HD_FLOAT32, 4), HD_NONE));
     ck_error(HD_SHAPE, "hd_linear: (2, 3) and (4,): inner sizes 3 and 4 differ");
+    uint64_t failures = hd_error_count();
+    ck_assert_ptr_null(hd_linear(m23, hd_ones(HD_FLOAT32, 4), point));
+    ck_assert_uint_eq(hd_error_count() - failures, 1); /* and no second one */
+    ck_error(HD_SHAPE, "hd_linear: (2, 3) and (4,): inner sizes 3 and 4 differ");
+    int64_t tensors = hd_scope_count();
+    ck_assert(hd_linear(m23, v3, point));
+    ck_assert_int_eq(hd_scope_count() - tensors, 1);
+    ck_assert_ptr_null(hd_linear(m23, hd_to(v3, HD_BFLOAT16), HD_NONE));
+    ck_error(HD_DTYPE, "hd_linear: x of float32 and weight of bfloat16: expected one dtype; hd_to "
+                       "converts one of them");
     ck_assert_ptr_null(hd_linear(m23, v3, hd_ones(HD_FLOAT32, 1)));
     ck_error(HD_SHAPE, "hd_linear: weight (3,) and bias (1,): expected bias ()");
     ck_assert_ptr_null(hd_linear(m23, point, HD_NONE));

@@ -71,12 +71,13 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
 /* y (...) of a weight (in,) */
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
+    HD__SCOPE_OR(NULL);
     if (!hd__is_none(bias) && bias->ndim > 0) {
         return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias ()", HD__SHAPE(weight),
                         HD__SHAPE(bias));
     }
     hd_tensor *y = hd_matmul(x, weight);
-    return hd__is_none(bias) ? y : hd_add(y, bias);
+    return hd_scope_return(y && !hd__is_none(bias) ? hd_add(y, bias) : y);
 }
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
@@ -84,8 +85,9 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     HD__CALL("hd_linear");
     if (!hd__arg("x", x) || !hd__any_arg("weight", weight, false) ||
         !hd__arg_or_none("bias", bias) ||
-        !(weight->dtype == HD_BFLOAT16 ? hd__dtype_is("x", x, HD_FLOAT32)
-                                       : hd__product_dtypes("x", x, "weight", weight)) ||
+        !(weight->dtype == HD_BFLOAT16 && weight->ndim > 1
+              ? hd__dtype_is("x", x, HD_FLOAT32)
+              : hd__product_dtypes("x", x, "weight", weight)) ||
         (!hd__is_none(bias) && !hd__one_dtype("x", x, "bias", bias))) {
         return NULL;
     }
