@@ -132,6 +132,9 @@ static inline bool hd__warns(void)
     return HD__UNLIKELY(atomic_load_explicit(&hd__warning_on, memory_order_relaxed));
 }
 
+/* Was this cause not told of yet? It counts as told then. Few causes share one of 64 bits. */
+bool hd__first(atomic_uint_least64_t *told, uintptr_t cause);
+
 /* ---------------------------------------------------------------- saved state */
 
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
@@ -244,6 +247,9 @@ extern HD__TLS const char *hd__module;
 /* From now on, f gives the file and line with which messages end in debug mode: where the program
  * opened the innermost scope of this thread; NULL: not known. */
 void hd__on_message(const char *(*f)(int *line));
+
+/* The last bytes of a text, of which so many are kept, and no UTF-8 character in part. */
+const char *hd__tail(const char *text, size_t most);
 
 /* What frees the tensors of a scope, in the place of hd__call: hd__scope_end, or in debug mode
  * another text of hd__text_for_ever. */

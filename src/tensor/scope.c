@@ -37,9 +37,8 @@ HD__RARE static const char *place_of_scope(int *line)
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
-    size_t length = strlen(s->file), most = 300; /* of a longer name the end is kept */
-    snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed",
-             s->file + (length > most ? length - most : 0), s->line);
+    snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed", hd__tail(s->file, 300),
+             s->line);
     return hd__text_for_ever(text);
 }
 

@@ -308,6 +308,16 @@ static const char *long_place(int *line)
     return file;
 }
 
+static const char *korean_place(int *line)
+{
+    static char file[301];
+    for (int i = 0; i < 300; i += 3) {
+        memcpy(file + i, "\xED\x95\x9C", 3);
+    }
+    *line = 7;
+    return file;
+}
+
 #define PLACE "; in the scope opened at folder/a.c:7"
 
 START_TEST(ends_with_the_place_in_debug_mode)
@@ -335,6 +345,11 @@ START_TEST(ends_with_the_place_in_debug_mode)
     hd_error_set(HD_VALUE, "p");
     ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 100);
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at /af"));
+    hd_error_clear();
+    hd__on_message(korean_place); /* no character is cut */
+    hd_error_set(HD_VALUE, "p");
+    ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 99);
+    ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at \xED\x95\x9C\xED"));
     hd_error_clear();
     hd_set_debug(false);
     hd__on_message(NULL);

@@ -90,6 +90,15 @@ void hd__on_message(const char *(*f)(int *line))
     atomic_store(&scope_place, f);
 }
 
+const char *hd__tail(const char *text, size_t most)
+{
+    size_t length = strlen(text), from = length > most ? length - most : 0;
+    while (((unsigned char)text[from] & 0xC0) == 0x80) {
+        from++;
+    }
+    return text + from;
+}
+
 /* In debug mode, a message ends with the module whose forward runs, unless that is NULL, and with
  * the program's innermost scope. One that is passed on, as by a handler, ended so already. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
@@ -102,9 +111,7 @@ static void add_place(char text[MESSAGE_SIZE], const char *module)
     const char *(*f)(int *) = atomic_load(&scope_place), *file = f ? f(&line) : NULL;
     char place[PLACE_SIZE] = "";
     if (file) {
-        size_t length = strlen(file), most = 100; /* of a longer name the end is kept */
-        snprintf(place, sizeof place, "%s%s:%d", words, file + (length > most ? length - most : 0),
-                 line);
+        snprintf(place, sizeof place, "%s%s:%d", words, hd__tail(file, 100), line);
     }
     size_t n = strlen(text), size = MESSAGE_SIZE - strlen(place);
     if (module) {
@@ -291,6 +298,12 @@ void hd_on_warning(hd_warning_handler handler, void *user)
     process.printed[0] = '\0';
     atomic_store_explicit(&hd__warning_on, handler || hd__debug_any() & HD__DEBUG_PRINTS,
                           memory_order_relaxed);
+}
+
+bool hd__first(atomic_uint_least64_t *told, uintptr_t cause)
+{
+    const uint64_t bit = UINT64_C(1) << (cause * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+    return !(atomic_fetch_or(told, bit) & bit);
 }
 
 static bool is_repeated(const char *message)
