@@ -66,7 +66,7 @@ struct hd_ctx {
     bool saved_apart;   /* saved is a block of its own (users' ops) */
     bool failed;        /* of a user's op: its last backward failed */
     bool grad_given;    /* grad is from hd_set_grad: backward does not write to it */
-    uint8_t ended; /* HD__ENDED: a backward that keeps no graph has run it, or has begun here */
+    atomic_uchar ended; /* HD__ENDED: a backward that keeps no graph has run it, or begun here */
     const hd__op *op;
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
     uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, end.c) */

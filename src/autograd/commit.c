@@ -79,16 +79,27 @@ static void apply_commit(hd__commit *c)
     }
 }
 
+/* Is all of g 0? So it is if the program has zeroed it, also by a pointer that it has kept. */
+static bool all_zero(const hd_tensor *g)
+{
+    int64_t i = 0;
+    while (hd__contig(g) && i < g->numel && hd__float_at(g, g->offset + i) == 0) {
+        i++;
+    }
+    return i == g->numel;
+}
+
 /* The same for a leaf's .grad, with a note for warnings of what backward did to it. */
 HD__RARE static void apply_and_note(const hd__run *r, hd__commit *c)
 {
     hd__grad_use *use = hd__leaf_use(c->n);
-    bool kept = *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version;
+    bool kept = use->by && *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version &&
+                !all_zero(*c->slot);
     apply_commit(c);
-    const int64_t version = hd__storage_version(*c->slot);
     use->by = kept ? use->by : 0;
-    use->version = version;
-    use->added = use->written = true;
+    use->version = hd__storage_version(*c->slot);
+    use->added = true;
+    atomic_store(&use->written, true);
     hd__grads_written += !r->counted; /* where several ranks train, each may step a part alone */
 }
 

@@ -32,7 +32,9 @@ static void release_attachment(void *node)
 static hd__grad_use *grad_use_in(void *node, int64_t *version)
 {
     hd__node *n = node;
-    *version = n->grad ? (int64_t)hd__storage_version(n->grad) : -1;
+    if (version) {
+        *version = n->grad ? (int64_t)hd__storage_version(n->grad) : -1;
+    }
     return n->op == &hd__leaf_op ? hd__leaf_use(n) : NULL;
 }
 

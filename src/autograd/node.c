@@ -43,7 +43,8 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
     atomic_init(&n->refs, 1);
     n->complete = n->freed = n->requires_grad = false;
     n->saved_apart = n->failed = n->grad_given = false;
-    n->queued = n->ended = 0;
+    n->queued = 0;
+    atomic_init(&n->ended, 0);
     n->op = op;
     n->mark = 0;
     n->grad = NULL;
@@ -123,7 +124,7 @@ const char *hd__node_name(const hd__node *n, char text[64])
 
 void hd__node_free_saved(hd__node *n)
 {
-    n->ended = HD__ENDED;
+    atomic_store_explicit(&n->ended, HD__ENDED, memory_order_relaxed);
     n->freed |= n->op->once && hd__any_edge(n);
     for (int i = 0; i < n->n_saved; i++) {
         n->freed |= !hd__is_none(n->saved[i].t);

@@ -47,9 +47,7 @@ hd_module *hd_module_ready(hd_module *m)
     }
     m->priv->ready = atomic_load(&hd__made);
     if (!m->priv->failed) {
-        if (hd__warns()) {
-            hd__watch_ready(m);
-        }
+        hd__watch_ready(m);
         return m;
     }
     hd__fail(HD_STATE, "a registration in %s failed", m->type->name);

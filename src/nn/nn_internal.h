@@ -34,12 +34,12 @@ struct hd__module {
     hd__entry *entries;         /* in the order of registration */
     bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
     uint64_t made, ready;       /* hd__made when it was made, and in hd_module_ready; 0: not yet */
-    bool told;                  /* it was warned of */
 };
 
-/* For when warnings are heard (watch.c): m's constructor ends; and parent's forward runs m. */
+/* Warnings (watch.c): m's constructor ends; and, asked while they are heard, parent's forward runs
+ * m. */
 void hd__watch_ready(const hd_module *m);
-void hd__watch_child(hd_module *parent, hd_module *m);
+void hd__watch_child(const hd_module *parent, const hd_module *m);
 
 /* NULL: e is no child, or the user has emptied its field. */
 static inline hd_module *hd__child(const hd__entry *e)

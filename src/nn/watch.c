@@ -25,7 +25,7 @@ static uintptr_t next_word(const hd_module *m, size_t *at)
     while (!word && *at + sizeof word <= m->type->instance_size) {
         const char *place = (const char *)m + *at;
         memcpy(&word, place, sizeof word);
-        word = word % _Alignof(max_align_t) || registered_at(m, place) ? 0 : word;
+        word = word < 4096 || word % _Alignof(max_align_t) || registered_at(m, place) ? 0 : word;
         *at += sizeof word;
     }
     return word;
@@ -41,21 +41,27 @@ static bool holds_unregistered(const hd_module *m, const hd_module *child)
     return word;
 }
 
-/* Is this so of a parameter of the module or of one below it? */
-static bool any_parameter(hd_module *root, bool (*so)(const hd_tensor *p))
+/* Is this so of a parameter of m or of one below it? Other threads may ask at the same time. */
+static bool any_parameter(const hd_module *m, bool (*so)(const hd_tensor *p))
 {
     bool any = false;
-    for (hd_module *m = root; m && !any; m = hd__module_after(root, m)) {
-        for (int64_t i = 0; i < m->priv->n && !any; i++) {
-            const hd__entry *e = &m->priv->entries[i];
-            const hd_tensor *p = e->kind == HD__PARAMETER ? *e->tensor : NULL;
-            any = p && hd__tensor_exists(p) && so(p);
-        }
+    for (int64_t i = 0; i < m->priv->n && !any; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        const hd_module *child = hd__child(e);
+        const hd_tensor *p = e->kind == HD__PARAMETER ? *e->tensor : NULL;
+        any = child ? any_parameter(child, so) : p && hd__tensor_exists(p) && so(p);
     }
     return any;
 }
 
-static hd_module *outermost(hd_module *m)
+/* Has p a gradient that no optimizer has looked at? */
+static bool got_gradient(const hd_tensor *p)
+{
+    hd__grad_use *use = hd_requires_grad(p) ? hd__grad_use_of(p, NULL) : NULL;
+    return use && atomic_load(&use->written);
+}
+
+static const hd_module *outermost(const hd_module *m)
 {
     while (m->priv->parent) {
         m = m->priv->parent;
@@ -63,41 +69,33 @@ static hd_module *outermost(hd_module *m)
     return m;
 }
 
-/* A model has many modules of one type: is this the type that was warned of last? It is now. */
-static bool told_of(_Atomic(const hd_module_type *) *last, const hd_module *m)
+void hd__watch_child(const hd_module *parent, const hd_module *m)
 {
-    return atomic_exchange(last, m->type) == m->type;
-}
-
-void hd__watch_child(hd_module *parent, hd_module *m)
-{
-    static _Atomic(const hd_module_type *) last;
+    static atomic_uint_least64_t told;
     const struct hd__module *p = parent->priv;
     bool made_here = m->priv->made > p->made && m->priv->made <= p->ready;
-    if (!m->priv->told && made_here && !parent->type->free && p->training && m->priv->training &&
-        hd_grad_mode() && holds_unregistered(parent, m) && any_parameter(m, hd_requires_grad) &&
-        !any_parameter(m, hd__has_optim) && any_parameter(outermost(parent), hd__has_optim)) {
-        m->priv->told = true;
-        if (!told_of(&last, parent)) {
-            hd_warn("%s: its forward runs a %s that is not registered: it is not trained, saved or "
-                    "freed (hd_register_module)",
-                    parent->type->name, m->type->name);
-        }
+    if (made_here && !parent->type->free && p->training && m->priv->training && hd_grad_mode() &&
+        holds_unregistered(parent, m) && any_parameter(m, got_gradient) &&
+        !any_parameter(m, hd__has_optim) && any_parameter(outermost(parent), hd__has_optim) &&
+        hd__first(&told, (uintptr_t)parent->type * 31 + (uintptr_t)m->type)) {
+        hd_warn("%s: its forward runs a %s that is not registered: it is not trained, saved or "
+                "freed (hd_register_module)",
+                parent->type->name, m->type->name);
     }
 }
 
 void hd__watch_ready(const hd_module *m)
 {
-    static _Atomic(const hd_module_type *) last;
+    static atomic_uint_least64_t told;
     size_t at = sizeof *m;
-    uintptr_t word = m->type->free ? 0 : next_word(m, &at);
+    uintptr_t word = m->type->free || !hd__warns() ? 0 : next_word(m, &at);
     for (; word; word = next_word(m, &at)) {
-        int64_t version;
         const hd_tensor *t = hd__scope_alone(word);
-        const hd__grad_use *use = t && hd_is_parameter(t) ? hd__grad_use_of(t, &version) : NULL;
-        if (use && use->made >= m->priv->made && hd_requires_grad(t) && !told_of(&last, m)) {
-            hd_warn("%s: its parameter %s is not registered: it is not trained or saved, and is "
-                    "freed with its scope (hd_register_parameter)",
+        const hd__grad_use *use = t && hd_is_parameter(t) ? hd__grad_use_of(t, NULL) : NULL;
+        if (use && use->made >= m->priv->made && hd_requires_grad(t) &&
+            hd__first(&told, (uintptr_t)m->type)) {
+            hd_warn("%s: its parameter %s is not registered: hd_module_parameters and files leave "
+                    "it out, and it is freed with its scope (hd_register_parameter)",
                     m->type->name, HD__DIMS(t));
         }
     }

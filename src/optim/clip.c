@@ -130,8 +130,6 @@ static bool change_all(const hd_list *parameters, grads *f, int kernel, double a
     f->number = a;
     if (ok) {
         hd__walk_all(&f->w, true, change_run, f);
-    }
-    if (ok && hd__warns()) {
         hd__watch_clip(parameters);
     }
     return ok;

@@ -101,11 +101,13 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
             (hd__slot){.p = hd_retain(hd_list_get(parameters, i)), .group = o->n_groups};
-        hd__optims_add(o->slots[o->n - 1].p, 1);
+        hd__optim_has(o->slots[o->n - 1].p);
     }
     o->n_groups++;
     return true;
 }
+
+static atomic_uint_least64_t last_number;
 
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options)
 {
@@ -118,7 +120,9 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
         return NULL;
     }
     o->type = type;
-    hd__watch_optim(o);
+    o->number = atomic_fetch_add(&last_number, 1) + 1;
+    o->seen = hd__grads_written;
+    atomic_fetch_add(&hd__optims_alive, 1);
     if (!add_group(o, parameters, options)) {
         hd_optim_free(o);
         return NULL;
@@ -131,7 +135,6 @@ void hd_optim_free(hd_optim *o)
     HD__CALL("hd_optim_free");
     if (hd__may_free("o", o, HD_NONE)) {
         for (int64_t i = 0; i < o->n; i++) {
-            hd__optims_add(o->slots[i].p, -1);
             hd_release(o->slots[i].p);
             for (int k = 0; k < HD__STATES; k++) {
                 hd_release(o->slots[i].state[k]);

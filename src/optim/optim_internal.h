@@ -119,19 +119,17 @@ struct hd_optim {
     bool scheduled; /* a schedule was made for it */
     bool stepped;   /* it has stepped since its first schedule was made */
     /* For warnings (watch.c). */
-    uint64_t number;            /* from 1; no two optimizers have the same */
-    uint64_t seen;              /* hd__grads_written of its last step, */
-    const uint64_t *seen_on;    /* and whose it was: that thread's */
-    bool told_used, told_empty; /* the warning was given, and its cause stays */
-    int in_vain; /* steps in a row for which a backward had written gradients that were gone */
+    uint64_t number; /* from 1; no two optimizers have the same */
+    uint64_t seen;   /* hd__grads_written of its last step */
+    bool told_used;  /* the warning was given */
+    int in_vain;     /* steps for which backwards had written gradients, and that found none yet */
 };
 
-/* Called by hd__optim_new, of each optimizer; after a step; and after a clip that
- * changed these parameters' gradients. The last two are for when warnings are heard. */
-void hd__watch_optim(hd_optim *o);
+/* Called after a step, while warnings are heard, and after a clip that changed these parameters'
+ * gradients. */
 extern atomic_int hd__optims_alive; /* how many optimizers there are */
 HD__RARE void hd__watch_step(hd_optim *o);
-HD__RARE void hd__watch_clip(const hd_list *parameters);
+void hd__watch_clip(const hd_list *parameters);
 
 /* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
  * hold distinct parameters or an option is out of its range. */

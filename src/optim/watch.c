@@ -8,18 +8,10 @@
 
 #include <inttypes.h>
 
-enum { IN_VAIN = 10 }; /* a program may leave out the batches before: their loss was NaN */
+/* Steps. A program may leave out the batches before: their loss was NaN, or went elsewhere. */
+enum { IN_VAIN = 10, ELSEWHERE = 3 };
 
-static atomic_uint_least64_t last_number;
 atomic_int hd__optims_alive;
-
-void hd__watch_optim(hd_optim *o)
-{
-    o->number = atomic_fetch_add(&last_number, 1) + 1;
-    o->seen = hd__grads_written;
-    o->seen_on = &hd__grads_written;
-    atomic_fetch_add(&hd__optims_alive, 1);
-}
 
 /* What a step found in all parameters. */
 typedef struct finding {
@@ -40,10 +32,10 @@ static finding look_at_grads(const hd_optim *o)
         if (use) {
             f.grads += version >= 0;
             f.used += use->by == o->number && use->added && use->version == version;
-            f.written |= use->written;
-            use->by = o->number;
+            f.written |= atomic_exchange(&use->written, false);
+            use->by = *hd__lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
             use->version = version;
-            use->added = use->written = false;
+            use->added = false;
         }
     }
     return f;
@@ -52,31 +44,27 @@ static finding look_at_grads(const hd_optim *o)
 void hd__watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
-    /* The gradients that this thread's backwards have written meanwhile are of other leaves. */
-    bool others = !f.written && o->seen_on == &hd__grads_written && o->seen != hd__grads_written;
     bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
-    bool empty = nothing && others;
-    bool tell_used = f.used && !o->told_used, tell_empty = empty && !o->told_empty;
-    o->in_vain = nothing && f.written ? o->in_vain + 1 : 0;
+    bool vain = nothing && o->seen != hd__grads_written; /* backward gave some meanwhile */
+    o->in_vain = nothing ? o->in_vain + vain : 0;
     o->seen = hd__grads_written;
-    o->seen_on = &hd__grads_written;
-    const bool tell_vain = o->in_vain == IN_VAIN; /* the handler may free o */
+    /* The handler may free o. */
+    const bool tell_used = f.used && !o->told_used;
+    const bool tell_vain = vain && o->in_vain == (f.written ? IN_VAIN : ELSEWHERE);
     const int64_t n = o->n;
-    o->told_used = f.used;
-    o->told_empty |= empty;
+    o->told_used |= tell_used;
     if (tell_used) {
         hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
                 "hd_backward has added: call hd_optim_zero_grad once for each step, before its "
                 "first hd_backward",
                 f.used, f.grads);
     }
-    if (tell_empty) {
+    if (tell_vain && !f.written) {
         hd_warn("none of the %" PRId64 " parameters has a gradient, and hd_backward gave one to "
                 "other tensors: expected an optimizer of the parameters that the loss comes from "
                 "(hd_module_parameters)",
                 n);
-    }
-    if (tell_vain) {
+    } else if (tell_vain) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
@@ -86,7 +74,7 @@ void hd__watch_step(hd_optim *o)
 
 void hd__watch_clip(const hd_list *parameters)
 {
-    for (int64_t i = 0; i < hd_list_len(parameters); i++) {
+    for (int64_t i = 0; hd__warns() && i < hd_list_len(parameters); i++) {
         int64_t version;
         hd__grad_use *use = hd__grad_use_of(hd_list_get(parameters, i), &version);
         if (use && version == use->version + 1) { /* the clip's own change was the only one */

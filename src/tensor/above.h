@@ -49,21 +49,21 @@ typedef struct hd__grad_use {
     uint64_t by;     /* the optimizer that stepped with it and, but for backward, changed it last */
     int64_t version; /* of its storage after that step, or after the last backward */
     bool added;      /* a backward has added to it since */
-    bool written;    /* a backward has written it since an optimizer looked */
-    uint64_t made;   /* hd__made when the tensor became a leaf that requires grad */
+    atomic_bool written; /* a backward has written it since an optimizer looked */
+    uint64_t made;       /* hd__made when the tensor became a leaf that requires grad */
 } hd__grad_use;
 
-/* That of p, to be changed, and the version of its .grad now, or -1; NULL: p is no leaf that
- * requires grad, or did so once. */
+/* That of p, to be changed, and the version of its .grad now, or -1, unless `version` is NULL. It
+ * gives NULL if p is no leaf that requires grad, or did so once. */
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
-/* How many .grad of leaves the backwards of this thread have written while warnings were heard. */
-extern HD__TLS uint64_t hd__grads_written;
+/* How many .grad of leaves backward has written while warnings were heard. */
+extern atomic_uint_least64_t hd__grads_written;
 
 /* Counts the modules that were made. So the constructor of a module made what comes after it. */
 extern atomic_uint_least64_t hd__made;
 
-/* p has got so many optimizers more. Has it any? */
-void hd__optims_add(hd_tensor *p, int n);
+/* p has got an optimizer. Did it ever? */
+void hd__optim_has(hd_tensor *p);
 bool hd__has_optim(const hd_tensor *p);
 /* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
 const hd_tensor *hd__scope_alone(uintptr_t address);

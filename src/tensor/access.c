@@ -4,22 +4,21 @@
 
 #include "tensor/tensor_internal.h"
 
-HD__TLS uint64_t hd__grads_written;
-atomic_uint_least64_t hd__made;
+atomic_uint_least64_t hd__grads_written, hd__made;
 
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version)
 {
     return p->attachment ? p->attachment_ops->grad_use(p->attachment, version) : NULL;
 }
 
-void hd__optims_add(hd_tensor *p, int n)
+void hd__optim_has(hd_tensor *p)
 {
-    atomic_fetch_add(&p->optims, n);
+    atomic_store(&p->optim, true);
 }
 
 bool hd__has_optim(const hd_tensor *p)
 {
-    return atomic_load((atomic_int *)(uintptr_t)&p->optims) > 0;
+    return atomic_load((atomic_bool *)(uintptr_t)&p->optim);
 }
 
 /* ---------------------------------------------------------------- shape */

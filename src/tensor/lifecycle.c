@@ -198,7 +198,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     t->attachment_ops = NULL;
     t->base = NULL;
     atomic_init(&t->view_version, 0);
-    atomic_init(&t->optims, 0);
+    atomic_init(&t->optim, false);
     t->scope = NULL;
     t->prev = t->next = NULL;
     t->made_by = hd__call;

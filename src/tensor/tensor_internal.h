@@ -60,7 +60,7 @@ struct hd_tensor {
     const hd__attachment_ops *attachment_ops;
     hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
     atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
-    atomic_int optims;        /* optimizers that have it (hd__optims_add) */
+    atomic_bool optim;        /* an optimizer got it (hd__optim_has) */
     hd_scope *scope;          /* the owner, or NULL */
     union {
         hd_tensor *prev;      /* in the scope's list */

@@ -80,12 +80,14 @@ enum { WIDTH = 32, TOKENS = 16, BATCH = 4, MOST_POOL = 4 };
 static struct {
     hd_module *model;  /* in evaluation mode */
     hd_module *frozen; /* its parameters do not require grad */
+    hd_module *pair;   /* one of its two children is not registered */
+    hd_optim *o;       /* of the other one */
     hd_tensor *x;      /* (BATCH, TOKENS, WIDTH) */
     hd_tensor *w;      /* (WIDTH, WIDTH), a leaf that requires grad */
     hd_tensor *a, *b;  /* (192, 192): a product that the pool shares */
     hd_tensor *racing; /* (64,) */
     hd_dict *state;    /* of the model */
-    uint64_t forward, product, gradient, leaf, weights, drawn;
+    uint64_t forward, product, gradient, leaf, weights, pair_weights, drawn;
     char text[4096]; /* the summary of the model */
 } shared;
 
@@ -139,6 +141,41 @@ static uint64_t weights_bits(void)
     return bits;
 }
 
+typedef struct pair {
+    hd_module base;
+    hd_module *first, *second; /* the second is not registered */
+} pair;
+
+static hd_tensor *pair_forward(hd_module *self, hd_tensor *x)
+{
+    pair *m = (pair *)self;
+    return hd_forward(m->second, hd_forward(m->first, x));
+}
+
+/* What warns of a child that is not registered looks at both; a .grad of the second is there. */
+static void share_pair(void)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(pair, "Pair", pair_forward);
+    pair *m = (pair *)hd_module_new(&type);
+    must(m && hd_register_module(&m->base, "first", &m->first, hd_linear_new(WIDTH, WIDTH, true)));
+    m->second = hd_linear_new(WIDTH, WIDTH, true);
+    shared.pair = hd_module_ready(&m->base);
+    shared.o = hd_sgd_new(hd_module_parameters(shared.pair), NULL);
+    hd_on_warning(hd_warning_print, NULL);
+    must(hd_backward(hd_sum(hd_forward(shared.pair, shared.x))));
+    hd_on_warning(NULL, NULL);
+}
+
+static uint64_t pair_bits(void)
+{
+    HD_SCOPE;
+    hd_list *weights = hd_module_parameters(((pair *)shared.pair)->second);
+    hd_tensor *y = hd_sum(hd_tanh(hd_forward(shared.pair, shared.x)));
+    hd_list *g = hd_grad_of(hd_list_of(y), weights, NULL, NULL);
+    must(g && hd_list_len(g) == 2);
+    return bits_of(hd_list_get(g, 0));
+}
+
 static uint64_t drawn_bits(void)
 {
     HD_SCOPE;
@@ -173,6 +210,8 @@ static void share(void)
     shared.gradient = gradient_bits();
     shared.leaf = leaf_bits();
     shared.weights = weights_bits();
+    share_pair();
+    shared.pair_weights = pair_bits();
     shared.drawn = drawn_bits();
 }
 
@@ -181,6 +220,9 @@ static void give_back(void)
     hd_dict_free(shared.state);
     hd_module_free(shared.model);
     hd_module_free(shared.frozen);
+    hd_optim_free(shared.o);
+    hd_module_free(((pair *)shared.pair)->second);
+    hd_module_free(shared.pair);
     hd_release(shared.x), hd_release(shared.w), hd_release(shared.a);
     hd_release(shared.b), hd_release(shared.racing);
 }
@@ -217,6 +259,71 @@ static void fewer_threads(void)
     }
 }
 
+/* ---------------------------------------------------------------- much memory */
+
+enum { GRAPHS = 300, MUCH = 300 << 20 }; /* MUCH: elements; nobody touches them */
+
+static pthread_barrier_t both;
+
+static void *run_others(void *losses)
+{
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < GRAPHS; i++) {
+        HD_SCOPE;
+        must(hd_backward(((hd_tensor **)losses)[i]));
+    }
+    return NULL;
+}
+
+static void *read_views(void *views)
+{
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < GRAPHS; i++) {
+        HD_SCOPE;
+        must(hd_mul_scalar(((hd_tensor **)views)[i], 2));
+    }
+    return NULL;
+}
+
+/* At 1 GiB this thread's backward looks at all that its scope has, while another thread runs the
+ * graphs of these losses, or uses views whose base has changed. Each thread looks but once. */
+static void *much_memory(void *other)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 4), true), *each[GRAPHS]; /* (4,) */
+    hd_tensor *y = hd_requires_grad_(hd_ones(HD_FLOAT32, 4), true);                /* (4,) */
+    hd_tensor *base = hd_mul_scalar(x, 2);                                         /* (4,) */
+    const bool views = *(bool *)other;
+    for (int i = 0; i < GRAPHS; i++) {
+        each[i] = hd_retain(views ? hd_view(base, 2, 2) : hd_sum(hd_square(hd_exp(x))));
+    }
+    must(hd_mul_scalar_(base, 3) && hd_empty(HD_FLOAT32, MUCH));
+    hd_tensor *mine = hd_sum(hd_square(y)); /* () */
+    pthread_t thread;
+    must(pthread_create(&thread, NULL, views ? read_views : run_others, each) == 0);
+    pthread_barrier_wait(&both);
+    must(hd_backward(mine));
+    pthread_join(thread, NULL);
+    for (int i = 0; i < GRAPHS; i++) {
+        hd_release(each[i]);
+    }
+    return NULL;
+}
+
+static void watched_memory(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    pthread_barrier_init(&both, NULL, 2);
+    for (int views = 0; views < 2; views++) {
+        pthread_t thread;
+        bool other = views;
+        must(pthread_create(&thread, NULL, much_memory, &other) == 0);
+        pthread_join(thread, NULL);
+    }
+    pthread_barrier_destroy(&both);
+    hd_on_warning(NULL, NULL);
+}
+
 /* ---------------------------------------------------------------- the jobs */
 
 static atomic_bool over;
@@ -244,6 +351,7 @@ static void run_backward(int round)
 static void grad_of_weights(int round)
 {
     must(weights_bits() == shared.weights);
+    must(pair_bits() == shared.pair_weights);
     (void)round;
 }
 
@@ -538,6 +646,7 @@ int main(int argc, char **argv)
         return 0;
     }
     fewer_threads();
+    watched_memory();
     must(hd_manual_seed(11));
     alarm((unsigned)seconds + 6000);
     run_jobs(jobs, sizeof jobs / sizeof *jobs, seconds);

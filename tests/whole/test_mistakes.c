@@ -76,11 +76,11 @@ static void clipped(const training *t, bool by_value)
 
 START_TEST(zero_grad_is_forgotten_where_gradients_are_clipped)
 {
-    training t = begin();
-    ck_warning(clipped(&t, false), USED("4 of 4"));
-    hd_optim_zero_grad(t.o);
-    ck_warning(clipped(&t, true), USED("4 of 4"));
-    end(&t);
+    for (int by_value = 0; by_value < 2; by_value++) {
+        training t = begin();
+        ck_warning(clipped(&t, by_value), USED("4 of 4"));
+        end(&t);
+    }
 }
 END_TEST
 
@@ -109,11 +109,24 @@ static void mistake_twice(const training *t)
     without_zero_grad(t, STEPS);
 }
 
-START_TEST(again_after_a_step_without_the_mistake)
+/* The second step of each round goes on from the first one's gradients. */
+static void half_steps(const training *t)
 {
-    training t = begin();
-    CK_WARNINGS(mistake_twice(&t), 2, USED("4 of 4"));
+    for (int i = 0; i < STEPS; i++) {
+        HD_SCOPE;
+        hd_optim_zero_grad(t->o);
+        without_zero_grad(t, 2);
+    }
+}
+
+START_TEST(once_for_each_optimizer)
+{
+    training t = begin(), other = begin();
+    ck_warning(mistake_twice(&t), USED("4 of 4"));
+    ck_warning(half_steps(&other), USED("4 of 4"));
+    ck_no_warning(mistake_twice(&t));
     end(&t);
+    end(&other);
 }
 END_TEST
 
@@ -158,8 +171,43 @@ static void zeroed_in_place(const training *t, bool between)
     }
 }
 
+/* Zeroed by pointers that the program has got once. */
+static void zeroed_by_pointer(const training *t)
+{
+    hd_list *parameters = hd_module_parameters(t->model);
+    float *zero[4] = {0};
+    for (int i = 0; i < STEPS; i++) {
+        HD_SCOPE;
+        for (int64_t k = 0; k < 4 && zero[k]; k++) {
+            memset(zero[k], 0, (size_t)hd_numel(hd_list_get(parameters, k)) * sizeof(float));
+        }
+        hd_backward(loss_of(t->model));
+        for (int64_t k = 0; k < 4 && !zero[k]; k++) {
+            zero[k] = hd_data_mut(hd_grad(hd_list_get(parameters, k)));
+        }
+        hd_optim_step(t->o);
+    }
+}
+
+/* One layer takes each step, and the other the sum of four: its lr is 0 meanwhile. */
+static void every_fourth(void)
+{
+    hd_module *model = model_new();
+    hd_optim *o = hd_sgd_new(hd_module_parameters(hd_module_get(model, "0")), NULL);
+    hd_optim_add_group(o, hd_module_parameters(hd_module_get(model, "2")), NULL);
+    for (int i = 0; i < 4 * STEPS; i++) {
+        HD_SCOPE;
+        hd_optim_group_set_lr(o, 1, i % 4 == 3 ? 0.1 : 0);
+        hd_backward(loss_of(model));
+        hd_optim_step(o);
+        hd_module_zero_grad(i % 4 == 3 ? model : hd_module_get(model, "0"));
+    }
+    hd_optim_free(o);
+    hd_module_free(model);
+}
+
 /* A gradient of the program's own, in the place of what backward has added up. */
-static void written_in_place(const training *t)
+static void written_in_place(const training *t, bool clips)
 {
     for (int i = 0; i < STEPS; i++) {
         HD_SCOPE;
@@ -169,6 +217,7 @@ static void written_in_place(const training *t)
             hd_tensor *g = hd_grad(hd_list_get(parameters, k));
             hd_copy_(g, hd_rand_like(g, HD_FLOAT32));
         }
+        ck_assert(!clips || hd_clip_grad_value_(parameters, 1e-4));
         hd_optim_step(t->o);
     }
 }
@@ -195,10 +244,15 @@ START_TEST(gradients_that_are_fresh_or_kept_on_purpose)
     ck_no_warning(zeroed_in_place(&t, false));
     ck_no_warning(zeroed_in_place(&t, true));
     hd_optim_zero_grad(t.o);
-    ck_no_warning(written_in_place(&t));
+    ck_no_warning(written_in_place(&t, false));
+    hd_optim_zero_grad(t.o);
+    ck_no_warning(written_in_place(&t, true));
+    hd_optim_zero_grad(t.o);
+    ck_no_warning(zeroed_by_pointer(&t));
     hd_optim_zero_grad(t.o);
     ck_no_warning(set_between(&t));
     end(&t);
+    ck_no_warning(every_fourth());
 }
 END_TEST
 
@@ -437,6 +491,18 @@ static void steps_before_any_backward(const training *t)
     hd_optim_step(t->o);
 }
 
+/* An optimizer steps before its first backward, after other gradients were written; and its layer
+ * is cut off for two steps. */
+static void after_a_training(const training *t, hd_module *head)
+{
+    hd_optim_step(t->o);
+    by_hand(head);
+    hd_optim_step(t->o);
+    by_hand(head);
+    hd_optim_step(t->o);
+    train(t->model, t->o);
+}
+
 /* The optimizer's layer thaws later. */
 static void thawed_later(const training *t, hd_module *head)
 {
@@ -458,6 +524,9 @@ START_TEST(steps_for_nothing_that_are_right)
     hd_module *head = model_new();
     ck_no_warning(thawed_later(&frozen, head));
     end(&frozen);
+    training later = begin();
+    ck_no_warning(after_a_training(&later, head));
+    end(&later);
     hd_module_free(head);
 }
 END_TEST
@@ -523,25 +592,36 @@ START_TEST(softmax_into_the_loss)
     ck_warning(classify(7), SOFTMAX("(4, 7)", "7")); /* another model */
     ck_warning(hd_cross_entropy(hd_softmax(hd_select(scores(4, 8), 0, 0), 0), labels(1)),
                SOFTMAX("(8,)", "8"));
+    ck_no_warning((classify(6), classify(7))); /* two heads in turn */
 }
 END_TEST
 
+static hd_tensor *in_the_middle(int64_t t, int64_t c, int dim) /* (2, t, c), softmax over dim */
+{
+    return hd_softmax(hd_requires_grad_(hd_rand(HD_FLOAT32, 2, t, c), true), dim);
+}
+
 START_TEST(views_of_a_softmax)
 {
-    hd_tensor *x = hd_requires_grad_(hd_rand(HD_FLOAT32, 2, 3, 5), true); /* (b, t, c) */
-    hd_tensor *y = hd_softmax(x, -1), *z = hd_softmax(x, 1);              /* (b, t, c) */
-    hd_tensor *w = hd_softmax(hd_view(x, 5, 6), 0);                       /* (5, 6) */
-    ck_warning(hd_cross_entropy(hd_flatten(y, 0, 1), labels(6)), SOFTMAX("(6, 5)", "5"));
-    ck_warning(hd_cross_entropy(z, hd_zeros(HD_INT64, 2, 5)), SOFTMAX("(2, 3, 5)", "3"));
-    ck_warning(hd_cross_entropy(hd_transpose(y, 1, 2), hd_zeros(HD_INT64, 2, 3)),
-               SOFTMAX("(2, 5, 3)", "5"));
     warnings_expected();
-    classify(2); /* nobody hears it */
-    ck_warning(hd_cross_entropy(hd_select(z, 2, -1), labels(2)), SOFTMAX("(2, 3)", "3"));
-    ck_warning(hd_cross_entropy(hd_select(y, 1, -1), labels(2)), SOFTMAX("(2, 5)", "5"));
-    ck_warning(hd_cross_entropy(hd_narrow(z, 2, 1, 2), hd_zeros(HD_INT64, 2, 2)),
-               SOFTMAX("(2, 3, 2)", "3"));
-    ck_warning(hd_cross_entropy(hd_transpose(w, 0, 1), labels(6)), SOFTMAX("(6, 5)", "5"));
+    classify(9); /* nobody hears it */
+    ck_warning(classify(9), SOFTMAX("(4, 9)", "9"));
+    ck_warning(hd_cross_entropy(hd_flatten(in_the_middle(3, 10, 2), 0, 1), labels(6)),
+               SOFTMAX("(6, 10)", "10"));
+    ck_warning(hd_cross_entropy(in_the_middle(11, 5, 1), hd_zeros(HD_INT64, 2, 5)),
+               SOFTMAX("(2, 11, 5)", "11"));
+    ck_warning(
+        hd_cross_entropy(hd_transpose(in_the_middle(3, 12, 2), 1, 2), hd_zeros(HD_INT64, 2, 3)),
+        SOFTMAX("(2, 12, 3)", "12"));
+    ck_warning(hd_cross_entropy(hd_select(in_the_middle(13, 5, 1), 2, -1), labels(2)),
+               SOFTMAX("(2, 13)", "13"));
+    ck_warning(hd_cross_entropy(hd_select(in_the_middle(3, 14, 2), 1, -1), labels(2)),
+               SOFTMAX("(2, 14)", "14"));
+    ck_warning(
+        hd_cross_entropy(hd_narrow(in_the_middle(15, 5, 1), 2, 1, 2), hd_zeros(HD_INT64, 2, 2)),
+        SOFTMAX("(2, 15, 2)", "15"));
+    ck_warning(hd_cross_entropy(hd_transpose(hd_softmax(scores(16, 6), 0), 0, 1), labels(6)),
+               SOFTMAX("(6, 16)", "16"));
 }
 END_TEST
 
@@ -559,6 +639,11 @@ static void other_lanes(void)
     hd_cross_entropy(hd_view(shifted, 3, 4), labels(3));
     hd_cross_entropy(hd_view(rows, 2, 4, 2), hd_zeros(HD_INT64, 2, 2));
     hd_cross_entropy(hd_slice(hd_flatten(columns, 0, -1), 0, 0, 4), labels(1));
+    /* A lane of each begins in one lane of these and goes on in another. */
+    hd_tensor *wide = hd_flatten(hd_softmax(hd_view(scores(4, 6), 2, 4, 3), 1), 0, -1); /* (24,) */
+    hd_cross_entropy(hd_transpose(hd_view(hd_narrow(wide, 0, 1, 12), 4, 3), 0, 1), labels(3));
+    hd_tensor *rows_of_6 = hd_view(hd_softmax(scores(6, 4), 1), 4, 6); /* (4, 6) */
+    hd_cross_entropy(hd_narrow(rows_of_6, 1, 0, 4), labels(4));
 }
 
 /* What a softmax is for besides the classes, and what undoes it. */
@@ -596,7 +681,7 @@ typedef struct net {
     hd_module base;
     hd_module *head, *other, *others[2];
     hd_tensor *scale; /* (1,) */
-    bool no_grad;
+    bool no_grad, detached;
 } net;
 
 static hd_tensor *beside(const net *m, hd_module *other, hd_tensor *x) /* x (b, 3) */
@@ -604,7 +689,7 @@ static hd_tensor *beside(const net *m, hd_module *other, hd_tensor *x) /* x (b, 
     bool before = hd_set_grad_mode(hd_grad_mode() && !m->no_grad);
     hd_tensor *y = hd_forward(other, x); /* (b, 3) */
     hd_set_grad_mode(before);
-    return y;
+    return m->detached ? hd_detach(y) : y;
 }
 
 static hd_tensor *net_forward(hd_module *self, hd_tensor *x) /* x (b, 3) */
@@ -641,6 +726,8 @@ static void run_in_a_model(net *m)
 {
     hd_module *model = hd_sequential(hd_linear_new(3, 3, true), &m->base);
     hd_optim *o = hd_sgd_new(hd_module_parameters(hd_module_get(model, "0")), NULL);
+    hd_backward(hd_sum(hd_forward(model, hd_rand(HD_FLOAT32, 2, 3))));
+    hd_optim_step(o);
     hd_forward(model, hd_rand(HD_FLOAT32, 2, 3));
     hd_optim_free(o);
     hd_module_free(model);
@@ -660,7 +747,7 @@ START_TEST(a_child_is_not_registered)
     hd_module_free(m->other);
     m->other = wide;
     ck_assert(hd_module_ready(&m->base));
-    same->other = hd_linear_new(3, 3, true);
+    same->other = hd_sequential(hd_linear_new(3, 3, true));
     ck_assert(hd_module_ready(&same->base));
     inner->others[0] = inner->head; /* the field that is registered has it, too */
     inner->others[1] = hd_linear_new(3, 3, true);
@@ -734,6 +821,41 @@ START_TEST(children_that_are_not_registered_on_purpose)
 }
 END_TEST
 
+/* As in a step of meta-learning: no .grad is written. */
+static void grads_of_all(net *m)
+{
+    hd_optim *o = hd_sgd_new(hd_module_parameters(&m->base), NULL);
+    for (int i = 0; i < STEPS; i++) {
+        HD_SCOPE;
+        hd_tensor *y = hd_sum(hd_forward(&m->base, hd_rand(HD_FLOAT32, 2, 3))); /* () */
+        hd_grad_of(hd_list_of(y), hd_module_parameters(m->other), NULL, NULL);
+    }
+    hd_optim_free(o);
+}
+
+/* Trained by hand, without an optimizer. */
+static void backwards(net *m)
+{
+    for (int i = 0; i < STEPS; i++) {
+        HD_SCOPE;
+        hd_backward(hd_sum(hd_forward(&m->base, hd_rand(HD_FLOAT32, 2, 3))));
+    }
+}
+
+START_TEST(children_of_the_constructor_that_are_trained_by_hand)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(net, "Net", net_forward);
+    net *m = net_begin(&type);
+    m->other = hd_linear_new(3, 3, true);
+    ck_assert(hd_module_ready(&m->base));
+    ck_no_warning(backwards(m));
+    hd_module_requires_grad_(m->other, false); /* from now on it stays as it is */
+    ck_no_warning(run(m));
+    hd_module_free(m->other);
+    hd_module_free(&m->base);
+}
+END_TEST
+
 START_TEST(children_of_the_constructor_that_are_not_trained_by_it)
 {
     static const hd_module_type type = HD_MODULE_TYPE(net, "Net", net_forward);
@@ -741,11 +863,16 @@ START_TEST(children_of_the_constructor_that_are_not_trained_by_it)
     m->other = hd_linear_new(3, 3, true);
     ck_assert(hd_module_ready(&m->base));
     ck_no_warning(hd_forward(&m->base, hd_rand(HD_FLOAT32, 2, 3))); /* there is no optimizer */
-    ck_no_warning(trained_elsewhere(m, m->other));
-    ck_no_warning(evaluated(m));
+    m->detached = true; /* a target network, which follows the other one */
+    ck_no_warning(run(m));
+    m->detached = false;
     m->no_grad = true; /* a teacher's usual call */
     ck_no_warning(run(m));
     m->no_grad = false;
+    ck_no_warning(grads_of_all(m));
+    ck_no_warning(trained_elsewhere(m, m->other));
+    ck_no_warning(run(m)); /* in turn with the other optimizer, which is gone */
+    ck_no_warning(evaluated(m));
     hd_module_requires_grad_(m->other, false);
     ck_no_warning(run(m));
     hd_module_requires_grad_(m->other, true);
@@ -767,13 +894,23 @@ static net *with_scale(const hd_module_type *type, hd_tensor *scale)
 
 START_TEST(a_parameter_is_not_registered)
 {
-    static const hd_module_type type = HD_MODULE_TYPE(net, "Net", net_forward);
+    static const hd_module_type type = HD_MODULE_TYPE(net, "Net", net_forward),
+                                other = HD_MODULE_TYPE(net, "Other", net_forward);
     net *m = with_scale(&type, NULL);
     ck_warning(hd_module_ready(&m->base),
-               "hd_module_ready: Net: its parameter (1,) is not registered: it is not trained or "
-               "saved, and is freed with its scope (hd_register_parameter)");
+               "hd_module_ready: Net: its parameter (1,) is not registered: hd_module_parameters "
+               "and files leave it out, and it is freed with its scope (hd_register_parameter)");
+    net *others[] = {with_scale(&type, NULL), with_scale(&other, NULL), with_scale(&type, NULL)};
     ck_no_warning(hd_module_ready(&m->base));
+    ck_no_warning(hd_module_ready(&others[0]->base));
+    ck_warning(hd_module_ready(&others[1]->base),
+               "hd_module_ready: Other: its parameter (1,) is not registered: hd_module_parameters "
+               "and files leave it out, and it is freed with its scope (hd_register_parameter)");
+    ck_no_warning(hd_module_ready(&others[2]->base)); /* two types in turn */
     hd_module_free(&m->base);
+    for (int i = 0; i < 3; i++) {
+        hd_module_free(&others[i]->base);
+    }
 }
 END_TEST
 
@@ -925,6 +1062,23 @@ static void released(hd_tensor *x)
     }
 }
 
+/* Three losses of one scope, and parts of each. */
+static void losses_of_three_kinds(hd_tensor *x)
+{
+    for (int i = 0; i < 2; i++) {
+        hd_backward(large_loss(x, NULL));
+        hd_backward(hd_square(large_loss(x, NULL)));
+        hd_backward(hd_exp(large_loss(x, NULL)));
+    }
+}
+
+START_TEST(much_memory_of_several_losses)
+{
+    hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_no_warning(losses_of_three_kinds(x));
+}
+END_TEST
+
 /* A test of its own, because a thread looks again only when its memory has doubled. */
 START_TEST(much_data_in_the_root_scope)
 {
@@ -983,7 +1137,7 @@ Suite *suite_mistakes(void)
         zero_grad_is_forgotten,
         zero_grad_is_forgotten_where_gradients_are_clipped,
         zero_grad_of_another_module,
-        again_after_a_step_without_the_mistake,
+        once_for_each_optimizer,
         gradients_that_are_fresh_or_kept_on_purpose,
         two_optimizers_on_one_model,
         a_generator_and_a_discriminator,
@@ -997,6 +1151,7 @@ Suite *suite_mistakes(void)
         a_softmax_that_the_loss_does_not_take,
         a_child_is_not_registered,
         children_that_are_not_registered_on_purpose,
+        children_of_the_constructor_that_are_trained_by_hand,
         children_of_the_constructor_that_are_not_trained_by_it,
         a_parameter_is_not_registered,
         parameters_that_are_not_registered_on_purpose,
@@ -1004,6 +1159,7 @@ Suite *suite_mistakes(void)
         a_loop_in_one_scope,
         a_batch_in_parts,
         much_data_in_the_root_scope,
+        much_memory_of_several_losses,
         much_memory_that_is_in_use,
         much_memory_of_graphs_that_stay,
         losses_that_are_released,

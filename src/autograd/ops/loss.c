@@ -394,10 +394,9 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
 /* Once for each number of classes: a program may go on to another model. */
 HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
-    static HD__TLS int64_t told;
+    static atomic_uint_least64_t told;
     const int64_t classes = x->sizes[x->ndim > 1];
-    if (classes > 1 && classes != told && hd__is_softmax(x, x->ndim > 1)) {
-        told = classes;
+    if (classes > 1 && hd__is_softmax(x, x->ndim > 1) && hd__first(&told, (uintptr_t)classes)) {
         hd_warn("x %s is what hd_softmax over the %" PRId64 " classes gave, and the loss does a "
                 "softmax of its own, so that the model hardly learns: expected what went into "
                 "hd_softmax",
