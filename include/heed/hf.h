@@ -105,8 +105,9 @@ typedef struct hd_save_pretrained_options {
 HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
 /* Writes m as a folder that transformers and hd_from_pretrained load: config.json and
  * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
- * (o NULL: defaults). folder must not exist; its parent must. It appears whole or not at all. After
- * a crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
+ * (o NULL: defaults). config.json has what m was made with, and the end tokens of the folder that m
+ * was loaded from. folder must not exist; its parent must. It appears whole or not at all. After a
+ * crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
  * ".tmp"; the next call for the same folder removes it. Tensors of another dtype are converted in
  * memory. Nothing is written while an error stands or m has adapters (HD_STATE), or if lm_head is
  * not the one of m's configuration (HD_SHAPE). */
@@ -182,8 +183,8 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * Linear or have the name Conv1D, whose weight is (in, out). The entry "all-linear" stands for all
  * of these, except m's own lm_head. As in peft, all other parameters of m are frozen, whether they
  * have an adapter or not. The new modules are in training mode if those that they adapt are. A is
- * drawn from the thread's generator, and B is zero, so that the outputs stay the same. options
- * NULL: defaults. HD_VALUE: r < 1, no module has such a name, or one has another class; HD_STATE: m
+ * drawn from the thread's generator, and B is zero, so that the outputs stay the same. An optimizer
+ * that was made before does not have the adapters' parameters. options NULL: defaults. HD_VALUE: r < 1, no module has such a name, or one has another class; HD_STATE: m
  * has adapters. On failure nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Makes the folder, which must not exist, with peft's adapter_config.json and

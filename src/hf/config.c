@@ -131,6 +131,8 @@ static const key_table generation_table = {
     "bos_token_id transformers_version _from_model_config max_length use_cache output_ "
     "return_dict_in_generate",
     NULL};
+static const key_table ends_only = {
+    &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
 static const key_table adapter_table = {
     adapter_keys,
     "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
@@ -173,10 +175,9 @@ static bool stands_for(const char *key, size_t n, const char *name)
 
 static bool is_among(const char *words, const char *name)
 {
-    size_t n = strcspn(words, " ");
-    while (*words && !stands_for(words, n, name)) {
-        words += n + (words[n] == ' ');
-        n = strcspn(words, " ");
+    while (*words && !stands_for(words, strcspn(words, " "), name)) {
+        words += strcspn(words, " ");
+        words += *words == ' ';
     }
     return *words;
 }
@@ -288,7 +289,8 @@ static bool config_of(const config_file *f, hd__config *c)
 bool hd__config_read(const char *function, const char *path, hd__config *c)
 {
     hd_dict *d = hd__json_values(function, path);
-    bool ok = d && config_of(&(config_file){function, path, d}, c);
+    const config_file f = {function, path, d};
+    bool ok = d && config_of(&f, c) && config_fill(&f, &ends_only, &c->ends);
     hd_dict_free(d);
     return ok;
 }
@@ -359,6 +361,11 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
     if (!c->is_gpt2) {
         add_rope(t, &c->llama);
     }
+    for (int64_t i = 0; i < c->ends.num_eos; i++) {
+        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [",
+                        c->ends.eos_token_id[i]);
+    }
+    hd__text_puts(t, c->ends.num_eos ? "]" : "");
     hd__text_format(t, ",\n  \"dtype\": \"%s\"\n}\n", hd_dtype_name(d));
 }
 
@@ -375,8 +382,6 @@ bool hd_generate_options_load(const char *folder, hd_generate_options *o)
     int own = hd__look_for(function, folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
     hd_dict *d = given ? hd__json_values(function, path.s) : NULL;
-    static const key_table ends_only = {
-        &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
     bool ok = d && config_fill(&(config_file){function, path.s, d},
                                own ? &generation_table : &ends_only, o);
     if (!ok) {

@@ -158,16 +158,6 @@ static bool texts_begin(writing *w, hd_tensor *ids, const hd_generate_options *o
     return ok;
 }
 
-static bool is_end(int64_t id, const hd_generate_options *o)
-{
-    for (int64_t i = 0; i < o->num_eos; i++) {
-        if (o->eos_token_id[i] == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Texts that have ended get the padding. */
 static bool pad_ended(hd_tensor *token, writing *w, const hd_generate_options *o)
 {
@@ -190,7 +180,9 @@ static bool texts_add(hd_tensor *all, writing *w, const hd_generate_options *o, 
             continue;
         }
         int64_t id = hd_get_int(all, i, -1);
-        w[i].ended = is_end(id, o);
+        for (int64_t k = 0; k < o->num_eos; k++) {
+            w[i].ended |= o->eos_token_id[k] == id;
+        }
         more = more || !w[i].ended;
         if (o->on_token) {
             bool whole = last || w[i].ended;

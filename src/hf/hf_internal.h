@@ -25,6 +25,7 @@ typedef struct hd__config {
         hd_gpt2_config gpt2;
         hd_llama_config llama;
     };
+    hd_generate_options ends; /* the end tokens of config.json, to write them back */
 } hd__config;
 
 typedef struct hd__model {

@@ -88,8 +88,9 @@ static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_opt
     bool ok = s.names && hd_module_visit(m, lora_visit, &s);
     if (ok && hd_dict_len(s.names) == 0) {
         const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
-        ok = o ? hd_error_set(HD_VALUE, "%s: %s has no module that target_modules names: found %s",
-                              function, m->type->name, first)
+        ok = o ? hd_error_set(HD_VALUE,
+                              "%s: target_modules: found %s: expected ends of %s's module names",
+                              function, first, m->type->name)
                : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
                               function, m->type->name);
     }

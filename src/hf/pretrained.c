@@ -211,6 +211,9 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
                    : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, &d)
                                  : hd__llama_make(caller.s, &c->llama, &d);
     hd_free(caller.s);
+    if (m) {
+        ((hd__model *)m)->config.ends = c->ends;
+    }
     return m;
 }
 
@@ -224,7 +227,7 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
         return NULL;
     }
     hd__text config_path = {0}, path = {0};
-    hd__config config;
+    hd__config config = {0};
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
     hd_safetensors *f = ok ? weights_open(folder, &path, o) : NULL;

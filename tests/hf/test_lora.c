@@ -275,8 +275,8 @@ START_TEST(all_linear_leaves_the_head_of_a_language_model_out)
 {
     hd_module *m = hd_linear_new(4, 4, true);
     ck_assert(!hd_lora_apply(m, NULL));
-    ck_error(HD_VALUE, "hd_lora_apply: Linear has no module that target_modules names: found "
-                       "all-linear");
+    ck_error(HD_VALUE, "hd_lora_apply: target_modules: found all-linear: expected ends of "
+                       "Linear's module names");
     hd_module_free(m);
     typedef struct language_model {
         hd_module base;
@@ -545,8 +545,8 @@ START_TEST(adapters_for_another_model)
     hd_module_free(one);
     hd_module *m = hd_sequential(hd_linear_new(4, 4, true));
     ck_assert(!hd_lora_load(m, ADAPTER));
-    ck_error(HD_VALUE, "hd_lora_load: Sequential has no module that target_modules names: found "
-                       "block.c_attn");
+    ck_error(HD_VALUE, "hd_lora_load: target_modules: found block.c_attn: expected ends of "
+                       "Sequential's module names");
     hd_module_free(m);
 }
 END_TEST
@@ -595,14 +595,16 @@ START_TEST(options_that_are_refused)
     o = hd_lora_defaults();
     o.target_modules = names;
     ck_assert(!hd_lora_apply(m, &o)); /* c_attn does not end in ".attn" */
-    ck_error(HD_VALUE, "hd_lora_apply: Tiny has no module that target_modules names: found attn");
+    ck_error(HD_VALUE, "hd_lora_apply: target_modules: found attn: expected ends of Tiny's module "
+                       "names");
     o.num_target_modules = 2;
     ck_assert(!hd_lora_apply(m, &o));
     ck_error(HD_VALUE, "hd_lora_apply: 'block' is Block: expected a Linear or a Conv1D");
     o.num_target_modules = 0;
     ck_assert(!hd_lora_apply(m, &o));
     ck_error(HD_VALUE,
-             "hd_lora_apply: Tiny has no module that target_modules names: found nothing");
+             "hd_lora_apply: target_modules: found nothing: expected ends of Tiny's module "
+             "names");
     ck_assert_int_eq(trainable(m), hd_module_num_parameters(m, false));
     hd_module_free(m);
 }

@@ -57,6 +57,57 @@ START_TEST(loads_again)
 }
 END_TEST
 
+/* Writes another text in the place of one that config.json has. */
+static void change_config(const char *folder, const char *text, const char *other)
+{
+    char path[512], was[4096] = "", now[4096];
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    FILE *f = fopen(path, "r");
+    ck_assert(f && fread(was, 1, sizeof was - 1, f) > 0);
+    const char *at = strstr(was, text);
+    ck_assert(at);
+    snprintf(now, sizeof now, "%.*s%s%s", (int)(at - was), was, other, at + strlen(text));
+    fclose(f);
+    f = fopen(path, "w");
+    ck_assert(f && fputs(now, f) >= 0);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* The end tokens of config.json stay, where no generation_config.json has them. */
+START_TEST(end_tokens)
+{
+    hd_generate_options o;
+    char first[512];
+    snprintf(first, sizeof first, "%s", temporary("saved"));
+    const char *second = temporary("again");
+    hd_module *m = golden_model("gpt2"), *again;
+    ck_assert(hd_save_pretrained(m, first, NULL) && hd_generate_options_load(first, &o));
+    ck_assert(o.num_eos == 1 && o.eos_token_id[0] == 2);
+    change_config(first, "[2]", "[3, 5]");
+    ck_no_warning(again = hd_from_pretrained(first, NULL));
+    ck_assert(hd_save_pretrained(again, second, NULL) && hd_generate_options_load(second, &o));
+    ck_assert(o.num_eos == 2 && o.eos_token_id[0] == 3 && o.eos_token_id[1] == 5);
+    hd_module_free(again);
+    remove_saved(second);
+    change_config(first, "[3, 5]", "\"no\"");
+    char wanted[1024];
+    ck_assert_ptr_null(hd_from_pretrained(first, NULL));
+    snprintf(wanted, sizeof wanted,
+             "hd_from_pretrained: '%s/config.json': eos_token_id: found no: expected a whole "
+             "number, and at most 16 of them",
+             first);
+    ck_error(HD_VALUE, wanted);
+    change_config(first, "\"eos_token_id\": \"no\"", "\"use_cache\": true");
+    again = hd_from_pretrained(first, NULL);
+    ck_assert(hd_save_pretrained(again, second, NULL) && hd_generate_options_load(second, &o));
+    ck_assert_int_eq(o.num_eos, 0);
+    hd_module_free(again);
+    hd_module_free(m);
+    remove_saved(first);
+    remove_saved(second);
+}
+END_TEST
+
 START_TEST(refuses)
 {
     char wanted[1024];
@@ -318,7 +369,7 @@ END_TEST
 
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses, another_head_and_adapters_are_not_saved,
+    const TTest *const tests[] = {refuses, end_tokens, another_head_and_adapters_are_not_saved,
                                   learning_does_not_change_the_file};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");
