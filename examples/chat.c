@@ -213,10 +213,8 @@ static bool keep(conversation *c, hd_tensor *all)
 static bool answer(conversation *c, const char *question)
 {
     HD_SCOPE;
+    /* An error of the question itself counts its bytes from its own beginning. */
     hd_tensor *ids = hd_tokenizer_encode(c->with.tokenizer, question, -1, HD_SPECIAL_ALLOW);
-    if (ids && hd_numel(ids) == 0) {
-        return hd_error_set(HD_VALUE, "the line is empty: expected some text");
-    }
     ids = ids ? ids_of(c, question) : NULL;
     ids = ids && c->said ? hd_cat(1, c->said, ids) : ids;
     if (!ids) {
@@ -248,6 +246,9 @@ static bool talk(conversation *c)
         if (strcmp(line, "/new") == 0) {
             hd_release(c->said);
             c->said = NULL;
+            continue;
+        }
+        if (*line == '\0') { /* nothing is asked */
             continue;
         }
         ok = answer(c, line);

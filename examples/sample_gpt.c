@@ -2,10 +2,11 @@
  * Face, or talks with the latter.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
- *   sample_gpt SmolLM2-135M-Instruct --chat
+ *   sample_gpt SmolLM2 --chat
  * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
  * character that several tokens make up appears once it is whole. The last line, on stderr, says
  * how fast the text was written. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,7 +66,8 @@ static const char help[] =
     "The exit status is 0 if the text was written, 1 if the model cannot be read or the text\n"
     "cannot be written, and 2 if the arguments are wrong.\n"
     "Examples: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n"
-    "          sample_gpt SmolLM2-135M-Instruct --chat\n";
+    "          sample_gpt SmolLM2 'The sun is' --length 30\n"
+    "          sample_gpt SmolLM2 --chat\n";
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -223,11 +225,23 @@ static bool file_exists(const char *dir, const char *name)
 static bool is_checkpoint(const char *path)
 {
     struct stat s;
-    if (stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) {
+    if (stat(path, &s) != 0) {
+        return hd_error_set(HD_IO,
+                            "%s: %s: expected a checkpoint of train_gpt, or the folder of a "
+                            "model",
+                            path, strerror(errno));
+    }
+    if (!S_ISDIR(s.st_mode)) {
         const char *slash = strrchr(path, '/');
         int n = slash ? (int)(slash - path) : 0;
         return hd_error_set(HD_IO, "%s is a file: expected a checkpoint's directory%s%.*s%s", path,
                             n > 0 ? ": did you mean " : "", n, path, n > 0 ? "?" : "");
+    }
+    if (file_exists(path, "adapter_config.json") && !file_exists(path, "config.json")) {
+        return hd_error_set(HD_VALUE,
+                            "%s is an adapter: expected the folder of a model, which "
+                            "hd_lora_load, hd_lora_merge and hd_save_pretrained make of both",
+                            path);
     }
     bool run =
         !file_exists(path, "model.safetensors") && file_exists(path, "best/model.safetensors");
