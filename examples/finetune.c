@@ -1,7 +1,7 @@
 /* finetune.c - a model of a folder learns a task of your own, from a small table of texts.
  *
- *   finetune classify SmolLM2-135M-Instruct --lora 8
- *   finetune instruct SmolLM2-135M-Instruct --lora 8 --save adapter
+ *   finetune classify SmolLM2 --lora 8 --save classifier
+ *   finetune instruct SmolLM2 --lora 8 --save adapter
  * classify learns which messages are offers (chapter 6 of Raschka, "Build a Large Language Model
  * (From Scratch)"), and instruct learns to answer instructions (chapter 7). Without a folder they
  * do the same with a small model that knows nothing yet. */
@@ -306,7 +306,8 @@ static void draw(const run *r, double *losses)
 #endif
 }
 
-/* A model with another head is none that transformers knows, so it becomes a checkpoint. */
+/* A model with another head is none that transformers knows, so it becomes a checkpoint. Whoever
+ * asks it fills messages up as they were in the training. */
 static bool save(const run *r)
 {
     if (!r->a.classify && r->a.rank > 0) {
@@ -319,22 +320,35 @@ static bool save(const run *r)
     }
     bool ok = r->a.rank == 0 || hd_lora_merge(r->model);
     hd_dict *weights = hd_module_state_dict(r->model), *state = hd_dict_new();
-    ok = ok && hd_checkpoint_save(r->a.save, weights, state);
+    ok = ok && hd_dict_set_int(state, "longest", r->longest) &&
+         hd_dict_set_int(state, "pad", r->how.eos_token_id[0]) &&
+         hd_checkpoint_save(r->a.save, weights, state);
     hd_dict_free(weights), hd_dict_free(state);
     return ok;
 }
 
 /* ---------------------------------------------------------------- the program */
 
+/* Can the folder be made? Asked before a training that would be lost. */
+static bool is_new(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char parent[PATH];
+    snprintf(parent, sizeof parent, "%.*s/", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (access(path, F_OK) == 0) {
+        return hd_error_set(HD_IO, "--save %s: expected a name that does not exist", path);
+    }
+    return access(parent, W_OK) == 0 ||
+           hd_error_set(HD_IO, "--save %s: expected a name in a folder where files may be made",
+                        path);
+}
+
 static bool finetune(run *r)
 {
     HD_SCOPE;
     static double losses[MOST_EPOCHS + 1]; /* from 1 on */
     const double least = r->a.classify ? 0.8 : 0.9;
-    if (r->a.save && access(r->a.save, F_OK) == 0) { /* before a training that would be lost */
-        return hd_error_set(HD_IO, "--save %s: expected a name that does not exist", r->a.save);
-    }
-    if (!(r->a.folder ? load_folder(r) : make_small(r)) ||
+    if ((r->a.save && !is_new(r->a.save)) || !(r->a.folder ? load_folder(r) : make_small(r)) ||
         !prepare(r->model, r->a.classify, (int64_t)r->a.rank)) {
         return false;
     }

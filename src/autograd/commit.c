@@ -83,8 +83,7 @@ static void apply_commit(hd__commit *c)
 static bool all_zero(const hd_tensor *g)
 {
     int64_t i = 0;
-    while (hd__contig(g) && i < g->numel && hd__float_at(g, g->offset + i) == 0) {
-        i++;
+    for (; hd__contig(g) && i < g->numel && hd__float_at(g, g->offset + i) == 0; i++) {
     }
     return i == g->numel;
 }

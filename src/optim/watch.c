@@ -16,9 +16,9 @@ atomic_int hd__optims_alive;
 /* What a step found in all parameters. */
 typedef struct finding {
     int64_t grads, used; /* how many there are; used: in the last step, and added to since */
-    bool wanted;         /* a parameter requires grad */
-    bool written;        /* a backward has written one since the last step */
-    bool stepped;        /* some step had a gradient */
+    /* Does a parameter require grad; has a backward written to one since the last step; and had
+     * some step a gradient? */
+    bool wanted, written, stepped;
 } finding;
 
 static finding look_at_grads(const hd_optim *o)

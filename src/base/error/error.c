@@ -93,8 +93,7 @@ void hd__on_message(const char *(*f)(int *line))
 const char *hd__tail(const char *text, size_t most)
 {
     size_t length = strlen(text), from = length > most ? length - most : 0;
-    while (((unsigned char)text[from] & 0xC0) == 0x80) {
-        from++;
+    for (; ((unsigned char)text[from] & 0xC0) == 0x80; from++) {
     }
     return text + from;
 }
