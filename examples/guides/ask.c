@@ -1,5 +1,5 @@
-/* ask.c - asks the classifier that `finetune classify SmolLM2 --save classifier` has saved whether a
- * message is an offer. It runs in the folder that has both. */
+/* ask.c - asks the classifier that `finetune classify SmolLM2 --save classifier` has saved whether
+ * a message is an offer. It runs in the folder that has both. */
 #include <stdio.h>
 
 #include <heed/heed.h>

@@ -184,8 +184,9 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * of these, except m's own lm_head. As in peft, all other parameters of m are frozen, whether they
  * have an adapter or not. The new modules are in training mode if those that they adapt are. A is
  * drawn from the thread's generator, and B is zero, so that the outputs stay the same. An optimizer
- * that was made before does not have the adapters' parameters. options NULL: defaults. HD_VALUE: r < 1, no module has such a name, or one has another class; HD_STATE: m
- * has adapters. On failure nothing changes. */
+ * that was made before does not have the adapters' parameters. options NULL: defaults. HD_VALUE: r
+ * < 1, no module has such a name, or one has another class; HD_STATE: m has adapters. On failure
+ * nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Makes the folder, which must not exist, with peft's adapter_config.json and
  * adapter_model.safetensors. It appears whole or not at all, as that of hd_save_pretrained.
