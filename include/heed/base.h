@@ -100,7 +100,7 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
  *   hd_randint              of float32 or float64: a range with integers that the dtype lacks
- * heed warns of more things, of each once for each optimizer, number of classes or type of module:
+ * heed warns of more things, once for each optimizer, number of classes or type of module:
  *   hd_optim_step           gradients that the last step used already, and that hd_backward has
  *                           added to since: hd_optim_zero_grad was forgotten; not of gradients that
  *                           the program changes itself, or that a step with lr 0 used
@@ -109,11 +109,10 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *                           three steps; or, in ten steps, to its own, which were freed before the
  *                           step
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
- *   hd_forward              a module in training runs a child that its constructor made, put into a
- *                           field of its struct and did not register, after hd_backward gave
- *                           gradients to the child's parameters, of which no optimizer knows; but
- *                           one knows of a parameter of the model; not if the module's type has a
- *                           free function
+ *   hd_forward              a module in training runs a child that is not registered: its
+ *                           constructor made it and put it into a field of the struct, hd_backward
+ *                           gave it gradients, and an optimizer has parameters of the model, but
+ *                           none has the child's; not if the module's type has a free function
  *   hd_module_ready         the constructor has put a parameter that it made into the struct, and
  *                           did not register it, and only a scope holds it; likewise
  *   hd_backward             results of three or more backwards that are over, 32 or more outside

@@ -125,9 +125,9 @@ struct hd_optim {
     int in_vain;     /* steps for which backwards had written gradients, and that found none yet */
 };
 
+extern atomic_int hd__optims_alive; /* how many optimizers there are */
 /* Called after a step, while warnings are heard, and after a clip that changed these parameters'
  * gradients. */
-extern atomic_int hd__optims_alive; /* how many optimizers there are */
 HD__RARE void hd__watch_step(hd_optim *o);
 void hd__watch_clip(const hd_list *parameters);
 
