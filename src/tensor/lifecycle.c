@@ -157,8 +157,9 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
     if (!hd__any_arg("t", t, true) || (before && !hd__any_arg("*slot", before, true))) {
         return false;
     }
+    bool mine = before != t || atomic_load_explicit(&t->retained, memory_order_relaxed) > 0;
     *slot = hd_retain(t);
-    if (before && !hd__is_none(before)) {
+    if (before && !hd__is_none(before) && mine) {
         give_up_hold(before);
     }
     return true;

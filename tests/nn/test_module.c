@@ -78,6 +78,21 @@ START_TEST(a_field_that_was_emptied)
 }
 END_TEST
 
+/* The module holds what its field had before, too. */
+START_TEST(a_field_that_has_its_tensor_before)
+{
+    probe *m = (probe *)hd_module_new(&probe_type);
+    {
+        HD_SCOPE;
+        m->a = ramp_parameter(2);
+        ck_assert(hd_register_parameter(&m->base, "a", &m->a, m->a));
+        ck_assert(hd_module_ready(&m->base));
+    }
+    ck_assert_int_eq(hd_numel(m->a), 2);
+    hd_module_free(&m->base);
+}
+END_TEST
+
 START_TEST(refuses_bad_names)
 {
     fails(hd_register_parameter(&m->base, "a.b", &m->a, ramp_parameter(2)), HD_VALUE,
@@ -669,6 +684,7 @@ Suite *suite_module(void)
         refuses_a_bad_type,
         new_module_is_zeroed_and_trains,
         a_field_that_was_emptied,
+        a_field_that_has_its_tensor_before,
         refuses_bad_names,
         refuses_bad_fields,
         refuses_bad_tensors,

@@ -283,6 +283,15 @@ START_TEST(assign_holds_and_lets_go)
     ck_assert(hd_assign(&slot, HD_NONE));
     ck_assert_ptr_eq(slot, HD_NONE);
     ck_assert(hd_assign(&slot, HD_NONE));
+    {
+        HD_SCOPE; /* the slot has it already, but a scope alone holds it */
+        slot = hd_full(HD_FLOAT32, 3, 1);
+        ck_assert(hd_assign(&slot, slot));
+    }
+    ck_assert(hd_item(slot) == 3);
+    ck_assert(hd_assign(&slot, slot));
+    ck_assert(hd_assign(&slot, HD_NONE));
+    ck_assert_int_eq(hd_tensor_count(), tensors_before);
 }
 END_TEST
 
