@@ -121,6 +121,7 @@ static bool scopes_ok(const frame *f)
     if (HD__UNLIKELY(top != f || !innermost)) {
         int above = hd__scopes_above(f->scope, f->serial);
         for (const frame *each = top; each != f && above >= 0; each = each->outer) {
+            hd__module = each->name; /* f's in the end, for messages */
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         return above == 0 || hd__scopes_wrong(f->m->type->name, above);

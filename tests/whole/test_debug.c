@@ -381,6 +381,28 @@ START_TEST(messages_end_with_the_scope_of_the_program)
 }
 END_TEST
 
+static hd_module *left_open;
+
+static hd_tensor *opening_forward(hd_module *m, hd_tensor *x)
+{
+    (void)m, (void)x;
+    hd_forward_begin(left_open); /* without hd_forward_end */
+    return NULL;
+}
+
+START_TEST(a_module_that_left_another_open)
+{
+    static const hd_module_type type = HD_MODULE_TYPE(hd_module, "Opening", opening_forward);
+    hd_module *m = hd_module_ready(hd_module_new(&type));
+    left_open = hd_relu_new(false);
+    ck_assert_ptr_null(hd_forward(m, hd_ones(HD_FLOAT32, 2)));
+    ck_error(HD_USER, "hd_forward: Opening gave NULL without an error: expected a tensor; in "
+                      "Opening");
+    hd_module_free(left_open);
+    hd_module_free(m);
+}
+END_TEST
+
 /* What is cut off is the message, and never its place. */
 START_TEST(messages_of_every_length)
 {
@@ -600,6 +622,7 @@ Suite *suite_debug(void)
         a_hint_while_it_is_off,
         messages_end_with_the_scope_of_the_program,
         messages_of_every_length,
+        a_module_that_left_another_open,
         live_tensors_by_function_and_module,
         makers_of_what_the_graph_saved,
         most_bytes_and_then_most_tensors_come_first,
