@@ -7,31 +7,20 @@
 
 #include <string.h>
 
-static bool registered_at(const hd_module *m, const void *word)
-{
-    bool any = false;
-    for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        const hd__entry *e = &m->priv->entries[i];
-        any = e->kind == HD__CHILD ? (const void *)e->child == word : (void *)e->tensor == word;
-    }
-    return any;
-}
-
-/* The next word of m's struct that is not registered, from *at on, which moves behind it; 0: none
- * that can be an address. */
+/* The next word of m's struct that can be an address, from *at on, which moves behind it; 0: there
+ * is none. What is registered has a parent, or more holders than a scope. */
 static uintptr_t next_word(const hd_module *m, size_t *at)
 {
     uintptr_t word = 0;
     while (!word && *at + sizeof word <= m->type->instance_size) {
-        const char *place = (const char *)m + *at;
-        memcpy(&word, place, sizeof word);
-        word = word < 4096 || word % _Alignof(max_align_t) || registered_at(m, place) ? 0 : word;
+        memcpy(&word, (const char *)m + *at, sizeof word);
+        word = word < 4096 || word % _Alignof(max_align_t) ? 0 : word;
         *at += sizeof word;
     }
     return word;
 }
 
-static bool holds_unregistered(const hd_module *m, const hd_module *child)
+static bool has_field_of(const hd_module *m, const hd_module *child)
 {
     size_t at = sizeof *m;
     uintptr_t word = 1;
@@ -75,7 +64,7 @@ void hd__watch_child(const hd_module *parent, const hd_module *m)
     const struct hd__module *p = parent->priv;
     bool made_here = m->priv->made > p->made && m->priv->made <= p->ready;
     if (made_here && !parent->type->free && p->training && m->priv->training && hd_grad_mode() &&
-        holds_unregistered(parent, m) && any_parameter(m, got_gradient) &&
+        has_field_of(parent, m) && any_parameter(m, got_gradient) &&
         !any_parameter(m, hd__has_optim) && any_parameter(outermost(parent), hd__has_optim) &&
         hd__first(&told, (uintptr_t)parent->type * 31 + (uintptr_t)m->type)) {
         hd_warn("%s: its forward runs a %s that is not registered: it is not trained, saved or "

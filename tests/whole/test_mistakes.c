@@ -682,6 +682,7 @@ typedef struct net {
     hd_module *head, *other, *others[2];
     hd_tensor *scale; /* (1,) */
     bool no_grad, detached;
+    hd_module **apart; /* the place of one that others hold, or NULL */
 } net;
 
 static hd_tensor *beside(const net *m, hd_module *other, hd_tensor *x) /* x (b, 3) */
@@ -700,6 +701,7 @@ static hd_tensor *net_forward(hd_module *self, hd_tensor *x) /* x (b, 3) */
         y = m->others[i] ? hd_add(y, beside(m, m->others[i], x)) : y;
     }
     y = m->other ? hd_add(y, beside(m, m->other, x)) : y;
+    y = m->apart ? hd_add(y, beside(m, *m->apart, x)) : y;
     return m->scale ? hd_mul(y, m->scale) : y;
 }
 
@@ -877,6 +879,13 @@ START_TEST(children_of_the_constructor_that_are_not_trained_by_it)
     ck_no_warning(run(m));
     hd_module_requires_grad_(m->other, true);
     hd_module_free(m->other);
+    m->other = NULL;
+    hd_module *kept = hd_linear_new(3, 3, true); /* the program holds it, and not the struct */
+    m->apart = &kept;
+    ck_assert(hd_module_ready(&m->base));
+    ck_no_warning(run(m));
+    m->apart = NULL;
+    hd_module_free(kept);
     m->other = hd_relu_new(false); /* nothing to train */
     ck_assert(hd_module_ready(&m->base));
     ck_no_warning(run(m));
