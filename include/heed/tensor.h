@@ -116,9 +116,9 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 HD_API hd_tensor *hd_retain(hd_tensor *t); /* one more holder; returns t; takes NULL and HD_NONE */
 HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one, the scope's hold */
 
-/* *slot = t: retains t and releases the tensor that was there, unless that is t, which a scope alone
- * holds. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call fails and
- * leaves *slot. */
+/* *slot = t: retains t and releases the tensor that was there, unless that is t and only a scope
+ * holds it. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call fails
+ * and leaves *slot. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
 /* Opens a scope: the calling thread's innermost from now on. If memory runs out, it gives NULL, and
