@@ -251,6 +251,9 @@ static void print_warnings(void)
     hd_warn("hd_add: %d", 1);
     hd_on_warning(hd_warning_print, NULL);
     hd_warn("hd_add: %d", 1);
+    hd_warning_print("x", NULL);
+    hd_on_warning(hd_warning_print, NULL);
+    hd_warning_print("x", NULL); /* one character, and printed again */
     hd_warning_print(NULL, NULL);
 }
 
@@ -260,7 +263,8 @@ START_TEST(printing_handler)
     int status = child_prints(print_warnings, true, printed, sizeof printed);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ck_assert_str_eq(printed, "before\nwarning: hd_add: 1\nwarning: hd_add: 2\n"
-                              "warning: hd_add: 1\nwarning: hd_add: 1\nwarning: \n");
+                              "warning: hd_add: 1\nwarning: hd_add: 1\nwarning: x\nwarning: x\n"
+                              "warning: \n");
 }
 END_TEST
 
