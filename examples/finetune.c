@@ -332,13 +332,16 @@ static bool save(const run *r)
 /* Can the folder be made? Asked before a training that would be lost. */
 static bool is_new(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    int n = directory_length(path);
+    while (n > 0 && path[n - 1] != '/') {
+        n--;
+    }
     char parent[PATH];
-    snprintf(parent, sizeof parent, "%.*s/", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    snprintf(parent, sizeof parent, "%.*s", n > 0 ? n : 1, n > 0 ? path : ".");
     if (access(path, F_OK) == 0) {
         return hd_error_set(HD_IO, "--save %s: expected a name that does not exist", path);
     }
-    return access(parent, W_OK) == 0 ||
+    return access(parent, W_OK | X_OK) == 0 ||
            hd_error_set(HD_IO, "--save %s: expected a name in a folder where files may be made",
                         path);
 }
