@@ -209,12 +209,12 @@ START_TEST(what_is_refused)
                        "conv2d, conv3d, "
                        "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
                        "leaky_relu or selu");
-    static const char *const plain[] = {"linear",           "conv1d",           "conv2d",  "conv3d",
-                                        "conv_transpose1d", "conv_transpose2d", "sigmoid", NULL};
-    for (int i = 0; plain[i]; i++) {
-        ck_assert(hd_calculate_gain(plain[i], 0) == 1);
+    static const char *const of_1[] = {"linear",           "sigmoid",          "conv1d",
+                                       "conv2d",           "conv3d",           "conv_transpose1d",
+                                       "conv_transpose2d", "conv_transpose3d", NULL};
+    for (int i = 0; of_1[i]; i++) {
+        ck_assert(hd_calculate_gain(of_1[i], 0) == 1);
     }
-    ck_assert(hd_calculate_gain("conv_transpose3d", 0) == 1);
     ck_assert(isnan(hd_calculate_gain(NULL, 0)));
     ck_error(HD_NULL_ARG, "hd_calculate_gain: nonlinearity is NULL");
     ck_assert_ptr_null(hd_init_trunc_normal_(x, 0, 1, 2, -2));

@@ -14,13 +14,16 @@
     X(call)                                                                                        \
     X(debug)                                                                                       \
     X(gpt)                                                                                         \
+    X(held)                                                                                        \
     X(made_by)                                                                                     \
     X(mistakes)                                                                                    \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \
     X(sdpa_golden)                                                                                 \
-    X(threads)
+    X(softmax_loss)                                                                                \
+    X(threads)                                                                                     \
+    X(unregistered)
 
 SUITES(DECLARE_SUITE)
 
