@@ -2,7 +2,8 @@
  *
  * A field that is not registered may be meant so: a teacher, a module or a parameter that others
  * have, too. What tells a mistake is that the module's own constructor made it, between
- * hd_module_new and hd_module_ready, and that the type has no function that frees it. */
+ * hd_module_new and hd_module_ready, that the type has no function that frees it and, of a child,
+ * that backward gave it gradients which no optimizer uses. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -30,7 +31,8 @@ static bool has_field_of(const hd_module *m, const hd_module *child)
     return word;
 }
 
-/* Is this so of a parameter of m or of one below it? Other threads may ask at the same time. */
+/* Is this so of a parameter of m or of one below it? It goes down as forwards do, and writes
+ * nothing, because other threads may ask at the same time. */
 static bool any_parameter(const hd_module *m, bool (*so)(const hd_tensor *p))
 {
     bool any = false;

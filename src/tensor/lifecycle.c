@@ -157,9 +157,9 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
     if (!hd__any_arg("t", t, true) || (before && !hd__any_arg("*slot", before, true))) {
         return false;
     }
-    bool mine = before != t || atomic_load_explicit(&t->retained, memory_order_relaxed) > 0;
+    bool held = before != t || atomic_load_explicit(&t->retained, memory_order_relaxed) > 0;
     *slot = hd_retain(t);
-    if (before && !hd__is_none(before) && mine) {
+    if (before && !hd__is_none(before) && held) {
         give_up_hold(before);
     }
     return true;
