@@ -229,6 +229,23 @@ START_TEST(other_masks)
 }
 END_TEST
 
+/* Every row shows its first token, hides another one that it would see, and hides what follows by
+ * different numbers. */
+START_TEST(a_mask_without_an_even_row)
+{
+    hd_manual_seed(6);
+    hd_module *m = hd_multi_head_attention_new(8, 16, 4, 0, 2, true);
+    hd_tensor *mask = hd_module_get_buffer(m, "mask"); /* (4, 4) */
+    for (int64_t i = 1; i < 4; i++) {
+        hd_set(mask, 1, i, 1);
+    }
+    hd_set(mask, 2, 0, 2);
+    hd_set(mask, 2, 1, 3);
+    compare("uneven mask", m, 4, 8);
+    hd_module_free(m);
+}
+END_TEST
+
 START_TEST(heads_must_divide)
 {
     ck_assert_ptr_null(multi_head_attention_new(8, 8, 6, 0.0, 3, false));
@@ -255,6 +272,7 @@ Suite *suite_notebook_classes(void)
 {
     const TTest *const tests[] = {
         other_masks,
+        a_mask_without_an_even_row,
         heads_must_divide,
         failed_constructors_leave_nothing,
     };
