@@ -25,10 +25,10 @@ extern "C" {
 
 /* The version of these headers, as three numbers. */
 #define HD_VERSION_MAJOR 0
-#define HD_VERSION_MINOR 2
+#define HD_VERSION_MINOR 3
 #define HD_VERSION_PATCH 0
 
-HD_API const char *hd_version(void); /* "0.2.0": the version of the library at run time */
+HD_API const char *hd_version(void); /* "0.3.0": the version of the library at run time */
 
 /* ---------------------------------------------------------------- errors */
 
