@@ -22,7 +22,7 @@ def cosine_with_warmup(optimizer, warmup_steps, total_steps, initial_lr=0.0, min
 
         def step(self):
             self.t += 1
-            for peak, group in zip(base, optimizer.param_groups):
+            for peak, group in zip(base, optimizer.param_groups, strict=True):
                 if self.t < warmup_steps:
                     group["lr"] = initial_lr + self.t * (peak - initial_lr) / warmup_steps
                 else:
