@@ -469,6 +469,29 @@ START_TEST(schedules_differ)
 }
 END_TEST
 
+/* A schedule looks at its optimizer in each of these. */
+START_TEST(the_optimizer_is_gone)
+{
+    HD_SCOPE;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_schedule *s = hd_step_lr_new(o, 2, 0.5), *p = hd_reduce_on_plateau_new(o, NULL);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s"));
+    hd_optim_free(o);
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_STATE, "hd_schedule_step: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_step_metric(p, 1));
+    ck_error(HD_STATE, "hd_schedule_step_metric: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_save(s, d, "again"));
+    ck_error(HD_STATE, "hd_schedule_save: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_load(s, d, "s"));
+    ck_error(HD_STATE, "hd_schedule_load: the optimizer of s was freed by hd_optim_free");
+    hd_schedule_free(s);
+    hd_schedule_free(p);
+    hd_dict_free(d);
+}
+END_TEST
+
 START_TEST(plateaus_differ)
 {
     HD_SCOPE;
@@ -561,16 +584,9 @@ END_TEST
 Suite *suite_resume(void)
 {
     const TTest *const tests[] = {
-        at_every_step,
-        names_are_pytorchs,
-        loading_its_own_state,
-        differences_are_named,
-        a_wrong_prefix,
-        schedules_differ,
-        plateaus_differ,
-        arguments,
-        no_memory_changes_nothing,
-        a_cycle_from_no_momentum,
+        at_every_step,  names_are_pytorchs,        loading_its_own_state,    differences_are_named,
+        a_wrong_prefix, schedules_differ,          the_optimizer_is_gone,    plateaus_differ,
+        arguments,      no_memory_changes_nothing, a_cycle_from_no_momentum,
     };
     return SUITE("resume", tests);
 }
