@@ -469,6 +469,39 @@ START_TEST(schedules_differ)
 }
 END_TEST
 
+/* The program that goes on may have all groups before it makes the schedule. */
+START_TEST(a_later_group_is_loaded)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_cosine_annealing_options c = hd_cosine_annealing_defaults();
+    c.T_max = 2;
+    c.eta_min = 0.25;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_optim *both = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_tensor *second = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_optim_add_group(both, hd_list_of(second), NULL));
+    hd_schedule *s = hd_cosine_annealing_new(o, &c), *t = hd_cosine_annealing_new(both, &c);
+    ck_assert(hd_optim_add_group(o, hd_list_of(second), NULL) && hd_optim_set_lr(o, 4));
+    ck_assert(hd_schedule_step(s) && hd_schedule_save(s, d, "s"));
+    ck_assert(hd_schedule_load(t, d, "s"));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq(hd_optim_group_lr(both, i), hd_optim_group_lr(o, i));
+    }
+    ck_assert(hd_schedule_step(s) && hd_schedule_step(t));
+    ck_assert_double_eq(hd_optim_group_lr(both, 1), 0.25);
+    ck_assert(!hd_schedule_step(t)); /* a rise, as in what was saved */
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    hd_error_clear();
+    hd_schedule_free(s);
+    hd_schedule_free(t);
+    hd_dict_free(d);
+    hd_optim_free(o);
+    hd_optim_free(both);
+}
+END_TEST
+
 /* A schedule looks at its optimizer in each of these. */
 START_TEST(the_optimizer_is_gone)
 {
@@ -584,9 +617,9 @@ END_TEST
 Suite *suite_resume(void)
 {
     const TTest *const tests[] = {
-        at_every_step,  names_are_pytorchs,        loading_its_own_state,    differences_are_named,
-        a_wrong_prefix, schedules_differ,          the_optimizer_is_gone,    plateaus_differ,
-        arguments,      no_memory_changes_nothing, a_cycle_from_no_momentum,
+        at_every_step,   names_are_pytorchs, loading_its_own_state,     differences_are_named,
+        a_wrong_prefix,  schedules_differ,   a_later_group_is_loaded,   the_optimizer_is_gone,
+        plateaus_differ, arguments,          no_memory_changes_nothing, a_cycle_from_no_momentum,
     };
     return SUITE("resume", tests);
 }
