@@ -8,10 +8,15 @@
 
 /* ---------------------------------------------------------------- applying */
 
+static bool needs_base(const hd_schedule *s, int64_t t)
+{
+    return s->type->needs_base && s->type->needs_base(&s->options, t);
+}
+
 static bool schedule_step_ok(const hd_schedule *s, int64_t t)
 {
     const hd__schedule_type *type = s->type;
-    if (s->o->n_groups > s->n && type->needs_base && type->needs_base(&s->options, t)) {
+    if (s->o->n_groups > s->n && needs_base(s, t)) {
         return hd__fail(HD_STATE,
                         "the optimizer has %" PRId64 " groups: %s expected %" PRId64
                         ", as when it was made. Make a new schedule after hd_optim_add_group",
@@ -139,7 +144,7 @@ static bool schedule_visit(hd__saved *v, hd_schedule *s, double *lr)
     bool ok = hd__saved_text(v, "type", type->name) &&
               hd__saved_options(v, NULL, 0, type->table, &s->options) &&
               saved_count(v, "step", 0, last, &s->t) && hd__saved_int(v, NULL, 0, "groups", n) &&
-              saved_count(v, "first_groups", 1, n, &s->n) &&
+              saved_count(v, "first_groups", needs_base(s, s->t) ? n : 1, n, &s->n) &&
               (!type->takes_metric || saved_metric(v, s));
     for (int64_t i = 0; i < s->n && ok; i++) {
         ok = hd__saved_number(v, "base_lr", i, "lr", HD__NOT_NEGATIVE, &s->base_lr[i]);
