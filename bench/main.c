@@ -135,8 +135,8 @@ static int end(bool ok)
 static int first_result(void)
 {
     HD_SCOPE;
-    printf("%f\n",
-           hd_item(hd_sum(hd_matmul(hd_rand(HD_FLOAT32, 6, 3), hd_rand(HD_FLOAT32, 3, 2)))));
+    hd_tensor *x = hd_rand(HD_FLOAT32, 6, 3), *w = hd_rand(HD_FLOAT32, 3, 2);
+    printf("%f\n", hd_item(hd_sum(hd_matmul(x, w))));
     return end(hd_error_code() == HD_OK);
 }
 

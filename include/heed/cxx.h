@@ -13,22 +13,24 @@ extern "C++" { /* a program may include heed inside extern "C" */
 #define HD__DTYPE_FIRST(d) d
 #define HD__DTYPE_SECOND(d) d
 
-/* A count, which evaluates nothing, and an array that lives to the end of the full expression. */
+/* A count, which evaluates nothing, and an array that lives to the end of the full expression. As
+ * braces are around the items, they are evaluated from left to right. */
+#define HD__COUNT_OF(...) sizeof(hd__cxx_count(__VA_ARGS__))
 #define HD__ITEMS(type, ...)                                                                       \
-    static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_items<type>(__VA_ARGS__).at
+    static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \
+        hd__cxx_items<type, HD__COUNT_OF(__VA_ARGS__)>{__VA_ARGS__}.at
 #define HD__LIST(...)                                                                              \
-    static_cast<int>(sizeof(hd__cxx_count(__VA_ARGS__))), hd__cxx_integers(__VA_ARGS__).at
+    static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \
+        hd__cxx_integers<HD__COUNT_OF(__VA_ARGS__)>{__VA_ARGS__}.at
 
 template <class... V> char (&hd__cxx_count(const V &...values))[sizeof...(V)];
 
-template <class T, size_t n> struct hd__cxx_array {
+template <class T, size_t n> struct hd__cxx_items {
     T at[n];
+    template <class... V> hd__cxx_items(V... values) : at{static_cast<T>(values)...}
+    {
+    }
 };
-
-template <class T, class... V> inline hd__cxx_array<T, sizeof...(V)> hd__cxx_items(V... values)
-{
-    return {{static_cast<T>(values)...}};
-}
 
 /* Is one of the types a floating-point type? */
 template <class... V> struct hd__cxx_any_real : std::false_type {
@@ -39,11 +41,13 @@ struct hd__cxx_any_real<V, Rest...>
                              std::is_floating_point<V>::value || hd__cxx_any_real<Rest...>::value> {
 };
 
-template <class... V> inline hd__cxx_array<int64_t, sizeof...(V)> hd__cxx_integers(V... values)
-{
-    static_assert(!hd__cxx_any_real<V...>::value, "sizes, indices and dims are integers");
-    return {{static_cast<int64_t>(values)...}};
-}
+template <size_t n> struct hd__cxx_integers {
+    int64_t at[n];
+    template <class... V> hd__cxx_integers(V... values) : at{static_cast<int64_t>(values)...}
+    {
+        static_assert(!hd__cxx_any_real<V...>::value, "sizes, indices and dims are integers");
+    }
+};
 
 /* The hd_c_type of T: the element of an array, or what a pointer points to. */
 template <class T> struct hd__cxx_c_type : std::integral_constant<hd_c_type, HD_C_OTHER> {

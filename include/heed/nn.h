@@ -258,7 +258,8 @@ HD_API hd_module *hd_silu_new(bool inplace);            /* x / (1 + exp(-x)) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
 
 /* These (and hd_module_list_append) take the modules over as children "0", "1", ... A Sequential
- * runs them one after the other. The functions hd_module_list_... take a Sequential too. */
+ * runs them one after the other. The functions hd_module_list_... take a Sequential too. GCC and
+ * Clang evaluate the items of a list from left to right, so that all of them may draw weights. */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
 HD_API bool hd_module_list_append(hd_module *list, hd_module *child);

@@ -159,21 +159,43 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- schedules */
 
-/* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. It
- * computes the lr from `base`, which is the group's lr when the schedule was made, and from `t`,
- * the number of steps so far. o must outlive its schedule. A step that fails, or a step while an
- * error stands, changes nothing. The formulas are those of torch.optim.lr_scheduler. */
+/* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. The
+ * formulas are those of torch.optim.lr_scheduler. They give the lr from `base`, which is the
+ * group's lr when the schedule was made, and from `t`, the number of steps so far. o must outlive
+ * its schedule. A step that fails, or a step while an error stands, changes nothing.
+ *
+ * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR do not compute the lr anew.
+ * Each step multiplies the lr of now by the change from t - 1 to t. So a new lr of
+ * hd_optim_set_lr stays, two schedules of one optimizer multiply, and a group that
+ * hd_optim_add_group adds later changes from its own lr on. The others take a group that was added
+ * later as an error (HD_STATE). */
 typedef struct hd_schedule hd_schedule;
 
-/* base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
+/* ConstantLR: base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
  * constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
-/* base gamma^floor(t / step_size) */
+/* StepLR: base gamma^floor(t / step_size) */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* base (start + (end - start) min(t, total_iters) / total_iters); start in (0, 1], end in [0, 1].
- * With end 1 it is a warm-up. */
+/* LinearLR: base (start + (end - start) min(t, total_iters) / total_iters); start in (0, 1], end in
+ * [0, 1]. With end 1 it is a warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
+
+typedef struct hd_cosine_annealing_options {
+    size_t size;
+    int64_t T_max;  /* must be set: 1 or more; at step T_max the lr is eta_min */
+    double eta_min; /* 0 */
+} hd_cosine_annealing_options;
+
+/* CosineAnnealingLR: eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2. After step T_max the
+ * lr rises again, to base at step 2 T_max. The first step of a rise needs the base of every group,
+ * so that there a group that was added later is an error, too.
+ *
+ * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
+ * restarts */
+HD_API hd_cosine_annealing_options hd_cosine_annealing_defaults(void);
+HD_API hd_schedule *hd_cosine_annealing_new(hd_optim *o,
+                                            const hd_cosine_annealing_options *options);
 
 typedef struct hd_cosine_warmup_options {
     size_t size;
@@ -215,15 +237,43 @@ typedef struct hd_one_cycle_options {
 HD_API hd_one_cycle_options hd_one_cycle_defaults(void);
 HD_API hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *options);
 
+/* Which metric is better: the lower one, as of a loss, or the higher one. */
+typedef enum hd_plateau_mode { HD_PLATEAU_MIN = 0, HD_PLATEAU_MAX = 1 } hd_plateau_mode;
+/* What the threshold is: a share of the best metric, or a difference from it. */
+typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd_threshold_mode;
+
+typedef struct hd_reduce_on_plateau_options {
+    size_t size;
+    hd_plateau_mode mode; /* HD_PLATEAU_MIN */
+    double factor;        /* 0.1: in [0, 1); the lr is multiplied by it */
+    int64_t patience;     /* 10: so many steps in a row may be without a better metric */
+    double threshold;     /* 1e-4: by less than this a metric is not better */
+    hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
+    int64_t cooldown;                 /* 0: so many steps after a reduction do not count */
+    double min_lr;                    /* 0: no lr becomes lower */
+    double eps;                       /* 1e-8: a reduction by no more than this is left out */
+} hd_reduce_on_plateau_options;
+
+/* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the loss of
+ * the validation, has become no better for more than `patience` steps. The schedule that is made
+ * changes no lr; hd_schedule_step_metric does.
+ *
+ * pytorch.org/docs: torch.optim.lr_scheduler.ReduceLROnPlateau */
+HD_API hd_reduce_on_plateau_options hd_reduce_on_plateau_defaults(void);
+HD_API hd_schedule *hd_reduce_on_plateau_new(hd_optim *o,
+                                             const hd_reduce_on_plateau_options *options);
+
 HD_API void hd_schedule_free(hd_schedule *s); /* frees s, but not the optimizer; takes NULL */
 /* sets the lr of the next step; call it after hd_optim_step */
 HD_API bool hd_schedule_step(hd_schedule *s);
+/* the step of a ReduceLROnPlateau, which looks at the metric; NaN is never better */
+HD_API bool hd_schedule_step_metric(hd_schedule *s, double metric);
 /* how many steps were made (t); -1 on error */
 HD_API int64_t hd_schedule_steps(const hd_schedule *s);
 
-/* Like hd_optim_save and hd_optim_load. The entries are type, step, base_lr.0 ... and the options,
- * which must be equal. Loading sets the lr (and momentum) of the groups to the schedule's values;
- * if hd_optim_set_lr had changed the lr since, call hd_optim_load after hd_schedule_load. */
+/* Like hd_optim_save and hd_optim_load. The entries are type, step, groups, base_lr.0 ...,
+ * last_lr.0 ... and the options, and the groups and the options must be equal. Loading sets the lr
+ * (and momentum) of the groups to that of the save. */
 HD_API bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix);
 HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix);
 

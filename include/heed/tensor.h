@@ -222,7 +222,8 @@ HD_API hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d);
 
 /* ---------------------------------------------------------------- random tensors */
 
-/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. */
+/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. Two
+ * arguments of one call must not both draw, because C leaves their order open. */
 HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
 HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
 /* integers in [lo, hi), hi > lo; any dtype except bool. Beyond 2^24 float32, and beyond 2^53

@@ -43,7 +43,10 @@ typedef struct hd_plot_options {
     size_t size;
     const char *title, *x_label, *y_label; /* NULL: none */
     bool log_x, log_y;                     /* false */
-    int width, height;                     /* 720, 440; each 200 to 8192 */
+    /* false; true: the ticks of x are whole numbers, as of epochs. They always are where every x of
+     * the points is a whole number. */
+    bool whole_x;
+    int width, height; /* 720, 440; each 200 to 8192 */
 } hd_plot_options;
 
 HD_API hd_plot_options hd_plot_defaults(void);

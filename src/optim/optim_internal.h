@@ -64,8 +64,9 @@ bool hd__saved_text(hd__saved *s, const char *name, const char *want);
 bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, int64_t want);
 bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,
                        const void *options);
-/* Writes *lr, or reads it, which must be in this range. */
-bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr);
+/* Writes *x, or reads it, which must be in this range. */
+bool hd__saved_number(hd__saved *s, const char *list, int64_t i, const char *name, hd__range range,
+                      double *x);
 
 /* ---------------------------------------------------------------- optimizers */
 

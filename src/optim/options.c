@@ -122,14 +122,15 @@ static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const c
                                               HD__FLOAT(v), HD__FLOAT(want)));
 }
 
-bool hd__saved_lr(hd__saved *s, const char *list, int64_t i, hd__range range, double *lr)
+bool hd__saved_number(hd__saved *s, const char *list, int64_t i, const char *name, hd__range range,
+                      double *x)
 {
-    const char *key = hd__key(&s->key, s->prefix, list, i, "lr"), *expected;
+    const char *key = hd__key(&s->key, s->prefix, list, i, name), *expected;
     return s->to
-               ? hd_dict_set_double(s->to, key, *lr)
-               : hd_dict_get_double(s->from, key, lr) &&
-                     (option_in_range(range, *lr, &expected) ||
-                      hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*lr), expected));
+               ? hd_dict_set_double(s->to, key, *x)
+               : hd_dict_get_double(s->from, key, x) &&
+                     (option_in_range(range, *x, &expected) ||
+                      hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*x), expected));
 }
 
 bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,

@@ -1,6 +1,6 @@
 /* schedule.c - what all schedules do: making, stepping, saving. A schedule is a formula (in
- * schedules.c) of the steps so far and of the learning rates that the optimizer had when the
- * schedule was made. */
+ * schedules.c) of the steps so far, of the learning rates of now, and of those that the optimizer
+ * had when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -8,27 +8,45 @@
 
 /* ---------------------------------------------------------------- applying */
 
-/* Sets the lr and the momentum of each group to those of step t. */
-static bool schedule_apply(hd_schedule *s, const double *base_lr, int64_t t)
+static bool needs_base(const hd_schedule *s, int64_t t)
+{
+    return s->type->needs_base && s->type->needs_base(&s->options, t);
+}
+
+static bool schedule_step_ok(const hd_schedule *s, int64_t t)
+{
+    const hd__schedule_type *type = s->type;
+    if (s->o->n_groups > s->n && needs_base(s, t)) {
+        return hd__fail(HD_STATE,
+                        "the optimizer has %" PRId64 " groups: %s expected %" PRId64
+                        ", as when it was made. Make a new schedule after hd_optim_add_group",
+                        s->o->n_groups, type->name, s->n);
+    }
+    return !type->step_ok || type->step_ok(&s->options, t);
+}
+
+/* Sets the momentum of each group to that of step t. */
+static void set_momentum(const hd_schedule *s)
 {
     hd_optim *o = s->o;
-    if (o->n_groups != s->n) {
-        return hd__fail(HD_STATE,
-                        "the optimizer has %" PRId64 " groups: expected %" PRId64
-                        ", as when the schedule was made",
-                        o->n_groups, s->n);
+    double momentum = s->type->momentum ? s->type->momentum(&s->options, s->t) : NAN;
+    for (int64_t i = 0; i < o->n_groups && !isnan(momentum); i++) {
+        *hd__option_double(&o->type->options[o->type->momentum], &o->groups[i].now) = momentum;
     }
-    if (s->type->step_ok && !s->type->step_ok(&s->options, t)) {
+}
+
+/* Sets the lr and the momentum of each group to those of step t. */
+static bool schedule_apply(hd_schedule *s, int64_t t)
+{
+    if (!schedule_step_ok(s, t)) {
         return false;
     }
-    double momentum = s->type->momentum ? s->type->momentum(&s->options, t) : NAN;
-    for (int64_t i = 0; i < s->n; i++) {
-        *hd__lr(o, i) = s->type->lr(&s->options, base_lr[i], t);
-        if (!isnan(momentum)) {
-            *hd__option_double(&o->type->options[o->type->momentum], &o->groups[i].now) = momentum;
-        }
+    for (int64_t i = 0; i < s->o->n_groups; i++) {
+        double *lr = hd__lr(s->o, i);
+        *lr = s->type->lr(&s->options, i < s->n ? s->base_lr[i] : *lr, *lr, t);
     }
     s->t = t;
+    set_momentum(s);
     return true;
 }
 
@@ -50,8 +68,9 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
     for (int64_t i = 0; i < o->n_groups; i++) {
         base_lr[i] = *hd__lr(o, i);
     }
-    *s = (hd_schedule){type, o, *options, 0, o->n_groups, base_lr};
-    if (!schedule_apply(s, base_lr, 0)) {
+    *s = (hd_schedule){
+        .type = type, .o = o, .options = *options, .n = o->n_groups, .base_lr = base_lr};
+    if (!schedule_apply(s, 0)) {
         hd_schedule_free(s);
         return NULL;
     }
@@ -70,10 +89,21 @@ void hd_schedule_free(hd_schedule *s)
 
 /* ---------------------------------------------------------------- stepping */
 
+bool hd__schedule_may_step(const hd_schedule *s, bool with_metric)
+{
+    if (!hd__object("s", s) || !hd__object("the optimizer of s", s->o) || !hd__may_step()) {
+        return false;
+    }
+    return s->type->takes_metric == with_metric ||
+           hd__fail(HD_STATE, "%s %s", s->type->name,
+                    with_metric ? "takes no metric. Call hd_schedule_step"
+                                : "needs a metric. Call hd_schedule_step_metric");
+}
+
 bool hd_schedule_step(hd_schedule *s)
 {
     HD__CALL("hd_schedule_step");
-    if (!hd__object("s", s) || !hd__object("the optimizer of s", s->o) || !hd__may_step()) {
+    if (!hd__schedule_may_step(s, false)) {
         return false;
     }
     if (s->t == 0 && !s->o->stepped && hd__warns()) {
@@ -81,7 +111,7 @@ bool hd_schedule_step(hd_schedule *s)
                 "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
                 HD__FLOAT(hd_optim_lr(s->o)));
     }
-    return schedule_apply(s, s->base_lr, s->t + 1);
+    return schedule_apply(s, s->t + 1);
 }
 
 int64_t hd_schedule_steps(const hd_schedule *s)
@@ -92,19 +122,35 @@ int64_t hd_schedule_steps(const hd_schedule *s)
 
 /* ---------------------------------------------------------------- saved state */
 
-/* The steps and the rates are written, or read. All else must be equal. */
-static bool schedule_visit(hd__saved *v, const hd_schedule *s, int64_t *steps, double *base_lr)
+static bool saved_count(hd__saved *v, const char *name, int64_t least, int64_t most, int64_t *n)
 {
-    int64_t last = s->type->last ? s->type->last(&s->options) : HD__MOST_SAVED;
-    bool ok = hd__saved_text(v, "type", s->type->name) &&
-              hd__saved_options(v, NULL, 0, s->type->table, &s->options);
-    const char *key = hd__key(&v->key, v->prefix, NULL, 0, "step");
-    ok = ok &&
-         (v->to ? hd_dict_set_int(v->to, key, *steps)
-                : hd__int_within(v->from, key, 0, last, steps)) &&
-         hd__saved_int(v, NULL, 0, "groups", s->n);
+    const char *key = hd__key(&v->key, v->prefix, NULL, 0, name);
+    return v->to ? hd_dict_set_int(v->to, key, *n) : hd__int_within(v->from, key, least, most, n);
+}
+
+static bool saved_metric(hd__saved *v, hd_schedule *s)
+{
+    const hd_reduce_on_plateau_options *p = &s->options.plateau;
+    return hd__saved_number(v, NULL, 0, "best", HD__NUMBER, &s->best) &&
+           saved_count(v, "num_bad_epochs", 0, p->patience, &s->bad) &&
+           saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
+}
+
+/* What the steps change is written, or read into *s and lr. All else must be equal. */
+static bool schedule_visit(hd__saved *v, hd_schedule *s, double *lr)
+{
+    const hd__schedule_type *type = s->type;
+    int64_t last = type->last ? type->last(&s->options) : HD__MOST_SAVED, n = s->o->n_groups;
+    bool ok = hd__saved_text(v, "type", type->name) &&
+              hd__saved_options(v, NULL, 0, type->table, &s->options) &&
+              saved_count(v, "step", 0, last, &s->t) && hd__saved_int(v, NULL, 0, "groups", n) &&
+              saved_count(v, "first_groups", needs_base(s, s->t) ? n : 1, n, &s->n) &&
+              (!type->takes_metric || saved_metric(v, s));
     for (int64_t i = 0; i < s->n && ok; i++) {
-        ok = hd__saved_lr(v, "base_lr", i, HD__NOT_NEGATIVE, &base_lr[i]);
+        ok = hd__saved_number(v, "base_lr", i, "lr", HD__NOT_NEGATIVE, &s->base_lr[i]);
+    }
+    for (int64_t i = 0; i < n && ok; i++) {
+        ok = hd__saved_number(v, "last_lr", i, "lr", HD__NUMBER, lr ? &lr[i] : hd__lr(s->o, i));
     }
     hd_free(v->key.s);
     return ok;
@@ -112,9 +158,9 @@ static bool schedule_visit(hd__saved *v, const hd_schedule *s, int64_t *steps, d
 
 static bool schedule_write(const void *object, hd_dict *d, const char *prefix)
 {
-    const hd_schedule *s = object;
-    int64_t steps = s->t;
-    return schedule_visit(&(hd__saved){.to = d, .prefix = prefix}, s, &steps, s->base_lr);
+    hd_schedule s = *(const hd_schedule *)object;
+    return hd__object("the optimizer of s", s.o) &&
+           schedule_visit(&(hd__saved){.to = d, .prefix = prefix}, &s, NULL);
 }
 
 bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
@@ -123,19 +169,35 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     return hd__state_save("s", s, d, prefix, schedule_write);
 }
 
+/* Takes what was read. Afterwards `read` has the base_lr that s had. */
+static void schedule_take_over(hd_schedule *s, hd_schedule *read, const double *lr)
+{
+    hd_schedule old = *s;
+    *s = *read;
+    read->base_lr = old.base_lr;
+    for (int64_t i = 0; i < s->o->n_groups; i++) {
+        *hd__lr(s->o, i) = lr[i];
+    }
+    set_momentum(s);
+}
+
 bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_schedule_load");
-    if (!hd__state_given("s", s, d, prefix)) {
+    if (!hd__state_given("s", s, d, prefix) || !hd__object("the optimizer of s", s->o)) {
         return false;
     }
     HD__SCOPE_OR(false);
-    int64_t steps;
-    hd__saved v = {.from = d, .prefix = prefix};
-    double *base_lr = hd__alloc_items(s->n, sizeof *base_lr);
-    bool ok =
-        base_lr && schedule_visit(&v, s, &steps, base_lr) && schedule_apply(s, base_lr, steps);
-    hd_free(ok ? s->base_lr : base_lr);
-    s->base_lr = ok ? base_lr : s->base_lr;
+    hd_schedule read = *s;
+    double *lr = hd__alloc_items(s->o->n_groups, sizeof *lr);
+    read.base_lr = hd__alloc_items(s->o->n_groups, sizeof *lr);
+    bool ok = lr && read.base_lr &&
+              schedule_visit(&(hd__saved){.from = d, .prefix = prefix}, &read, lr) &&
+              schedule_step_ok(&read, read.t);
+    if (ok) {
+        schedule_take_over(s, &read, lr);
+    }
+    hd_free(read.base_lr);
+    hd_free(lr);
     return ok;
 }

@@ -1,5 +1,6 @@
-/* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler in closed form,
- * and the book's cosine with warm-up. All of them compute in double. */
+/* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler, and the book's
+ * cosine with warm-up. As PyTorch's, the plain ones and cosine annealing change the lr of now, and
+ * the others compute it from the base. All of them compute in double. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -9,9 +10,16 @@ static const double PI = 3.14159265358979323846;
 
 /* ---------------------------------------------------------------- constant */
 
-static double constant(const hd__schedule_options *o, double base, int64_t t)
+static double constant(const hd__schedule_options *o, double base, double now, int64_t t)
 {
-    return t < o->plain.total_iters ? base * o->plain.factor : base;
+    double factor = o->plain.factor;
+    if (t == 0) {
+        return o->plain.total_iters > 0 ? now * factor : now;
+    }
+    if (t != o->plain.total_iters) {
+        return now;
+    }
+    return factor > 0 ? now * (1 / factor) : base;
 }
 
 static const hd__schedule_type constant_type = {"ConstantLR",
@@ -28,9 +36,10 @@ hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 
 /* ---------------------------------------------------------------- step */
 
-static double step_lr(const hd__schedule_options *o, double base, int64_t t)
+static double step_lr(const hd__schedule_options *o, double base, double now, int64_t t)
 {
-    return base * pow(o->plain.gamma, (double)(t / o->plain.step_size));
+    (void)base;
+    return t > 0 && t % o->plain.step_size == 0 ? now * o->plain.gamma : now;
 }
 
 static const hd__schedule_type step_type = {
@@ -48,11 +57,17 @@ hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 
 /* ---------------------------------------------------------------- linear */
 
-static double linear(const hd__schedule_options *o, double base, int64_t t)
+static double linear(const hd__schedule_options *o, double base, double now, int64_t t)
 {
+    (void)base;
     const hd__plain_lr *l = &o->plain;
-    double share = t < l->total_iters ? (double)t / (double)l->total_iters : 1;
-    return base * (l->start_factor + (l->end_factor - l->start_factor) * share);
+    double rise = l->end_factor - l->start_factor;
+    if (t == 0) {
+        return now * l->start_factor;
+    }
+    return t > l->total_iters ? now
+                              : now * (1 + rise / ((double)l->total_iters * l->start_factor +
+                                                   (double)(t - 1) * rise));
 }
 
 static const hd__schedule_type linear_type = {
@@ -72,7 +87,61 @@ hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_facto
                                                               .total_iters = total_iters}});
 }
 
+/* ---------------------------------------------------------------- cosine annealing */
+
+/* Is step t the first one after the lr was eta_min? */
+static bool annealing_rises(const hd__schedule_options *o, int64_t t)
+{
+    int64_t last = t - 1, cycle = o->annealing.T_max;
+    return last % cycle == 0 && last / cycle % 2 == 1;
+}
+
+static double annealing(const hd__schedule_options *o, double base, double now, int64_t t)
+{
+    const hd_cosine_annealing_options *c = &o->annealing;
+    double cycle = (double)c->T_max;
+    if (t == 0) {
+        return now;
+    }
+    if (annealing_rises(o, t)) { /* from 0, which no factor changes */
+        return now + (base - c->eta_min) * (1 - cos(PI / cycle)) / 2;
+    }
+    return (1 + cos(PI * (double)t / cycle)) / (1 + cos(PI * (double)(t - 1) / cycle)) *
+               (now - c->eta_min) +
+           c->eta_min;
+}
+
+static const hd__schedule_type annealing_type = {
+    "CosineAnnealingLR",
+    {HD__OPTION(hd_cosine_annealing_options, T_max, HD__POSITIVE_COUNT),
+     HD__OPTION(hd_cosine_annealing_options, eta_min, HD__NOT_NEGATIVE)},
+    .lr = annealing,
+    .needs_base = annealing_rises};
+
+hd_cosine_annealing_options hd_cosine_annealing_defaults(void)
+{
+    return (hd_cosine_annealing_options){.size = sizeof(hd_cosine_annealing_options)};
+}
+
+hd_schedule *hd_cosine_annealing_new(hd_optim *o, const hd_cosine_annealing_options *c)
+{
+    HD__CALL("hd_cosine_annealing_new");
+    hd_cosine_annealing_options defaults = hd_cosine_annealing_defaults();
+    c = c ? c : &defaults;
+    if (!hd__object("o", o) || !hd__size_ok_to(hd__call, "options", c->size, sizeof *c,
+                                               "hd_cosine_annealing_defaults()")) {
+        return NULL;
+    }
+    return hd__schedule_new(&annealing_type, o, &(hd__schedule_options){.annealing = *c});
+}
+
 /* ---------------------------------------------------------------- cosine with warm-up */
+
+static bool always(const hd__schedule_options *o, int64_t t)
+{
+    (void)o, (void)t;
+    return true;
+}
 
 /* Goes from `from` to `to` along half a cosine as share goes from 0 to 1. */
 static double by_cosine(double from, double to, double share)
@@ -80,8 +149,9 @@ static double by_cosine(double from, double to, double share)
     return to + (from - to) / 2 * (cos(PI * share) + 1);
 }
 
-static double cosine(const hd__schedule_options *o, double base, int64_t t)
+static double cosine(const hd__schedule_options *o, double base, double now, int64_t t)
 {
+    (void)now;
     const hd_cosine_warmup_options *c = &o->cosine;
     if (t < c->warmup_steps) {
         return c->initial_lr + (double)t * ((base - c->initial_lr) / (double)c->warmup_steps);
@@ -99,7 +169,8 @@ static const hd__schedule_type cosine_type = {
      HD__OPTION(hd_cosine_warmup_options, total_steps, HD__POSITIVE_COUNT),
      HD__OPTION(hd_cosine_warmup_options, initial_lr, HD__NOT_NEGATIVE),
      HD__OPTION(hd_cosine_warmup_options, min_lr, HD__NOT_NEGATIVE)},
-    .lr = cosine};
+    .lr = cosine,
+    .needs_base = always};
 
 hd_cosine_warmup_options hd_cosine_warmup_defaults(void)
 {
@@ -155,8 +226,9 @@ static double cycle_between(const hd_one_cycle_options *c, const double at[3], i
                                       : (at[p.to] - at[p.from]) * share + at[p.from];
 }
 
-static double cycle_lr(const hd__schedule_options *o, double base, int64_t t)
+static double cycle_lr(const hd__schedule_options *o, double base, double now, int64_t t)
 {
+    (void)now;
     const hd_one_cycle_options *c = &o->cycle;
     double max = c->max_lr > 0 ? c->max_lr : base, low = max / c->div_factor;
     return cycle_between(c, (double[]){low, max, low / c->final_div_factor}, t);
@@ -203,6 +275,7 @@ static const hd__schedule_type cycle_type = {
     .step_ok = cycle_step_ok,
     .last = cycle_last,
     .lr = cycle_lr,
+    .needs_base = always,
     .momentum = cycle_momentum,
 };
 

@@ -44,7 +44,7 @@ double hd__axis_at(const hd__axis *a, double v)
 static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
-    if (a->n == HD__MAX_TICKS) {
+    if (a->n == HD__MAX_TICKS || (a->whole && e < 0)) {
         return;
     }
     a->at[a->n] = hd__axis_at(a, v);
@@ -68,6 +68,7 @@ static void linear_ticks(hd__axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
     int e = (int)floor(log10((hi - lo) / max));
+    e = a->whole && e < 0 ? 0 : e;
     for (int i = 0; i < 6; i++) {
         double step = (double)steps[i] * pow(10, e);
         int64_t first = (int64_t)ceil(lo / step - 1e-9), last = (int64_t)floor(hi / step + 1e-9);

@@ -50,18 +50,22 @@ static bool shows(const plot *f, const hd_series *s, int64_t i)
 static void find_ranges(plot *f)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    bool whole = true; /* all x */
     for (int64_t k = 0; k < f->n; k++) {
         const hd_series *s = &f->series[k];
         for (int64_t i = 0; i < s->n; i++) {
             if (shows(f, s, i)) {
-                x0 = fmin(x0, x_of(s, i));
-                x1 = fmax(x1, x_of(s, i));
+                double x = x_of(s, i);
+                x0 = fmin(x0, x);
+                x1 = fmax(x1, x);
+                whole = whole && x == floor(x);
                 y0 = fmin(y0, s->y[i]);
                 y1 = fmax(y1, s->y[i]);
             }
         }
     }
     f->x = hd__axis_of(f->o->log_x, x0, x1, 0.01);
+    f->x.whole = f->o->whole_x || (whole && x0 <= x1);
     f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
 }
 

@@ -74,6 +74,7 @@ enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
 
 typedef struct hd__axis {
     bool log;
+    bool whole;    /* its ticks are whole numbers */
     double lo, hi; /* the values at the ends; of a log axis their log10 */
     int n;
     double at[HD__MAX_TICKS]; /* 0 at lo, 1 at hi */

@@ -48,6 +48,29 @@ START_TEST(data_and_elements)
 }
 END_TEST
 
+START_TEST(lists_go_from_left_to_right)
+{
+    hd_manual_seed(7);
+    hd_module *m = hd_sequential(hd_linear_new(2, 3, true), hd_linear_new(3, 1, true));
+    hd_tensor *both = hd_cat(0, hd_rand(HD_FLOAT32, 1), hd_rand(HD_FLOAT32, 1));
+    hd_manual_seed(7);
+    hd_module *first = hd_linear_new(2, 3, true);
+    hd_module *last = hd_linear_new(3, 1, true);
+    ck_assert(
+        hd_equal(hd_module_get_parameter(m, "0.weight"), hd_module_get_parameter(first, "weight")));
+    ck_assert(
+        hd_equal(hd_module_get_parameter(m, "1.bias"), hd_module_get_parameter(last, "bias")));
+    ck_assert(hd_equal(hd_slice(both, 0, 0, 1), hd_rand(HD_FLOAT32, 1)));
+    int i = 1;
+    auto next = [&i] { return i++; };
+    ck_assert_str_eq(hd_shape_repr(hd_zeros(HD_FLOAT32, next(), next())), "torch.Size([1, 2])");
+    hd_module_free(m);
+    hd_module_free(first);
+    hd_module_free(last);
+    ck_assert_int_eq(hd_error_code(), HD_OK);
+}
+END_TEST
+
 static void check_refused(const hd_tensor *x, const char *message)
 {
     ck_assert_ptr_null(x);
@@ -248,6 +271,7 @@ int main()
     Suite *suite = suite_create("cxx");
     TCase *tests = tcase_create("cxx");
     tcase_add_test(tests, lists_take_any_integer);
+    tcase_add_test(tests, lists_go_from_left_to_right);
     tcase_add_test(tests, data_and_elements);
     tcase_add_test(tests, arrays_of_each_type);
     tcase_add_test(tests, scalars_of_every_type);

@@ -182,7 +182,7 @@ typedef struct world {
     /* OPTIMIZERS */
     hd_list *parameters;
     hd_optim *sgd, *adamw;
-    hd_schedule *schedule;
+    hd_schedule *schedule, *plateau;
     hd_dict *adamw_state, *sgd_state, *schedule_state;
     /* DATA */
     hd_tokenizer *bytes, *chars, *bpe, *qwen2, *llama2;

@@ -10,6 +10,13 @@ static hd_cosine_warmup_options cosine(void)
     return o;
 }
 
+static hd_cosine_annealing_options annealing(void)
+{
+    hd_cosine_annealing_options o = hd_cosine_annealing_defaults();
+    o.T_max = 10;
+    return o;
+}
+
 static hd_one_cycle_options one_cycle(void)
 {
     hd_one_cycle_options o = hd_one_cycle_defaults();

@@ -38,14 +38,20 @@ ROW(hd_schedule_load, "", hd_schedule_load(w->schedule, w->schedule_state, "s"))
 
 NEVER_ROW(hd_cosine_warmup_defaults, hd_cosine_warmup_defaults().min_lr == 0)
 NEVER_ROW(hd_one_cycle_defaults, hd_one_cycle_defaults().pct_start)
+NEVER_ROW(hd_cosine_annealing_defaults, hd_cosine_annealing_defaults().eta_min == 0)
+NEVER_ROW(hd_reduce_on_plateau_defaults, hd_reduce_on_plateau_defaults().factor)
 ROW(hd_constant_lr_new, "", hd_constant_lr_new(w->adamw, 0.5, 3))
 ROW(hd_step_lr_new, "", hd_step_lr_new(w->adamw, 3, 0.5))
 ROW(hd_linear_lr_new, "", hd_linear_lr_new(w->adamw, 0.5, 1, 3))
 ROW(hd_cosine_warmup_new, "",
     hd_cosine_warmup_new(w->adamw, &(hd_cosine_warmup_options[]){cosine()}[0]))
 ROW(hd_one_cycle_new, "", hd_one_cycle_new(w->adamw, &(hd_one_cycle_options[]){one_cycle()}[0]))
+ROW(hd_cosine_annealing_new, "",
+    hd_cosine_annealing_new(w->adamw, &(hd_cosine_annealing_options[]){annealing()}[0]))
+ROW(hd_reduce_on_plateau_new, "", hd_reduce_on_plateau_new(w->adamw, NULL))
 SKIP_ROW(hd_schedule_free, "every world calls it")
 NEVER_ROW(hd_schedule_step, hd_schedule_step(w->schedule))
+NEVER_ROW(hd_schedule_step_metric, hd_schedule_step_metric(w->plateau, 0.5))
 NEVER_ROW(hd_schedule_steps, hd_schedule_steps(w->schedule) == 0)
 
 /* ---------------------------------------------------------------- clipping */

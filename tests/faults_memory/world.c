@@ -149,6 +149,7 @@ static void begin_optimizers(world *w)
     ADD(sgd, hd_sgd_new(w->parameters, &sgd));
     hd_optim_step(w->adamw);
     ADD(schedule, hd_linear_lr_new(w->adamw, 0.5, 1, 3));
+    ADD(plateau, hd_reduce_on_plateau_new(w->sgd, NULL));
     ADD(adamw_state, optim_state(w->adamw));
     hd_dict_set(w->adamw_state, "o.state.0.exp_avg", hd_ones(HD_FLOAT32, 4, 3));
     ADD(sgd_state, optim_state(w->sgd));

@@ -23,7 +23,7 @@ typedef struct object {
     hd_dict *good; /* its state at the start, in memory of its own */
 } object;
 
-enum { OBJECTS = 17 };
+enum { OBJECTS = 19 };
 static object objects[OBJECTS];
 static int n_objects;
 static bool strict = true;
@@ -131,6 +131,15 @@ static void plan_use(void *it)
     hd_schedule_step(p->s);
     hd_error_clear();
     hd_schedule_step(p->s);
+    optim_use(p->o);
+}
+
+static void plateau_use(void *it)
+{
+    plan *p = it;
+    for (int i = 0; i < 4; i++) {
+        fuzz_check(hd_schedule_step_metric(p->s, i), "no step of a plateau");
+    }
     optim_use(p->o);
 }
 
@@ -252,7 +261,23 @@ static void add_loaders(void)
     add("shuffled loader", shuffled, loader_save, loader_load, loader_use);
 }
 
-/* The last object, so that the numbers of the others stay. */
+/* The last objects, so that the numbers of the others stay. */
+static void add_later_schedules(void)
+{
+    static plan plans[2];
+    hd_cosine_annealing_options annealing = hd_cosine_annealing_defaults();
+    hd_reduce_on_plateau_options plateau = hd_reduce_on_plateau_defaults();
+    annealing.T_max = 3, plateau.patience = 1, plateau.cooldown = 2;
+    plans[0].o = new_optim(0), plans[1].o = new_optim(0);
+    plans[0].s = hd_cosine_annealing_new(plans[0].o, &annealing);
+    plans[1].s = hd_reduce_on_plateau_new(plans[1].o, &plateau);
+    add("annealing", &plans[0], plan_save, plan_load, plan_use);
+    add("plateau", &plans[1], plan_save, plan_load, plateau_use);
+    plan_use(&plans[0]);
+    plateau_use(&plans[1]);
+}
+
+/* Before the last two schedules, for the same reason. */
 static void add_loader_of_a_rank(void)
 {
     hd_loader_options o = hd_loader_defaults();
@@ -439,6 +464,7 @@ void fuzz_setup(void)
     add_loaders();
     add("generator", hd_generator_new(5), generator_save, generator_load, generator_use);
     add_loader_of_a_rank();
+    add_later_schedules();
     for (int i = 0; i < n_objects; i++) {
         hd_dict *d = hd_dict_new();
         fuzz_check(objects[i].save(objects[i].it, d), "%s: not saved", objects[i].name);

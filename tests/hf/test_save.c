@@ -206,7 +206,8 @@ START_TEST(bfloat16_gives_the_bits_of_rounded_float32)
     round_matrices(m);
     hd_tensor *ids = hd_view(hd_arange(0, 24, 1), 2, 12), *y = hd_forward(m, ids);
     ck_assert(hd_equal(hd_forward(stored, ids), y));
-    ck_assert(hd_equal(hd_generate(stored, ids, NULL), hd_generate(m, ids, NULL)));
+    hd_tensor *text = hd_generate(m, ids, NULL);
+    ck_assert(hd_equal(hd_generate(stored, ids, NULL), text));
     ck_assert(hd_equal(hd_forward(again[0], ids), y));
     ck_assert(hd_equal(hd_forward(again[1], ids), y));
     hd_dict *a = hd_module_named_parameters(stored), *b = hd_module_named_parameters(again[2]);

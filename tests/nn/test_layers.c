@@ -321,6 +321,27 @@ START_TEST(sequential)
 }
 END_TEST
 
+/* C leaves the order open; GCC and Clang go from left to right, as Python does. */
+START_TEST(a_list_is_made_from_left_to_right)
+{
+    HD_SCOPE;
+    hd_manual_seed(7);
+    hd_module *m = hd_sequential(hd_linear_new(2, 3, true), hd_linear_new(3, 1, true));
+    hd_tensor *both = hd_cat(0, hd_rand(HD_FLOAT32, 2), hd_rand(HD_FLOAT32, 3)); /* (5,) */
+    hd_manual_seed(7);
+    hd_module *first = hd_linear_new(2, 3, true);
+    hd_module *last = hd_linear_new(3, 1, true);
+    ck_assert(same_bits(hd_module_get_parameter(m, "0.weight"),
+                        hd_module_get_parameter(first, "weight")));
+    ck_assert(
+        same_bits(hd_module_get_parameter(m, "1.weight"), hd_module_get_parameter(last, "weight")));
+    ck_assert(same_bits(hd_slice(both, 0, 0, 2), hd_rand(HD_FLOAT32, 2)));
+    hd_module_free(m);
+    hd_module_free(first);
+    hd_module_free(last);
+}
+END_TEST
+
 Suite *suite_layers(void)
 {
     const TTest *const tests[] = {
@@ -334,6 +355,7 @@ Suite *suite_layers(void)
         relu_and_gelu,
         silu,
         sequential,
+        a_list_is_made_from_left_to_right,
     };
     return SUITE("layers", tests);
 }

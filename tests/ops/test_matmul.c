@@ -584,6 +584,13 @@ END_TEST
 
 enum { PRODUCTS = 20 };
 
+/* (rows, cols) */
+static hd_tensor *drawn_product(hd_dtype d, int64_t rows, int64_t inner, int64_t cols)
+{
+    hd_tensor *x = hd_randn(d, rows, inner); /* (rows, inner) */
+    return hd_matmul(x, hd_randn(d, inner, cols));
+}
+
 /* The work is divided in every way: cells of rows, of columns, of whole matrices, and sums over
  * batches. */
 static void all_products(hd_tensor **y)
@@ -597,16 +604,17 @@ static void all_products(hd_tensor **y)
     y[2] = hd_matmul(hd_select(y[1], 1, 0), hd_matmul(x, hd_t(w))); /* (3, 3, 333) */
     hd_backward(hd_add(hd_sum(hd_mul(y[1], y[1])), hd_sum(y[2])));
     y[3] = hd_grad(x), y[4] = hd_grad(w), y[5] = hd_grad(v);
-    y[6] = hd_matmul(hd_select(w, 0, 0), hd_t(w));                                   /* (333,) */
-    y[7] = hd_matmul(w, hd_select(w, 0, 1));                                         /* (333,) */
-    y[8] = hd_matmul(hd_randn(HD_FLOAT64, 20, 500), hd_randn(HD_FLOAT64, 500, 700)); /* wide */
-    y[9] = hd_matmul(hd_randn(HD_FLOAT32, 7, 2, 60, 9), hd_randn(HD_FLOAT32, 2, 9, 61));
-    y[10] = hd_matmul(hd_randn(HD_FLOAT32, 29, 2000), hd_randn(HD_FLOAT32, 2000, 288));
-    y[11] = hd_matmul(hd_randn(HD_FLOAT32, 200, 500), hd_randn(HD_FLOAT32, 500, 1030));
-    y[12] = hd_matmul(hd_randn(HD_FLOAT32, 40, 1200), hd_randn(HD_FLOAT32, 1200, 600));
+    y[6] = hd_matmul(hd_select(w, 0, 0), hd_t(w));          /* (333,) */
+    y[7] = hd_matmul(w, hd_select(w, 0, 1));                /* (333,) */
+    y[8] = drawn_product(HD_FLOAT64, 20, 500, 700);         /* wide */
+    hd_tensor *batches = hd_randn(HD_FLOAT32, 7, 2, 60, 9); /* (7, 2, 60, 9) */
+    y[9] = hd_matmul(batches, hd_randn(HD_FLOAT32, 2, 9, 61));
+    y[10] = drawn_product(HD_FLOAT32, 29, 2000, 288);
+    y[11] = drawn_product(HD_FLOAT32, 200, 500, 1030);
+    y[12] = drawn_product(HD_FLOAT32, 40, 1200, 600);
     hd_tensor *m = hd_randn(HD_FLOAT32, 999, 700);
     y[13] = hd_matmul(m, hd_randn(HD_FLOAT32, 700));
-    y[14] = hd_matmul(hd_randn(HD_FLOAT32, 5, 300), hd_randn(HD_FLOAT32, 300, 900));
+    y[14] = drawn_product(HD_FLOAT32, 5, 300, 900);
     for (int i = 15, rows = 1; i < PRODUCTS; i++, rows += rows) { /* 16 in cells of fewer rows */
         y[i] = hd_linear(hd_randn(HD_FLOAT32, rows, 700), m, HD_NONE);
     }

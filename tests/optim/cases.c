@@ -102,12 +102,15 @@ hd_optim *case_optim(const golden_case *c, const hd_list *parameters)
                                : hd_adamw_new(parameters, &o.adam);
 }
 
-hd_optim *case_two_groups(const golden_case *c, hd_tensor *first, hd_tensor *second)
+void case_second_group(const golden_case *c, hd_optim *o, hd_tensor *second)
 {
-    hd_optim *o = case_optim(c, hd_list_of(first));
     any_options options = case_options(c, "second/", case_options(c, "", case_defaults(c)));
     ck_assert_msg(hd_optim_add_group(o, hd_list_of(second), &options), "%s", hd_error_message());
-    return o;
+}
+
+int64_t case_joins(const golden_case *c)
+{
+    return golden_int(c, "joins", -1);
 }
 
 /* ---------------------------------------------------------------- schedules */
@@ -139,6 +142,30 @@ static hd_schedule *one_cycle(const golden_case *c, hd_optim *o)
     return hd_one_cycle_new(o, &s);
 }
 
+static hd_schedule *annealing(const golden_case *c, hd_optim *o)
+{
+    hd_cosine_annealing_options s = hd_cosine_annealing_defaults();
+    s.T_max = golden_int(c, "schedule/T_max", -1);
+    s.eta_min = golden_double(c, "schedule/eta_min", s.eta_min);
+    return hd_cosine_annealing_new(o, &s);
+}
+
+static hd_schedule *plateau(const golden_case *c, hd_optim *o)
+{
+    hd_reduce_on_plateau_options s = hd_reduce_on_plateau_defaults();
+    bool is_max = strcmp(golden_text(c, "schedule/mode", "min"), "max") == 0;
+    bool is_abs = strcmp(golden_text(c, "schedule/threshold_mode", "rel"), "abs") == 0;
+    s.mode = is_max ? HD_PLATEAU_MAX : HD_PLATEAU_MIN;
+    s.factor = golden_double(c, "schedule/factor", s.factor);
+    s.patience = golden_int(c, "schedule/patience", s.patience);
+    s.threshold = golden_double(c, "schedule/threshold", s.threshold);
+    s.threshold_mode = is_abs ? HD_THRESHOLD_ABS : HD_THRESHOLD_REL;
+    s.cooldown = golden_int(c, "schedule/cooldown", s.cooldown);
+    s.min_lr = golden_double(c, "schedule/min_lr", s.min_lr);
+    s.eps = golden_double(c, "schedule/eps", s.eps);
+    return hd_reduce_on_plateau_new(o, &s);
+}
+
 hd_schedule *case_schedule(const golden_case *c, hd_optim *o)
 {
     const char *kind = golden_text(c, "schedule", "");
@@ -154,7 +181,19 @@ hd_schedule *case_schedule(const golden_case *c, hd_optim *o)
         return hd_linear_lr_new(o, golden_double(c, "schedule/start_factor", NAN),
                                 golden_double(c, "schedule/end_factor", NAN), total_iters);
     }
+    if (strcmp(kind, "CosineAnnealingLR") == 0) {
+        return annealing(c, o);
+    }
+    if (strcmp(kind, "ReduceLROnPlateau") == 0) {
+        return plateau(c, o);
+    }
     return strcmp(kind, "one_cycle") == 0 ? one_cycle(c, o) : cosine(c, o);
+}
+
+bool case_schedule_step(const golden_case *c, hd_schedule *s, int64_t k)
+{
+    const golden_record *metrics = golden_get(c, "metrics"); /* (100,) */
+    return metrics ? hd_schedule_step_metric(s, metrics->d[k]) : hd_schedule_step(s);
 }
 
 /* ---------------------------------------------------------------- tensors */

@@ -16,9 +16,13 @@ typedef union any_options {
 any_options case_options(const golden_case *c, const char *prefix, any_options o);
 any_options case_defaults(const golden_case *c);
 hd_optim *case_optim(const golden_case *c, const hd_list *parameters);
-/* Two groups of one parameter each; the options of the second come from `second/`. */
-hd_optim *case_two_groups(const golden_case *c, hd_tensor *first, hd_tensor *second);
+/* The second group, with the options that come from `second/`. */
+void case_second_group(const golden_case *c, hd_optim *o, hd_tensor *second);
+/* The step before which this group joins; -1: before the schedule is made. */
+int64_t case_joins(const golden_case *c);
 hd_schedule *case_schedule(const golden_case *c, hd_optim *o);
+/* Step k of a schedule. */
+bool case_schedule_step(const golden_case *c, hd_schedule *s, int64_t k);
 
 /* (2, 3): the record's values from index `from` on */
 hd_tensor *case_tensor(const golden_record *r, int64_t from);

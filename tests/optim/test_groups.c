@@ -84,7 +84,7 @@ START_TEST(schedules_start_at_each_groups_lr)
 {
     warnings_expected();
     HD_SCOPE;
-    hd_tensor *a = parameter(1), *b = parameter(1), *c = parameter(1);
+    hd_tensor *a = parameter(1), *b = parameter(1);
     hd_optim *o = sgd(a, 8);
     ck_assert(hd_optim_add_group(o, hd_list_of(b), NULL) && hd_optim_group_set_lr(o, 1, 4));
     hd_schedule *s = hd_step_lr_new(o, 2, 0.5);
@@ -99,12 +99,71 @@ START_TEST(schedules_start_at_each_groups_lr)
     ck_assert(!hd_schedule_step(s));
     ck_error(HD_USER, "older");
     ck_assert_int_eq(hd_schedule_steps(s), 5);
-    ck_assert(hd_optim_add_group(o, hd_list_of(c), NULL));
-    ck_assert(!hd_schedule_step(s));
-    ck_error(HD_STATE, "hd_schedule_step: the optimizer has 3 groups: expected 2, as when the "
-                       "schedule was made");
     hd_schedule_free(s);
     hd_schedule_free(NULL);
+    hd_optim_free(o);
+}
+END_TEST
+
+/* PyTorch's KeyError or ValueError; steps.txt has the schedules that go on. */
+START_TEST(a_later_group_has_no_base)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_cosine_warmup_options warmup = hd_cosine_warmup_defaults();
+    hd_one_cycle_options cycle = hd_one_cycle_defaults();
+    hd_cosine_annealing_options annealing = hd_cosine_annealing_defaults();
+    warmup.total_steps = cycle.total_steps = 9;
+    annealing.T_max = 2;
+    for (int kind = 0; kind < 3; kind++) {
+        hd_optim *o = sgd(parameter(1), 8);
+        hd_schedule *s = kind == 0   ? hd_cosine_warmup_new(o, &warmup)
+                         : kind == 1 ? hd_one_cycle_new(o, &cycle)
+                                     : hd_cosine_annealing_new(o, &annealing);
+        ck_assert(hd_schedule_step(s));
+        ck_assert(hd_optim_add_group(o, hd_list_of(parameter(1)), NULL));
+        ck_assert(kind < 2 || hd_schedule_step(s)); /* step 2: both are eta_min; 3 is a rise */
+        double first = hd_optim_group_lr(o, 0), second = hd_optim_group_lr(o, 1);
+        int64_t steps = hd_schedule_steps(s);
+        ck_assert(!hd_schedule_step(s));
+        static const char *const names[] = {"CosineWarmup", "OneCycleLR", "CosineAnnealingLR"};
+        char message[200];
+        snprintf(
+            message, sizeof message,
+            "hd_schedule_step: the optimizer has 2 groups: %s expected 1, as when it was made. "
+            "Make a new schedule after hd_optim_add_group",
+            names[kind]);
+        ck_error(HD_STATE, message);
+        ck_assert_double_eq(hd_optim_group_lr(o, 0), first);
+        ck_assert_double_eq(hd_optim_group_lr(o, 1), second);
+        ck_assert_int_eq(hd_schedule_steps(s), steps);
+        hd_schedule_free(s);
+        hd_optim_free(o);
+    }
+}
+END_TEST
+
+/* The values are PyTorch's. */
+START_TEST(a_step_goes_on_from_the_lr_of_now)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_optim *o = sgd(parameter(1), 8);
+    hd_schedule *s = hd_step_lr_new(o, 1, 0.5);
+    ck_assert(hd_optim_set_lr(o, 3) && hd_schedule_step(s));
+    ck_assert_double_eq(hd_optim_lr(o), 1.5);
+    hd_schedule_free(s);
+
+    ck_assert(hd_optim_set_lr(o, 8));
+    s = hd_constant_lr_new(o, 0.25, 2);
+    hd_schedule *other = hd_step_lr_new(o, 1, 0.5);
+    static const double want[] = {2, 1, 2, 1};
+    for (int t = 0; t < 4; t++) {
+        ck_assert_double_eq(hd_optim_lr(o), want[t]);
+        ck_assert(hd_schedule_step(s) && hd_schedule_step(other));
+    }
+    hd_schedule_free(other);
+    hd_schedule_free(s);
     hd_optim_free(o);
 }
 END_TEST
@@ -179,6 +238,12 @@ START_TEST(ends_of_ranges)
     ck_assert(hd_schedule_step(s));
     ck_assert_double_eq(hd_optim_lr(o), 0.5); /* PyTorch divides by 0 here */
     hd_schedule_free(s);
+    s = hd_constant_lr_new(o, 0, 2);
+    ck_assert(hd_schedule_step(s) && hd_optim_add_group(o, hd_list_of(parameter(1)), NULL) &&
+              hd_optim_group_set_lr(o, 1, 0.25) && hd_schedule_step(s));
+    ck_assert_double_eq(hd_optim_group_lr(o, 0), 0.5);
+    ck_assert_double_eq(hd_optim_group_lr(o, 1), 0.25);
+    hd_schedule_free(s);
     s = hd_linear_lr_new(o, 1, 0, 2);
     ck_assert(hd_schedule_step(s));
     ck_assert_double_eq(hd_optim_lr(o), 0.25);
@@ -229,6 +294,18 @@ START_TEST(what_a_schedule_cannot_be)
     ck_error(HD_VALUE, sized("hd_cosine_warmup_new: options->size 1: expected %zu, as "
                              "hd_cosine_warmup_defaults() gives",
                              sizeof(hd_cosine_warmup_options)));
+    hd_cosine_annealing_options a = hd_cosine_annealing_defaults();
+    ck_assert_ptr_null(hd_cosine_annealing_new(o, NULL));
+    ck_error(HD_VALUE, "hd_cosine_annealing_new: T_max 0: expected 1 or more");
+    a.T_max = 4;
+    a.eta_min = -1;
+    ck_assert_ptr_null(hd_cosine_annealing_new(o, &a));
+    ck_error(HD_VALUE, "hd_cosine_annealing_new: eta_min -1: expected 0 or more");
+    a.size = 1;
+    ck_assert_ptr_null(hd_cosine_annealing_new(o, &a));
+    ck_error(HD_VALUE, sized("hd_cosine_annealing_new: options->size 1: expected %zu, as "
+                             "hd_cosine_annealing_defaults() gives",
+                             sizeof(hd_cosine_annealing_options)));
     ck_assert_double_eq(hd_optim_lr(o), 0.5);
     ck_assert(!hd_schedule_step(NULL));
     ck_error(HD_NULL_ARG, "hd_schedule_step: s is NULL");
@@ -288,6 +365,72 @@ START_TEST(what_one_cycle_cannot_be)
 }
 END_TEST
 
+#define plateau_refuses(field, value, message)                                                     \
+    do {                                                                                           \
+        hd_reduce_on_plateau_options options_ = hd_reduce_on_plateau_defaults();                   \
+        options_.field = value;                                                                    \
+        ck_assert_ptr_null(hd_reduce_on_plateau_new(o, &options_));                                \
+        ck_error(HD_VALUE, message);                                                               \
+    } while (0)
+
+START_TEST(what_a_plateau_cannot_be)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_optim *o = sgd(parameter(1), 0.5);
+    plateau_refuses(mode, (hd_plateau_mode)2, "hd_reduce_on_plateau_new: mode 2: expected 0 or 1");
+    plateau_refuses(factor, 1, "hd_reduce_on_plateau_new: factor 1: expected 0 or more, below 1");
+    plateau_refuses(patience, -1, "hd_reduce_on_plateau_new: patience -1: expected 0 or more");
+    plateau_refuses(threshold, NAN, "hd_reduce_on_plateau_new: threshold nan: expected a number");
+    plateau_refuses(threshold_mode, (hd_threshold_mode)7,
+                    "hd_reduce_on_plateau_new: threshold_mode 7: expected 0 or 1");
+    plateau_refuses(cooldown, -1, "hd_reduce_on_plateau_new: cooldown -1: expected 0 or more");
+    plateau_refuses(min_lr, -1, "hd_reduce_on_plateau_new: min_lr -1: expected 0 or more");
+    plateau_refuses(eps, -1, "hd_reduce_on_plateau_new: eps -1: expected 0 or more");
+    plateau_refuses(size, 1,
+                    sized("hd_reduce_on_plateau_new: options->size 1: expected %zu, as "
+                          "hd_reduce_on_plateau_defaults() gives",
+                          sizeof(hd_reduce_on_plateau_options)));
+
+    hd_schedule *s = hd_reduce_on_plateau_new(o, NULL);
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_STATE, "hd_schedule_step: ReduceLROnPlateau needs a metric. Call "
+                       "hd_schedule_step_metric");
+    hd_error_set(HD_USER, "older");
+    ck_assert(!hd_schedule_step_metric(s, 1));
+    ck_error(HD_USER, "older");
+    ck_assert_int_eq(hd_schedule_steps(s), 0);
+    hd_schedule_free(s);
+    s = hd_step_lr_new(o, 1, 0.5);
+    ck_assert(!hd_schedule_step_metric(s, 1));
+    ck_error(HD_STATE, "hd_schedule_step_metric: StepLR takes no metric. Call hd_schedule_step");
+    ck_assert_double_eq(hd_optim_lr(o), 0.5);
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+END_TEST
+
+/* As in PyTorch: NaN is a step without a better metric, and so is an equal one. */
+START_TEST(nan_is_never_better)
+{
+    HD_SCOPE;
+    hd_reduce_on_plateau_options p = hd_reduce_on_plateau_defaults();
+    p.patience = 1;
+    p.factor = 0.5;
+    hd_optim *o = sgd(parameter(1), 8);
+    hd_schedule *s = hd_reduce_on_plateau_new(o, &p);
+    static const double metrics[] = {NAN, 3, 3, NAN, 2, INFINITY, -INFINITY, NAN, NAN};
+    static const double want[] = {8, 8, 8, 4, 4, 4, 4, 4, 2};
+    for (int t = 0; t < 9; t++) {
+        ck_no_warning(hd_schedule_step_metric(s, metrics[t])); /* nor of the optimizer's step */
+        ck_assert_double_eq(hd_optim_lr(o), want[t]);
+        ck_assert_int_eq(hd_schedule_steps(s), t + 1);
+    }
+    hd_schedule_free(s);
+    hd_optim_free(o);
+}
+END_TEST
+
 /* One cycle gives a momentum to an SGD that had none; then v begins with the gradient. */
 START_TEST(momentum_may_begin_late)
 {
@@ -319,11 +462,15 @@ Suite *suite_groups(void)
         each_has_its_options,
         what_a_group_cannot_be,
         schedules_start_at_each_groups_lr,
+        a_later_group_has_no_base,
+        a_step_goes_on_from_the_lr_of_now,
         schedule_warns_before_the_optimizer,
         a_constant_one_leaves_the_lr,
         ends_of_ranges,
         what_a_schedule_cannot_be,
         what_one_cycle_cannot_be,
+        what_a_plateau_cannot_be,
+        nan_is_never_better,
         momentum_may_begin_late,
     };
     return SUITE("groups", tests);

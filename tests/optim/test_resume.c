@@ -11,6 +11,7 @@ typedef struct training {
     hd_tensor *p[2];
     hd_optim *o;
     hd_schedule *s; /* NULL: none */
+    const golden_case *c;
     const golden_record *grads;
 } training;
 
@@ -18,13 +19,15 @@ static training begin(const golden_file *f, const golden_case *c)
 {
     const golden_case *given = case_gradients(f, golden_get(c, "out")->type);
     const golden_record *start = golden_get(given, "start");
-    training t = {.grads = golden_get(given, "grads")};
+    training t = {.c = c, .grads = golden_get(given, "grads")};
     for (int i = 0; i < 2; i++) {
         t.p[i] = hd_parameter(case_tensor(start, 0), true);
     }
     bool scheduled = golden_get(c, "schedule");
-    t.o =
-        scheduled ? case_two_groups(c, t.p[0], t.p[1]) : case_optim(c, hd_list_of(t.p[0], t.p[1]));
+    t.o = case_optim(c, scheduled ? hd_list_of(t.p[0]) : hd_list_of(t.p[0], t.p[1]));
+    if (scheduled && case_joins(c) < 0) {
+        case_second_group(c, t.o, t.p[1]);
+    }
     t.s = scheduled ? case_schedule(c, t.o) : NULL;
     ck_no_error();
     return t;
@@ -36,14 +39,23 @@ static void end(training *t)
     hd_optim_free(t->o);
 }
 
+/* Adds the second group, if it joins at step k. */
+static void join(const training *t, int64_t k)
+{
+    if (k == case_joins(t->c)) {
+        case_second_group(t->c, t->o, t->p[1]);
+    }
+}
+
 /* Makes the steps from .. to - 1; parameter 1 has its first gradient at step 5. */
 static void train(const training *t, int64_t from, int64_t to)
 {
     for (int64_t k = from; k < to; k++) {
         HD_SCOPE;
+        join(t, k);
         ck_assert(hd_set_grad(t->p[0], case_tensor(t->grads, 6 * k)));
         ck_assert(hd_set_grad(t->p[1], k < 5 ? HD_NONE : case_tensor(t->grads, 6 * k + 6)));
-        ck_assert_msg(hd_optim_step(t->o) && (!t->s || hd_schedule_step(t->s)), "%s",
+        ck_assert_msg(hd_optim_step(t->o) && (!t->s || case_schedule_step(t->c, t->s, k)), "%s",
                       hd_error_message());
     }
 }
@@ -95,6 +107,9 @@ static void resume(const golden_file *f, const golden_case *c, const training *a
         ck_assert_ptr_nonnull(hd_copy_(after.p[i], before.p[i]));
     }
     train(&before, k, STEPS); /* the copy in d does not see this */
+    for (int64_t i = k % 3; i < k; i++) {
+        join(&after, i);
+    }
     load(&after, d);
     train(&after, k, STEPS);
     for (int i = 0; i < 2; i++) {
@@ -129,7 +144,7 @@ START_TEST(at_every_step)
         end(&all);
         found++;
     }
-    ck_assert_int_eq(found, 42 + 15);
+    ck_assert_int_eq(found, 42 + 27);
     golden_free(f);
 }
 END_TEST
@@ -404,6 +419,10 @@ START_TEST(schedules_differ)
                      "9007199254740992");
     schedule_refuses(hd_dict_set_int(d, "s.groups", 2),
                      "hd_schedule_load: 's.groups' is 2: expected 1");
+    schedule_refuses(hd_dict_set_int(d, "s.first_groups", 2),
+                     "hd_schedule_load: 's.first_groups' is 2: expected 1 to 1");
+    schedule_refuses(hd_dict_set_double(d, "s.last_lr.0.lr", NAN),
+                     "hd_schedule_load: 's.last_lr.0.lr' is nan: expected a number");
     schedule_refuses(hd_dict_set_double(d, "s.base_lr.0.lr", NAN),
                      "hd_schedule_load: 's.base_lr.0.lr' is nan: expected 0 or more");
     schedule_refuses(hd_dict_remove(d, "s.step"),
@@ -421,9 +440,9 @@ START_TEST(schedules_differ)
     double before = hd_optim_lr(two);
     ck_assert(hd_schedule_step(stale) && hd_optim_add_group(two, hd_list_of(more), NULL));
     lr = hd_optim_lr(two);
+    ck_assert(hd_dict_set_int(d, "s.groups", 2) && hd_dict_set_double(d, "s.last_lr.1.lr", 1));
     ck_assert(!hd_schedule_load(stale, d, "s"));
-    ck_error(HD_STATE, "hd_schedule_load: the optimizer has 2 groups: expected 1, as when the "
-                       "schedule was made");
+    ck_error(HD_VALUE, "hd_schedule_load: 's.first_groups' is 1: expected 2 to 2");
     hd_dict *kept = hd_dict_new();
     double base;
     ck_assert_double_eq(hd_optim_lr(two), lr);
@@ -443,6 +462,88 @@ START_TEST(schedules_differ)
     ck_assert(hd_schedule_load(later, d, "s"));
     ck_assert_double_eq(hd_optim_lr(o), lr);
     hd_schedule_free(later);
+    hd_schedule_free(s);
+    hd_dict_free(d);
+    hd_optim_free(o);
+}
+END_TEST
+
+/* The program that goes on may have all groups before it makes the schedule. */
+START_TEST(a_later_group_is_loaded)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_cosine_annealing_options c = hd_cosine_annealing_defaults();
+    c.T_max = 2;
+    c.eta_min = 0.25;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_optim *both = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_tensor *second = hd_parameter(hd_ones(HD_FLOAT32, 2), true);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_optim_add_group(both, hd_list_of(second), NULL));
+    hd_schedule *s = hd_cosine_annealing_new(o, &c), *t = hd_cosine_annealing_new(both, &c);
+    ck_assert(hd_optim_add_group(o, hd_list_of(second), NULL) && hd_optim_set_lr(o, 4));
+    ck_assert(hd_schedule_step(s) && hd_schedule_save(s, d, "s"));
+    ck_assert(hd_schedule_load(t, d, "s"));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq(hd_optim_group_lr(both, i), hd_optim_group_lr(o, i));
+    }
+    ck_assert(hd_schedule_step(s) && hd_schedule_step(t));
+    ck_assert_double_eq(hd_optim_group_lr(both, 1), 0.25);
+    ck_assert(!hd_schedule_step(t)); /* a rise, as in what was saved */
+    ck_assert_int_eq(hd_error_code(), HD_STATE);
+    hd_error_clear();
+    hd_schedule_free(s);
+    hd_schedule_free(t);
+    hd_dict_free(d);
+    hd_optim_free(o);
+    hd_optim_free(both);
+}
+END_TEST
+
+/* A schedule looks at its optimizer in each of these. */
+START_TEST(the_optimizer_is_gone)
+{
+    HD_SCOPE;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_schedule *s = hd_step_lr_new(o, 2, 0.5), *p = hd_reduce_on_plateau_new(o, NULL);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s"));
+    hd_optim_free(o);
+    ck_assert(!hd_schedule_step(s));
+    ck_error(HD_STATE, "hd_schedule_step: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_step_metric(p, 1));
+    ck_error(HD_STATE, "hd_schedule_step_metric: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_save(s, d, "again"));
+    ck_error(HD_STATE, "hd_schedule_save: the optimizer of s was freed by hd_optim_free");
+    ck_assert(!hd_schedule_load(s, d, "s"));
+    ck_error(HD_STATE, "hd_schedule_load: the optimizer of s was freed by hd_optim_free");
+    hd_schedule_free(s);
+    hd_schedule_free(p);
+    hd_dict_free(d);
+}
+END_TEST
+
+START_TEST(plateaus_differ)
+{
+    HD_SCOPE;
+    hd_optim *o = adam_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
+    hd_reduce_on_plateau_options p = hd_reduce_on_plateau_defaults();
+    p.patience = 3;
+    p.cooldown = 2;
+    hd_schedule *s = hd_reduce_on_plateau_new(o, &p);
+    hd_dict *d = hd_dict_new();
+    ck_assert(hd_schedule_save(s, d, "s") && hd_schedule_load(s, d, "s")); /* best is inf */
+    ck_assert(hd_schedule_step_metric(s, 1) && hd_schedule_save(s, d, "s"));
+    double lr = hd_optim_lr(o);
+    schedule_refuses(hd_dict_set_double(d, "s.best", NAN),
+                     "hd_schedule_load: 's.best' is nan: expected a number");
+    schedule_refuses(hd_dict_set_int(d, "s.num_bad_epochs", 4),
+                     "hd_schedule_load: 's.num_bad_epochs' is 4: expected 0 to 3");
+    schedule_refuses(hd_dict_set_int(d, "s.cooldown_counter", 3),
+                     "hd_schedule_load: 's.cooldown_counter' is 3: expected 0 to 2");
+    schedule_refuses(hd_dict_set_int(d, "s.mode", 1),
+                     "hd_schedule_load: 's.mode' is 1: expected 0");
     hd_schedule_free(s);
     hd_dict_free(d);
     hd_optim_free(o);
@@ -515,15 +616,9 @@ END_TEST
 Suite *suite_resume(void)
 {
     const TTest *const tests[] = {
-        at_every_step,
-        names_are_pytorchs,
-        loading_its_own_state,
-        differences_are_named,
-        a_wrong_prefix,
-        schedules_differ,
-        arguments,
-        no_memory_changes_nothing,
-        a_cycle_from_no_momentum,
+        at_every_step,   names_are_pytorchs, loading_its_own_state,     differences_are_named,
+        a_wrong_prefix,  schedules_differ,   a_later_group_is_loaded,   the_optimizer_is_gone,
+        plateaus_differ, arguments,          no_memory_changes_nothing, a_cycle_from_no_momentum,
     };
     return SUITE("resume", tests);
 }

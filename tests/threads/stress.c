@@ -181,8 +181,8 @@ static uint64_t drawn_bits(void)
     HD_SCOPE;
     hd_generator *g = hd_generator_new(5);
     hd_generator_use(g);
-    const uint64_t bits =
-        bits_of(hd_dropout(hd_randn(HD_FLOAT32, 5, 70), 0.3, true)) ^ bits_of(hd_randperm(100));
+    const uint64_t dropped = bits_of(hd_dropout(hd_randn(HD_FLOAT32, 5, 70), 0.3, true));
+    const uint64_t bits = dropped ^ bits_of(hd_randperm(100));
     hd_generator_use(NULL);
     hd_generator_free(g);
     return bits;

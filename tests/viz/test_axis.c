@@ -49,7 +49,7 @@ static void ck_labels(double lo, double hi, bool log, const char *x_labels, cons
 
 START_TEST(linear)
 {
-    ck_labels(0, 1, false, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0",
+    ck_labels(0, 1.01, false, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0",
               "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
     ck_labels(0, 2000, false, "0 200 400 600 800 1000 1200 1400 1600 1800 2000",
               "0 200 400 600 800 1000 1200 1400 1600 1800 2000");
@@ -76,11 +76,37 @@ START_TEST(logarithmic)
 }
 END_TEST
 
+/* The ticks of x, as of epochs; y keeps its own. */
+START_TEST(whole_numbers)
+{
+    ck_labels(1, 3, false, "1 2 3", "1.0 1.2 1.4 1.6 1.8 2.0 2.2 2.4 2.6 2.8 3.0");
+    ck_labels(0, 1, false, "0 1", "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
+    ck_labels(1, 4, true, "1 2 3 4", "1.0 1.5 2.0 2.5 3.0 3.5 4.0");
+    ck_labels(1, 50, false, "5 10 15 20 25 30 35 40 45 50", "0 5 10 15 20 25 30 35 40 45 50");
+
+    char labels[4096];
+    double y[] = {3, 2.5, 2.25, 2}, x[] = {0.5, 1, 1.5, 2};
+    char *svg = svg_of(4, NULL, y, false, false);
+    labels_of(svg, true, labels);
+    ck_assert_str_eq(labels, "0 1 2 3");
+    hd_free(svg);
+    hd_series s = {NULL, 4, x, y};
+    hd_plot_options o = hd_plot_defaults();
+    ck_assert(!o.whole_x);
+    o.whole_x = true;
+    hd_picture *p = hd_plot_lines(1, &s, &o);
+    svg = hd_picture_svg(p);
+    labels_of(svg, true, labels);
+    ck_assert_str_eq(labels, "1 2");
+    hd_free(svg);
+    hd_picture_free(p);
+}
+END_TEST
+
 START_TEST(one_value)
 {
-    ck_labels(7, 7, false, "6.7 6.8 6.9 7.0 7.1 7.2 7.3", "6.7 6.8 6.9 7.0 7.1 7.2 7.3");
-    ck_labels(0, 0, false, "-0.5 -0.4 -0.3 -0.2 -0.1 0 0.1 0.2 0.3 0.4 0.5",
-              "-0.5 -0.4 -0.3 -0.2 -0.1 0 0.1 0.2 0.3 0.4 0.5");
+    ck_labels(7, 7, false, "7", "6.7 6.8 6.9 7.0 7.1 7.2 7.3");
+    ck_labels(0, 0, false, "0", "-0.5 -0.4 -0.3 -0.2 -0.1 0 0.1 0.2 0.3 0.4 0.5");
     ck_labels(NAN, NAN, false, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0",
               "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
 }
@@ -185,6 +211,7 @@ END_TEST
 
 Suite *suite_axis(void)
 {
-    const TTest *const tests[] = {linear, logarithmic, one_value, random_ranges, extremes};
+    const TTest *const tests[] = {linear,    logarithmic,   whole_numbers,
+                                  one_value, random_ranges, extremes};
     return SUITE("axis", tests);
 }

@@ -9,7 +9,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 from c_source import WHOLE, sources  # noqa: E402
 from headers import COMMENT, PUBLIC
 from markdown import slug
-from pages import read_torch
+from pages import MISSING, read_torch
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 # The headers whose functions have counterparts in PyTorch.
@@ -101,6 +101,19 @@ def check_pages(folder):
     for title, names in titles.items():
         if len(names) > 1 and not all(re.match(r"\w+-", n) for n in names):
             yield f"{', '.join(names)}: all have the title {title}"
+
+
+# What people look for that heed does not have, or has in another form.
+LOOKED_FOR = ("Conv2d", "BatchNorm2d", "GPU", "Windows", "Mac", "LSTM", "float16", "create_graph", "datasets", "ONNX",
+              "torch.compile", "attention_mask", "early stopping")
+
+
+def check_search(site):
+    """What the search does not find under a name that says what to do instead."""
+    names = [entry[0] for entry in site.search if entry[1].endswith("#" + MISSING) and entry[2]]
+    for words in LOOKED_FOR if any(path == "docs/differences.md" for _, path in site.contents) else ():
+        if not any(re.search(rf"\b{re.escape(words)}\b", name) for name in names):
+            yield f"docs/differences.md:1: the search for {words} does not say what to do instead"
 
 
 def read(root, path):

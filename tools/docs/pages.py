@@ -4,13 +4,15 @@ import os
 import re
 import shutil
 import subprocess
-from html import escape
+from html import escape, unescape
 
 import markdown
 from facts import codes_of, error_codes, joined, mentioned, parts, return_values, summary
 from headers import PUBLIC
 from man import calls, header_page, page_name, variable
 from markdown import Document, code_span, highlight, linked
+
+MISSING = "what-heed-does-not-have"     # the anchor of the section that says what to do instead
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -350,6 +352,8 @@ class Site:
                 self.search += list(guide_search(document, page))
             else:
                 self.search += [[text, f"{page}#{anchor}", document.title, ""] for _, text, anchor in inside]
+            if path == "docs/differences.md":
+                self.search += list(missing_search(document, page))
 
     def linked_pages(self, html, own):
         """A manual page's html, in which train_gpt(1) leads to the page of train_gpt."""
@@ -408,6 +412,18 @@ def guide_search(document, page):
         yield [text, f"{page}#{anchor}", document.title, "", " ".join(sorted(w for w in set(words) if w[:3] != "hd_"))]
         for name, meaning in re.findall(r"<td><code>(HEED_\w+)[^<]*</code></td><td>(.*?)</td>", html):
             yield [name, f"{page}#{anchor}", re.sub(r"<[^>]*>", "", re.split(r"[;(]", meaning)[0]).strip(), ""]
+
+
+def missing_search(document, page):
+    """The search's entries of what heed does not have: each row of that section's table, with what to do."""
+    section = document.html.partition(f'id="{MISSING}"')[2]
+    for what, to_do in re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td></tr>", section, re.S):
+        yield [plain(what), f"{page}#{MISSING}", plain(to_do), ""]
+
+
+def plain(html):
+    """The text of a piece of html."""
+    return unescape(re.sub(r"<[^>]*>", "", html)).strip()
 
 
 class ProgramPage:

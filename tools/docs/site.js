@@ -48,7 +48,7 @@
         return sum - name.length / 100;
     }
     function find(text) {
-        const words = text.toLowerCase().replace(/\btorch\.(nn\.)?(functional\.)?/g, "").split(/[\s()]+/).filter(Boolean);
+        const words = text.toLowerCase().replace(/\b(torch\.|nn\.|functional\.|f\.)+/g, "").split(/[\s()]+/).filter(Boolean);
         if (!words.length) {
             return [];
         }
@@ -104,7 +104,8 @@
         });
         if (!found.length && input.value.trim()) {
             const none = document.createElement("p");
-            none.textContent = "No name and no guide has these words.";
+            none.innerHTML = "No name and no guide has these words. " +
+                '<a href="differences.html#what-heed-does-not-have">What heed does not have</a> says what to do instead.';
             list.append(none);
         }
         list.hidden = !input.value.trim();

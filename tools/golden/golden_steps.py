@@ -22,7 +22,7 @@ def cosine_with_warmup(optimizer, warmup_steps, total_steps, initial_lr=0.0, min
 
         def step(self):
             self.t += 1
-            for peak, group in zip(base, optimizer.param_groups):
+            for peak, group in zip(base, optimizer.param_groups, strict=True):
                 if self.t < warmup_steps:
                     group["lr"] = initial_lr + self.t * (peak - initial_lr) / warmup_steps
                 else:
@@ -46,27 +46,32 @@ OWN = {"cosine_with_warmup": cosine_with_warmup, "one_cycle": one_cycle}
 def options(fields, start=""):
     """The arguments whose names begin so."""
     return {field[len(start):]: plain(x) for field, x in fields.items() if field.startswith(start)
-            and "/" not in field[len(start):] and not re.fullmatch(RESULTS + "|class|schedule", field)}
+            and "/" not in field[len(start):] and not re.fullmatch(RESULTS + "|class|schedule|metrics|joins", field)}
 
 
 def run(w, fields, start, grads):
-    """One parameter; or two groups under a schedule, the second with other options."""
+    """One parameter; or two groups under a schedule, the second with other options. It joins before step `joins`,
+    and is there when the schedule is made if there is no such field."""
     ps = [torch.nn.Parameter(start.clone())]
     optimizer = getattr(torch.optim, fields["class"])(ps, foreach=False, **options(fields))
-    lrs, rows, schedule = [], [], None
+    lrs, rows, schedule, joins = [], [], None, plain(fields.get("joins", torch.tensor(-1)))
     if "schedule" in fields:
         ps.append(torch.nn.Parameter(start.clone()))
-        optimizer.add_param_group(dict(params=[ps[1]], **options(fields, "second/")))
+        second = dict(params=[ps[1]], **options(fields, "second/"))
+        if joins < 0:
+            optimizer.add_param_group(second)
         name = fields["schedule"]
         schedule = OWN.get(name) or getattr(lr_scheduler, name)
         schedule = schedule(optimizer, **options(fields, "schedule/"))
     for k, grad in enumerate(grads):
-        lrs.append([group["lr"] for group in optimizer.param_groups])
+        if k == joins:
+            optimizer.add_param_group(second)
+        lrs.append([group["lr"] for group in optimizer.param_groups] + [math.nan] * (k < joins))
         for p in ps:
             p.grad = grad.clone()
         optimizer.step()
         if schedule:
-            schedule.step()
+            schedule.step(*fields["metrics"][k:k + 1].tolist() if "metrics" in fields else [])
         if (k + 1) % EVERY[w.name] == 0:
             rows.append(torch.stack([p.detach() for p in ps]) if schedule else ps[0].detach().clone())
     if schedule:

@@ -425,6 +425,25 @@ known("constant_lr with total_iters 0", no_steps,
       what="the lr of a schedule of no steps")
 
 
+def base_of_a_second(p):
+    o, optim, _ = optimizers(p, "sgd", {"lr": 0.1})
+    halves = p.owned(p.hd.hd_step_lr_new(o, 1, 0.5), "hd_schedule_free")
+    theirs = torch.optim.lr_scheduler.StepLR(optim, 1, 0.5)
+    p.hd.hd_schedule_step(halves)
+    theirs.step()
+    options = p.hd.options("hd_cosine_annealing_options", {"T_max": 1})
+    rises = p.owned(p.hd.hd_cosine_annealing_new(o, ctypes.addressof(options)), "hd_schedule_free")
+    theirs = torch.optim.lr_scheduler.CosineAnnealingLR(optim, 1)
+    for _ in range(2):
+        p.hd.hd_schedule_step(rises)
+        theirs.step()
+    p.near("the lr of a rise", p.hd.hd_optim_lr(o), optim.param_groups[0]["lr"], 1e-14)
+
+
+known("base of a second schedule of an optimizer", base_of_a_second,
+      what="the lr of a rise")
+
+
 def no_gradient(p):
     o, optim, _ = optimizers(p, "adagrad", {"lr": 0.1})
     d = p.dict()

@@ -7,7 +7,8 @@ import re
 HERE = os.path.dirname(os.path.abspath(__file__))
 DYNAMIC = """hd_sgd_new hd_adam_new hd_adamw_new hd_rmsprop_new hd_adagrad_new hd_sgd_defaults
 hd_adam_defaults hd_rmsprop_defaults hd_adagrad_defaults hd_cosine_warmup_defaults hd_one_cycle_defaults
-hd_attention_defaults hd_cross_entropy_defaults hd_gradcheck_defaults hd_loader_defaults
+hd_cosine_annealing_defaults hd_reduce_on_plateau_defaults hd_attention_defaults
+hd_cross_entropy_defaults hd_gradcheck_defaults hd_loader_defaults
 hd_multihead_attention_defaults hd_print_defaults hd_safetensors_defaults"""  # called by made-up names
 
 REASONS = {

@@ -1,5 +1,6 @@
 """Optimizers, schedules and clipping: several steps from the same gradients on both sides. The
-parameters, the lr of every group and the saved state agree; a second optimizer goes on from the save."""
+parameters, the lr of every group and the saved state agree; a second optimizer goes on from the save, and
+schedules load what was saved."""
 import ctypes
 import math
 import os
@@ -74,9 +75,10 @@ def case(p):
     groups = [pairs]
     if p.chance(0.3):
         groups.append(second_group(p, name, o, optim))
-    schedule = a_schedule(p, o, optim) if p.chance(0.6) else None
-    run(p, o, optim, [q for g in groups for q in g], schedule)
-    if p.chance(0.4) and len(groups) == 1 and "momentum" not in str(p.said):
+    schedules = [a_schedule(p, o, optim, i == 0) for i in range(p.pick((0, 0, 1, 1, 1, 2)))]
+    joins = p.r.randrange(6) if schedules and len(groups) == 1 and p.chance(0.2) else None
+    run(p, o, optim, [q for g in groups for q in g], schedules, name, joins)
+    if p.chance(0.4) and len(groups) == 1 and joins is None and "momentum" not in str(p.said):
         goes_on(p, name, fields, o, optim, pairs)
 
 
@@ -97,9 +99,12 @@ def second_group(p, name, o, optim):
     return more if len(optim.param_groups) == 2 else []
 
 
-def run(p, o, optim, pairs, schedule):
+def run(p, o, optim, pairs, schedules, name, joins):
+    """The second group joins before step `joins`."""
     hd = p.hd
     for step in range(p.r.randrange(2, 7)):
+        if step == joins:
+            pairs = pairs + second_group(p, name, o, optim)
         for h, t in pairs:
             if p.chance(0.15):
                 hd.hd_set_grad(h, hd.none)
@@ -116,10 +121,12 @@ def run(p, o, optim, pairs, schedule):
             p.same("parameter after step %d" % (step + 1), h, t, STEP, 1.0, False)
             with torch.no_grad():   # rounding is compared step by step
                 t.copy_(p.read(h))
-        if schedule:
-            p.agree("hd_schedule_step", lambda: hd.hd_schedule_step(schedule[0]), schedule[1].step)
-            p.equal("hd_schedule_steps", hd.hd_schedule_steps(schedule[0]), step + 1)
-        elif p.chance(0.2):
+        for mine, theirs in schedules:
+            step_schedule(p, mine, theirs)
+            p.equal("hd_schedule_steps", hd.hd_schedule_steps(mine), step + 1)
+        if schedules and p.chance(0.2):
+            load_schedules(p, o, schedules)
+        if p.chance(0.2):
             new_lr(p, o, optim)
         p.near("hd_optim_lr", hd.hd_optim_lr(o), optim.param_groups[0]["lr"], 1e-14)
         for i, g in enumerate(optim.param_groups):
@@ -182,9 +189,9 @@ def clip(p, pairs):
 
 # ---- schedules
 
-def a_schedule(p, o, optim):
+def a_schedule(p, o, optim, first):
     hd = p.hd
-    which = p.pick(("constant", "step", "linear", "cosine", "one_cycle"))
+    which = p.pick(("constant", "step", "linear", "annealing", "plateau", "cosine", "one_cycle"))
     if which == "constant":
         a = p.pick(((0.5, 2), (1 / 3, 5), (1.0, 3), (1.0, 0)))  # (0.5, 0): see known.py
         makers = (lambda: hd.hd_constant_lr_new(o, *a), lambda: lr_scheduler.ConstantLR(optim, *a))
@@ -194,6 +201,13 @@ def a_schedule(p, o, optim):
     elif which == "linear":
         a = (p.pick((1 / 3, 1.0, 0.1)), p.pick((1.0, 0.05)), p.pick((1, 3, 5)))
         makers = (lambda: hd.hd_linear_lr_new(o, *a), lambda: lr_scheduler.LinearLR(optim, *a))
+    elif which == "annealing":
+        a = {"T_max": p.pick((1, 2, 3, 30)) if first else 30, "eta_min": p.pick((0.0, 1e-3))}
+        s = hd.options("hd_cosine_annealing_options", a)
+        makers = (lambda: hd.hd_cosine_annealing_new(o, ctypes.addressof(s)),
+                  lambda: lr_scheduler.CosineAnnealingLR(optim, **a))
+    elif which == "plateau":
+        a, makers = plateau(p, o, optim)
     elif which == "cosine":
         a = {"warmup_steps": p.pick((0, 2)), "total_steps": p.pick((3, 5, 9)),
              "initial_lr": p.pick((0.0, 1e-4)), "min_lr": p.pick((0.0, 1e-5))}
@@ -204,6 +218,36 @@ def a_schedule(p, o, optim):
     p.say("schedule %s %r" % (which, a))
     mine, theirs = p.agree("hd_%s_new" % which, *makers)
     return p.owned(mine, "hd_schedule_free"), theirs
+
+
+def plateau(p, o, optim):
+    hd = p.hd
+    a = {"factor": p.pick((0.5, 0.0, 0.9)), "patience": p.pick((0, 0, 1, 2)), "threshold": p.pick((1e-4, 0.3, 0.0)),
+         "cooldown": p.pick((0, 0, 1, 3)), "min_lr": p.pick((0.0, 0.0, 0.02)), "eps": p.pick((1e-8, 1e-2))}
+    least, share = p.chance(0.5), p.chance(0.5)
+    s = hd.options("hd_reduce_on_plateau_options", dict(a, mode=0 if least else 1, threshold_mode=0 if share else 1))
+    return a, (lambda: hd.hd_reduce_on_plateau_new(o, ctypes.addressof(s)), lambda: lr_scheduler.ReduceLROnPlateau(
+        optim, "min" if least else "max", threshold_mode="rel" if share else "abs", **a))
+
+
+def step_schedule(p, mine, theirs):
+    hd = p.hd
+    if isinstance(theirs, lr_scheduler.ReduceLROnPlateau):
+        metric = p.pick((1.0, 1.0, 0.8, 0.9999, -0.5, math.inf, math.nan, 1.2))
+        p.agree("hd_schedule_step_metric", lambda: hd.hd_schedule_step_metric(mine, metric),
+                lambda: theirs.step(metric))
+    else:
+        p.agree("hd_schedule_step", lambda: hd.hd_schedule_step(mine), theirs.step)
+
+
+def load_schedules(p, o, schedules):
+    """What was saved comes back, whatever the lr has become."""
+    d = p.dict()
+    for i, (mine, _) in enumerate(schedules):
+        p.equal("hd_schedule_save", p.hd.hd_schedule_save(mine, d, b"s%d" % i), True)
+    p.hd.hd_optim_set_lr(o, 7.0)
+    for i, (mine, _) in enumerate(schedules):
+        p.ok(p.hd.hd_schedule_load(mine, d, b"s%d" % i), "hd_schedule_load")
 
 
 def one_cycle(p, o, optim):
