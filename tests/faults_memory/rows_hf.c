@@ -19,9 +19,9 @@ static hd_pretrained_options stored;
 /* without adapters, and with one in one place */
 static hd_module *plain, *adapted;
 
-static bool on_token(int64_t row, int64_t id, const char *text, void *user)
+static bool on_token(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
-    (void)row, (void)id, (void)text, (void)user;
+    (void)row, (void)id, (void)text, (void)n, (void)user;
     return true;
 }
 
