@@ -335,12 +335,14 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* on_token may have freed parts of m. */
+/* on_token may have freed parts of m, which only a visit tells; where memory runs out, all modules
+ * get their modes. */
 static bool modes_end(modes *all, hd_module *m)
 {
-    bool ok = !all->any || hd_module_visit(m, mode_is_there, all);
+    bool known = !all->any || hd_module_visit(m, mode_is_there, all), ok = known;
     for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
-        ok = (!all->v[i].there || hd_module_train(all->v[i].m, all->v[i].training)) && ok;
+        struct mode *v = &all->v[i];
+        ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
     }
     hd_free(all->v);
     return ok;
