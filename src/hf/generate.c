@@ -458,11 +458,10 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     modes before = {0};
     g.texts = hd__alloc_items(b, sizeof *g.texts);
     g.seen = g.texts ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
-    hd_tensor *all = NULL;
-    if (g.seen && modes_begin(&before, module) && hd_forward_begin(module)) {
-        all = hd_forward_end(module, write_on(&g, ids)); /* a failure has drawn nothing */
-    }
+    bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
+    hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;
+    all = begun ? hd_forward_end(module, all) : NULL; /* a failure has drawn nothing */
     seen_free(g.seen);
     hd_free(g.texts);
     hd_free(g.piece.s);
