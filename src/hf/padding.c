@@ -66,7 +66,7 @@ bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mas
     mask = hd_cat(1, mask, hd_ones(HD_INT64, b, more));
     p->real = hd_to(mask, HD_BOOL);
     p->positions = hd_sub(hd_cumsum(mask, 1), mask);
-    return p->positions;
+    return p->real && p->positions;
 }
 
 bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t)
