@@ -171,7 +171,8 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
  * Prompts of different lengths need o->attention_mask, with their padding on the left. Without it
  * the padding is read as text: then it is a warning if rows begin or end with different numbers of
- * the token that fills texts which have ended.
+ * the token that fills texts which have ended. repetition_penalty leaves padding out, which
+ * transformers counts as a token of the text.
  * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
  * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
  * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row of
