@@ -138,8 +138,8 @@ static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_op
 
 /* ---------------------------------------------------------------- texts */
 
-/* The ids (n,) of row i of all (b, t) that have a text: not its padding, and no token that the model
- * has and the tokenizer has not. */
+/* The ids (n,) of row i of all (b, t) that have a text: no padding, and no token that the model has
+ * and the tokenizer has not. */
 static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
 {
     hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));

@@ -4,7 +4,7 @@
 
 enum { ROWS = 4 };
 
-/* A mask (4, t): padding on the left, on the right, and in the middle and at both ends; and none. */
+/* A mask (4, t): padding on the left, on the right, in the middle and at both ends, and none */
 static hd_tensor *mask_of(int64_t t)
 {
     hd_tensor *mask = hd_ones(HD_INT64, ROWS, t);
