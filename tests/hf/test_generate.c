@@ -168,8 +168,7 @@ static hd_tensor *teller_forward(hd_module *self, hd_tensor *x)
                  HD_FLOAT32);
 }
 
-/* What on_token hears where a model with `more` tokens than the tokenizer has writes the n ids after
- * the prompt */
+/* What on_token hears: a model with `more` tokens than t has writes the n ids after the prompt. */
 static heard told(const hd_tokenizer *t, int64_t more, hd_tensor *prompt, hd_tensor *mask,
                   int64_t n, const int64_t *ids)
 {
