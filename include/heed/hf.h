@@ -169,14 +169,15 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
 /* ids (b, t) int64 and the tokens that m writes after them: (b, t + n), n <= max_new_tokens. m is a
  * model of this header; it runs in evaluation mode, and each module of it has its own mode again
  * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
- * Prompts of different lengths need o->attention_mask, with their padding on the left. Without it
- * the padding is read as text: then it is a warning if rows begin or end with different numbers of
- * the token that fills texts which have ended. repetition_penalty leaves padding out, which
- * transformers counts as a token of the text.
  * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
  * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
- * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row of
- * the mask ends in 0. */
+ * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row
+ * of the mask ends in 0.
+ *
+ * Prompts of different lengths need o->attention_mask, with their padding on the left. Without a
+ * mask the model reads padding as text; it is a warning if rows begin or end with different numbers
+ * of the token that fills texts which have ended. repetition_penalty passes over padding, which
+ * transformers counts as a token of the text. */
 HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_options *o);
 
 /* ---------------------------------------------------------------- adapters */

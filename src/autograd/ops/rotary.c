@@ -137,7 +137,7 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
 
-/* Is it (t, head_dim) for x (..., t, head_dim), or are there such for batches that broadcast to x? */
+/* Is it (t, head_dim), or a batch of such that broadcasts to x (..., t, head_dim)? */
 static bool is_table_for(const hd_tensor *x, const hd_tensor *table)
 {
     int more = x->ndim - table->ndim;
