@@ -117,13 +117,13 @@ HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
 /* ---------------------------------------------------------------- batches with padding */
 
 /* hd_forward for texts of different lengths in one batch: the logits (b, t, vocab_size) of ids
- * (b, t), of which attention_mask (b, t), int64 or bool, has 1 for a token and 0 for padding, on any
- * side or between. Padding is no part of the text: a token's position is the number of ones before
- * it, and it sees the ones up to itself. So each row has the logits and gradients of its text alone,
- * but for rounding. At padding the logits have no meaning; they are finite, and their gradients
- * reach no token, so give these places the target -100, which hd_cross_entropy ignores. HD_NONE, and
- * a mask of ones, give what hd_forward gives. HD_DTYPE, HD_SHAPE or HD_VALUE: a mask of another
- * dtype or shape, or with another value; or a row has no 1.
+ * (b, t). attention_mask (b, t), int64 or bool, has 1 for a token of a text, and 0 for padding,
+ * which may be on any side and between. A token's position is the number of ones before it, and it
+ * sees the ones up to itself. So each row has the logits and gradients of its text alone, but for
+ * rounding. The logits at padding have no meaning: give these places the target -100, which
+ * hd_cross_entropy ignores. They are finite, and their gradients reach no token. HD_NONE and a mask
+ * of ones give what hd_forward gives. HD_DTYPE, HD_SHAPE: the mask has another dtype or shape.
+ * HD_VALUE: it has another value, or a row has no 1.
  *
  * transformers' model(ids, attention_mask=mask, position_ids=mask.cumsum(1) - mask) */
 HD_API hd_tensor *hd_forward_with_mask(hd_module *m, hd_tensor *ids, hd_tensor *attention_mask);
