@@ -250,12 +250,12 @@ static void train(const run *r, double *losses)
 /* ---------------------------------------------------------------- what it can do */
 
 /* Prints what a token adds to a response, on one line. */
-static bool show(int64_t row, int64_t id, const char *text, void *user)
+static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
     const run *r = user;
     (void)row;
-    for (; *text != '\0' && id != r->how.eos_token_id[0]; text++) {
-        putchar(*text == '\n' ? ' ' : *text);
+    for (int64_t i = 0; i < n && id != r->how.eos_token_id[0]; i++) {
+        putchar(text[i] == '\n' ? ' ' : text[i]);
     }
     return fflush(stdout) == 0;
 }

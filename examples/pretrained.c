@@ -32,13 +32,13 @@ static void set_options(hd_generate_options *o, const arguments *a)
 }
 
 /* The text that a token adds, which is empty where it only begins a character. */
-static bool show(int64_t row, int64_t id, const char *text, void *user)
+static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
     pretrained *p = user;
     (void)row;
     (void)id;
     p->first = p->tokens++ == 0 ? seconds_now() : p->first;
-    bool ok = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+    bool ok = fwrite(text, 1, (size_t)n, stdout) == (size_t)n && fflush(stdout) == 0;
     if (!ok) {
         hd_error_set(HD_IO, "the text cannot be written: %s", strerror(errno));
     }

@@ -559,7 +559,9 @@ HD_API hd_rotary_options hd_rotary_defaults(void);
 HD_API bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options *o,
                              hd_tensor **cos, hd_tensor **sin);
 /* x cos + (-x2, x1) sin, where x1 and x2 are the halves of x along its last dim: x (..., t,
- * head_dim), cos and sin (t, head_dim), all of one float dtype
+ * head_dim), cos and sin (t, head_dim), all of one float dtype. Where the texts of a batch have
+ * positions of their own, the tables have a batch, too, which broadcasts to that of x: (b, 1, t,
+ * head_dim) for x (b, heads, t, head_dim).
  *
  * Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", in the half
  * layout of transformers' Llama */

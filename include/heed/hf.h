@@ -114,6 +114,20 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 
+/* ---------------------------------------------------------------- batches with padding */
+
+/* hd_forward for texts of different lengths in one batch: the logits (b, t, vocab_size) of ids
+ * (b, t). attention_mask (b, t), int64 or bool, has 1 for a token of a text, and 0 for padding,
+ * which may be on any side and between. A token's position is the number of ones before it, and it
+ * sees the ones up to itself. So each row has the logits and gradients of its text alone, but for
+ * rounding. The logits at padding have no meaning: give these places the target -100, which
+ * hd_cross_entropy ignores. They are finite, and their gradients reach no token. HD_NONE and a mask
+ * of ones give what hd_forward gives. HD_DTYPE, HD_SHAPE: the mask has another dtype or shape.
+ * HD_VALUE: it has another value, or a row has no 1.
+ *
+ * transformers' model(ids, attention_mask=mask, position_ids=mask.cumsum(1) - mask) */
+HD_API hd_tensor *hd_forward_with_mask(hd_module *m, hd_tensor *ids, hd_tensor *attention_mask);
+
 /* ---------------------------------------------------------------- writing text */
 
 enum { HD_EOS_MOST = 16 }; /* how many end tokens there may be */
@@ -128,12 +142,15 @@ typedef struct hd_generate_options {
     double repetition_penalty; /* 1: divides (below 0: multiplies) the logits of tokens seen */
     int64_t eos_token_id[HD_EOS_MOST]; /* 0: a text ends with one of these, num_eos in all */
     int64_t num_eos;                   /* 0: how many there are */
-    int64_t pad_token_id; /* -1: the first of eos_token_id; it fills texts that have ended */
+    int64_t pad_token_id;      /* -1: the first of eos_token_id; it fills texts that have ended */
+    hd_tensor *attention_mask; /* HD_NONE; as in hd_forward_with_mask; each row ends in 1 */
     const hd_tokenizer *tokenizer; /* NULL; what on_token's text is made with */
     /* NULL; called for each new token of each text `row` that has not ended. text is what the token
-     * adds to the text, in whole characters and without special tokens: it is "" if a character is
-     * not whole yet, and if there is no tokenizer. False ends all texts, without an error. */
-    bool (*on_token)(int64_t row, int64_t id, const char *text, void *user);
+     * adds to the text, in whole characters and without special tokens: n bytes, among which a
+     * U+0000 may be, and a zero after them. It is "" if a character is not whole yet, if the
+     * tokenizer has fewer tokens than the model and not this one, and if there is no tokenizer.
+     * False ends all texts, without an error. It must free neither m nor the tokenizer. */
+    bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
     void *user;
 } hd_generate_options;
 
@@ -154,7 +171,13 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
  * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
  * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
- * more tokens than the model has positions, or the tokenizer more tokens than the model. */
+ * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row
+ * of the mask ends in 0.
+ *
+ * Prompts of different lengths need o->attention_mask, with their padding on the left. Without a
+ * mask the model reads padding as text; it is a warning if rows begin or end with different numbers
+ * of the token that fills texts which have ended. repetition_penalty passes over padding, which
+ * transformers counts as a token of the text. */
 HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_options *o);
 
 /* ---------------------------------------------------------------- adapters */

@@ -150,7 +150,9 @@ HD_API bool hd_module_set(hd_module *m, const char *name, hd_module *child);
  * HD_STATE. hd_module_set fills the place again. */
 HD_API hd_module *hd_module_take(hd_module *m, const char *name);
 /* Calls f for m (with name "") and for all modules below, parents first. It stops when f returns
- * false. It returns what the last call of f returned. */
+ * false. It returns what the last call of f returned. f may free or replace any module below
+ * m: it is not called for those that were freed, nor for one in the place of a module that it was
+ * called for. */
 HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
                             void *user);
 

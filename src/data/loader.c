@@ -189,12 +189,13 @@ static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
     hd_list **items = hd__alloc_items(n, sizeof *items);
     int64_t got = 0;
-    while (items && got < n && (items[got] = hd__dataset_item(l->s, item_at(l, got)))) {
+    while (items && got < n && hd__object("l", l) &&
+           (items[got] = hd__dataset_item(l->s, item_at(l, got)))) {
         got++;
     }
-    hd_list *batch = items && got == n ? collated(l, items, n) : NULL;
+    hd_list *batch = items && got == n && hd__object("l", l) ? collated(l, items, n) : NULL;
     hd_free(items);
-    return batch;
+    return hd__object("l", l) ? batch : NULL; /* get or collate may have freed it */
 }
 
 /* The next batch in the innermost scope, which the caller has opened. Windows get their memory

@@ -16,8 +16,25 @@ hd_generate_options hd_generate_defaults(void)
                                  .top_k = 50,
                                  .top_p = 1,
                                  .repetition_penalty = 1,
-                                 .pad_token_id = -1};
+                                 .pad_token_id = -1,
+                                 .attention_mask = HD_NONE};
 }
+
+/* One text of the batch: has it ended, and how many bytes of it the user has seen. */
+typedef struct writing {
+    bool ended;
+    int64_t shown;
+} writing;
+
+/* One call of hd_generate */
+typedef struct generation {
+    hd__model *m;
+    const hd_generate_options *o;
+    hd__padding padding;
+    hd__seen *seen;
+    writing *texts; /* b of them */
+    hd__text piece; /* what a token has added to its text */
+} generation;
 
 /* ---------------------------------------------------------------- the cache */
 
@@ -48,12 +65,16 @@ static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
     return s;
 }
 
-/* The logits (b, vocab) that follow the ids (b, t), which follow those in s */
-static hd_tensor *next_logits(hd__model *m, hd_tensor *ids, hd__seen *s)
+/* The logits (b, vocab) that follow the ids (b, t), which follow those that the model has seen */
+static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
-    hd_tensor *h = m->hidden(m, ids, s); /* (b, t, e) */
-    hd_tensor *logits = hd_forward(m->head, hd_select(h, 1, -1));
-    s->len += logits ? hd_size(ids, 1) : 0;
+    hd__context c;
+    if (!hd__context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
+        return NULL;
+    }
+    hd_tensor *h = g->m->hidden(g->m, ids, &c); /* (b, t, e) */
+    hd_tensor *logits = hd_forward(g->m->head, hd_select(h, 1, -1));
+    g->seen->len += logits ? hd_size(ids, 1) : 0;
     return logits;
 }
 
@@ -98,6 +119,13 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
     return p;
 }
 
+/* The ids (b, t) with the last one of each row in place of its padding, which is no text */
+static hd_tensor *unpadded(hd_tensor *ids, const hd__padding *p)
+{
+    int64_t t = hd_size(ids, 1);
+    return p->real ? hd_where(hd_narrow(p->real, 1, 0, t), ids, hd_narrow(ids, 1, t - 1, 1)) : ids;
+}
+
 /* The next token of each text: (b,) */
 static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_options *o)
 {
@@ -110,11 +138,21 @@ static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_op
 
 /* ---------------------------------------------------------------- texts */
 
-/* One text of the batch: has it ended, and how many bytes of it the user has seen. */
-typedef struct writing {
-    bool ended;
-    int64_t shown;
-} writing;
+/* The ids (n,) of row i of all (b, t) that have a text: no padding, and no token that the model has
+ * and the tokenizer has not. */
+static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
+{
+    hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));
+    hd_tensor *real = g->padding.real ? hd_select(g->padding.real, 0, i) : NULL;
+    const bool *is_real = real ? hd_data(real) : NULL;
+    int64_t *id = hd_data_mut(ids), n = 0, size = hd_tokenizer_size(g->o->tokenizer);
+    for (int64_t k = 0; id && k < hd_numel(ids); k++) {
+        if ((!is_real || is_real[k]) && id[k] < size) {
+            id[n++] = id[k];
+        }
+    }
+    return hd_narrow(ids, 0, 0, n);
+}
 
 /* The bytes of a text of n bytes without what may be the beginning of a character at its end */
 static int64_t whole_part(const char *text, int64_t n)
@@ -126,15 +164,21 @@ static int64_t whole_part(const char *text, int64_t n)
     return n;
 }
 
-/* What was added to the text of ids (t,) since the last call, in `piece`. The whole text is
+/* Makes g->piece what was added to text i of all (b, t) since the last call. The whole text is
  * decoded, because a token's text depends on the tokens before it. */
-static const char *added_text(writing *w, hd_tensor *ids, const hd_generate_options *o, bool last,
-                              hd__text *piece)
+static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
 {
-    int64_t n;
-    const char *text = o->tokenizer ? hd_tokenizer_decode_with(o->tokenizer, ids, true, &n) : "";
-    if (!o->tokenizer || !text) {
-        return text ? "" : NULL;
+    writing *w = &g->texts[i];
+    hd__text_cut(&g->piece, 0);
+    hd__text_puts(&g->piece, "");
+    if (!g->o->tokenizer) {
+        return !g->piece.failed;
+    }
+    int64_t n = 0;
+    const char *text =
+        hd_tokenizer_decode_with(g->o->tokenizer, ids_with_text(g, all, i), true, &n);
+    if (!text) {
+        return false;
     }
     n = last ? n : whole_part(text, n);
     int64_t from = w->shown < n ? w->shown : n;
@@ -142,38 +186,42 @@ static const char *added_text(writing *w, hd_tensor *ids, const hd_generate_opti
         from++;
     }
     w->shown = n > w->shown ? n : w->shown;
-    hd__text_cut(piece, 0);
-    hd__text_add(piece, text + from, (size_t)(n - from));
-    return piece->failed ? NULL : piece->s ? piece->s : "";
+    hd__text_add(&g->piece, text + from, (size_t)(n - from));
+    return !g->piece.failed;
 }
 
 /* The prompts ids (b, t) are no news. */
-static bool texts_begin(writing *w, hd_tensor *ids, const hd_generate_options *o, hd__text *piece)
+static bool texts_begin(generation *g, hd_tensor *ids)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_size(ids, 0); i++) {
-        w[i] = (writing){false, 0};
-        ok = !o->on_token || added_text(&w[i], hd_select(ids, 0, i), o, true, piece);
+        g->texts[i] = (writing){false, 0};
+        ok = !g->o->on_token || piece_set(g, ids, i, true);
     }
     return ok;
 }
 
-/* Texts that have ended get the padding. */
-static bool pad_ended(hd_tensor *token, writing *w, const hd_generate_options *o)
+/* The token that fills texts which have ended; -1: there is none */
+static int64_t pad_of(const hd_generate_options *o)
 {
-    int64_t pad = o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
+    return o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
+}
+
+static bool pad_ended(const generation *g, hd_tensor *token)
+{
     int64_t *id = hd_data_mut(token);
     for (int64_t i = 0; id && i < hd_numel(token); i++) {
-        id[i] = w[i].ended ? pad : id[i];
+        id[i] = g->texts[i].ended ? pad_of(g->o) : id[i];
     }
     return id;
 }
 
 /* Takes the tokens of a step, of which all (b, t) ends, to the user. *goes_on: is there a next
  * step? */
-static bool texts_add(hd_tensor *all, writing *w, const hd_generate_options *o, bool last,
-                      hd__text *piece, bool *goes_on)
+static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
+    const hd_generate_options *o = g->o;
+    writing *w = g->texts;
     bool more = false, stopped = false;
     for (int64_t i = 0; !stopped && i < hd_size(all, 0); i++) {
         if (w[i].ended) {
@@ -185,12 +233,10 @@ static bool texts_add(hd_tensor *all, writing *w, const hd_generate_options *o, 
         }
         more = more || !w[i].ended;
         if (o->on_token) {
-            bool whole = last || w[i].ended;
-            const char *text = added_text(&w[i], hd_select(all, 0, i), o, whole, piece);
-            if (!text) {
+            if (!piece_set(g, all, i, last || w[i].ended)) {
                 return false;
             }
-            stopped = !o->on_token(i, id, text, o->user);
+            stopped = !o->on_token(i, id, g->piece.s, (int64_t)g->piece.len, o->user);
         }
     }
     *goes_on = more && !stopped;
@@ -224,25 +270,27 @@ static bool options_ok(const char *name, const hd_generate_options *o, bool may_
     return true;
 }
 
-/* ids (b, t) with up to o->max_new_tokens more */
-static hd_tensor *write_on(hd__model *m, hd_tensor *ids, const hd_generate_options *o, hd__seen *s,
-                           writing *w)
+/* The next token of each text of all (b, t), of which the model has not seen rest (b, k): (b, 1) */
+static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
+{
+    hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
+    return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
+}
+
+/* ids (b, t) with up to max_new_tokens more */
+static hd_tensor *write_on(generation *g, hd_tensor *ids)
 {
     hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids); /* the model has not seen rest */
-    hd__text piece = {0};
-    bool ok = texts_begin(w, ids, o, &piece), goes_on = true;
-    for (int64_t i = 0; ok && goes_on && i < o->max_new_tokens; i++) {
+    bool ok = texts_begin(g, ids), goes_on = true;
+    for (int64_t i = 0; ok && goes_on && i < g->o->max_new_tokens; i++) {
         HD__OWN_SCOPE(scope);
-        hd_tensor *token = scope ? choose(next_logits(m, rest, s), all, o) : NULL; /* (b,) */
-        ok = token && pad_ended(token, w, o);
-        hd_tensor *column = ok ? hd_unsqueeze(token, 1) : NULL;
-        ok = ok && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
-             texts_add(all, w, o, i + 1 == o->max_new_tokens, &piece, &goes_on);
+        hd_tensor *column = scope ? next_column(g, all, rest) : NULL;
+        ok = column && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
+             texts_add(g, all, i + 1 == g->o->max_new_tokens, &goes_on);
     }
     hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
     hd_release(rest);
     hd_release(all);
-    hd_free(piece.s);
     return y;
 }
 
@@ -252,7 +300,7 @@ static hd_tensor *write_on(hd__model *m, hd_tensor *ids, const hd_generate_optio
 typedef struct modes {
     struct mode {
         hd_module *m;
-        bool training;
+        bool training, there; /* there: at the end, too */
     } * v;
     int64_t n, room;
     bool any;
@@ -266,7 +314,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
         return false;
     }
     bool training = hd_module_training(m);
-    all->v[all->n++] = (struct mode){m, training};
+    all->v[all->n++] = (struct mode){m, training, false};
     all->any = all->any || training;
     return true;
 }
@@ -277,17 +325,73 @@ static bool modes_begin(modes *all, hd_module *m)
     return hd_module_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
 }
 
-static bool modes_end(modes *all)
+static bool mode_is_there(hd_module *m, const char *name, void *user)
 {
-    bool ok = true;
+    modes *all = user;
+    (void)name;
+    for (int64_t i = 0; i < all->n; i++) {
+        all->v[i].there |= all->v[i].m == m;
+    }
+    return true;
+}
+
+/* on_token may have freed parts of m, which only a visit tells; where memory runs out, all modules
+ * get their modes. */
+static bool modes_end(modes *all, hd_module *m)
+{
+    bool known = !all->any || hd_module_visit(m, mode_is_there, all), ok = known;
     for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
-        ok = hd_module_train(all->v[i].m, all->v[i].training) && ok;
+        struct mode *v = &all->v[i];
+        ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
     }
     hd_free(all->v);
     return ok;
 }
 
 /* ---------------------------------------------------------------- the whole */
+
+/* A text goes on after its last token. */
+static bool ends_ok(hd_tensor *mask)
+{
+    for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
+        if (hd_get_int(mask, i, -1) == 0) {
+            return hd_error_set(HD_VALUE,
+                                "%s: row %" PRId64 " of attention_mask ends in 0: expected its "
+                                "padding on the left, as the text goes on after its last token",
+                                function, i);
+        }
+    }
+    return true;
+}
+
+/* How many pad tokens come one after the other, of the t tokens from `id` on in steps of 1 or -1 */
+static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad)
+{
+    int64_t n = 0;
+    while (n < t && id[n * step] == pad) {
+        n++;
+    }
+    return n;
+}
+
+/* Rows that begin or end with different numbers of pad tokens are texts of different lengths. */
+static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
+{
+    int64_t t = hd_size(ids, 1), pad = pad_of(o);
+    const int64_t *first = hd_data(hd_contiguous(ids)), *row = first;
+    for (int64_t i = 1; row && o->attention_mask == HD_NONE && i < hd_size(ids, 0); i++) {
+        row += t;
+        if (pads_from(first, t, 1, pad) != pads_from(row, t, 1, pad) ||
+            pads_from(first + t - 1, t, -1, pad) != pads_from(row + t - 1, t, -1, pad)) {
+            hd_warn("%s: rows 0 and %" PRId64 " begin or end with different numbers of the pad "
+                    "token %" PRId64 ", which the model reads as text. Set o->attention_mask, with "
+                    "0 where padding is",
+                    function, i, pad);
+            break;
+        }
+    }
+    return row;
+}
 
 static bool lengths_ok(const hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 {
@@ -337,25 +441,29 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
 
 hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_options *o)
 {
-    hd_generate_options defaults = hd_generate_defaults();
-    o = o ? o : &defaults;
+    const hd_generate_options own = o ? *o : hd_generate_defaults(); /* on_token may change *o */
     hd__model *m = hd__model_of(module, function);
-    if (!m || !hd__ids_ok(function, ids) ||
+    HD__OWN_SCOPE(scope);
+    o = &own;
+    generation g = {.m = m, .o = o};
+    if (!scope || !m || !hd__ids_ok(function, ids) ||
         !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
-        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o)) {
+        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) ||
+        !hd__padding_read(function, ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
+        !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
         return NULL;
     }
     HD_NO_GRAD;
     int64_t b = hd_size(ids, 0);
     modes before = {0};
-    writing *w = hd__alloc_items(b, sizeof *w);
-    hd__seen *s = w ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
-    hd_tensor *all = NULL;
-    if (s && modes_begin(&before, module) && hd_forward_begin(module)) {
-        all = hd_forward_end(module, write_on(m, ids, o, s, w)); /* a failure has drawn nothing */
-    }
-    all = modes_end(&before) ? all : NULL;
-    seen_free(s);
-    hd_free(w);
-    return all;
+    g.texts = hd__alloc_items(b, sizeof *g.texts);
+    g.seen = g.texts ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
+    bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
+    hd_tensor *all = begun ? write_on(&g, ids) : NULL;
+    all = modes_end(&before, module) ? all : NULL;
+    all = begun ? hd_forward_end(module, all) : NULL; /* a failure has drawn nothing */
+    seen_free(g.seen);
+    hd_free(g.texts);
+    hd_free(g.piece.s);
+    return hd_scope_return(all);
 }

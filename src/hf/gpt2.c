@@ -74,7 +74,8 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
 static const hd_module_type attention_type = HD_MODULE_TYPE(attention, "GPT2Attention", NULL);
 
 /* x (b, t, e) */
-static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, hd__seen *seen, int64_t layer)
+static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__context *c,
+                                     int64_t layer)
 {
     if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
@@ -85,7 +86,7 @@ static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, hd__seen *seen,
         of[i] = hd__heads(hd_list_get(qkv, i), m->heads);
     }
     double dropout = hd_module_training(&m->base) ? m->dropout : 0;
-    hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], seen, layer, dropout);
+    hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], c, layer, dropout);
     y = hd_forward(m->resid_dropout, hd_forward(m->c_proj, y));
     return hd_forward_end(&m->base, y);
 }
@@ -126,13 +127,13 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
 
 static const hd_module_type block_type = HD_MODULE_TYPE(block, "GPT2Block", NULL);
 
-static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, hd__seen *seen, int64_t layer)
+static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, const hd__context *c, int64_t layer)
 {
     if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
     x = hd_add(x, gpt2_attention_run(hd__part_of(m->attn, &attention_type, 1),
-                                     hd_forward(m->ln_1, x), seen, layer));
+                                     hd_forward(m->ln_1, x), c, layer));
     x = hd_add(x, hd_forward(m->mlp, hd_forward(m->ln_2, x)));
     return hd_forward_end(&m->base, x);
 }
@@ -155,18 +156,17 @@ static hd_module *block_new(const hd__config *config)
 
 static const hd_module_type transformer_type = HD_MODULE_TYPE(transformer, "GPT2Model", NULL);
 
-static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, hd__seen *seen)
+static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__context *c)
 {
     transformer *m = hd__part_of(model->body, &transformer_type, 1);
     if (!m) {
         return NULL;
     }
-    int64_t before = seen ? seen->len : 0;
-    hd_tensor *x = hd_add(hd_forward(m->wte, ids),
-                          hd_forward(m->wpe, hd_arange(before, before + hd_size(ids, 1), 1)));
-    x = hd_forward(m->drop, x);
+    int64_t before = c->seen ? c->seen->len : 0;
+    hd_tensor *at = c->positions ? c->positions : hd_arange(before, before + hd_size(ids, 1), 1);
+    hd_tensor *x = hd_forward(m->drop, hd_add(hd_forward(m->wte, ids), hd_forward(m->wpe, at)));
     for (int64_t i = 0; i < hd_module_list_len(m->h); i++) {
-        x = gpt2_block_run(hd__part_of(hd_module_list_get(m->h, i), &block_type, 1), x, seen, i);
+        x = gpt2_block_run(hd__part_of(hd_module_list_get(m->h, i), &block_type, 1), x, c, i);
     }
     return hd_forward(m->ln_f, x);
 }

@@ -19,6 +19,20 @@ typedef struct hd__seen {
     hd_kv_cache *cache[];
 } hd__seen;
 
+/* Texts of different lengths in one batch (b, n); NULL: none has padding. */
+typedef struct hd__padding {
+    hd_tensor *real;      /* (b, n) bool: is it a token of the text? */
+    hd_tensor *positions; /* (b, n) int64: how many tokens of the text are before it */
+} hd__padding;
+
+/* What the tokens (b, t) of a call see */
+typedef struct hd__context {
+    hd__seen *seen;  /* the tokens before them; NULL: there are none */
+    hd_tensor *mask; /* (b, 1, t, s) bool: which of all s tokens each one sees; NULL: itself and
+                           * all before it */
+    hd_tensor *positions; /* (b, t) int64, with a mask; NULL: they follow those before them */
+} hd__context;
+
 typedef struct hd__config {
     bool is_gpt2;
     union {
@@ -30,9 +44,8 @@ typedef struct hd__config {
 
 typedef struct hd__model {
     hd_module base;
-    /* The last layer's output (b, t, width) for ids (b, t) that follow those in `seen`, or that
-     * stand alone where it is NULL */
-    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, hd__seen *seen);
+    /* The last layer's output (b, t, width) for ids (b, t) that see what the context says */
+    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, const hd__context *c);
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
     int64_t layers, kv_heads, head_dim, positions, vocab, width;
@@ -93,13 +106,20 @@ hd__model *hd__model_of(hd_module *m, const char *function);
 
 /* Attention of q (b, heads, t, d) over keys and values (b, kv heads, t, d), which follow those in
  * the cache of `layer`; gives (b, t, heads d). */
-hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
-                         double dropout);
+hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__context *c,
+                         int64_t layer, double dropout);
 /* x (b, t, heads d) as (b, heads, t, d) */
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
 
 /* Are the ids int64 (b, t), with a token? */
 bool hd__ids_ok(const char *function, const hd_tensor *ids);
+
+/* Sets *p to what an attention mask says of the ids (b, t) and of `more` tokens of each text after
+ * them. HD_NONE, and a mask of ones, give no padding. */
+bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mask, int64_t more,
+                      hd__padding *p);
+/* Sets *c to what the next t tokens of such texts see, after those in `seen`, which may be NULL. */
+bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t);
 
 /* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
 bool hd__sizes_ok(const char *function, const hd__config *c);

@@ -27,10 +27,11 @@ typedef struct body {
     hd_module *embed_tokens, *layers, *norm;
 } body;
 
-/* The rows of the rotary tables for the tokens of a call, and the cache; NULL: none. */
+/* The rows of the rotary tables for the tokens of a call: (t, head_dim), or with positions of their
+ * own (b, 1, t, head_dim); and what these tokens see. */
 typedef struct call {
     hd_tensor *cos, *sin;
-    hd__seen *seen;
+    const hd__context *context;
 } call;
 
 hd_llama_config hd_llama_config_defaults(void)
@@ -69,7 +70,7 @@ static hd_tensor *llama_attention_run(attention *m, hd_tensor *x, const call *c,
     hd_tensor *v = hd__heads(hd_forward(m->v_proj, x), m->kv_heads);
     q = hd_rotary(q, c->cos, c->sin);
     k = hd_rotary(k, c->cos, c->sin);
-    hd_tensor *y = hd__hf_attend(q, k, v, c->seen, layer, 0);
+    hd_tensor *y = hd__hf_attend(q, k, v, c->context, layer, 0);
     return hd_forward_end(&m->base, hd_forward(m->o_proj, y));
 }
 
@@ -141,27 +142,38 @@ static hd_module *layer_new(const hd__config *config)
 
 static const hd_module_type body_types[] = CLASSES(body, "Model", NULL);
 
+/* The rows of a table (n, head_dim) for t tokens */
+static hd_tensor *rows_of(hd_tensor *table, const hd__context *c, int64_t t)
+{
+    if (!c->positions) {
+        return hd_narrow(table, 0, c->seen ? c->seen->len : 0, t);
+    }
+    hd_tensor *rows = hd_index_select(table, 0, hd_flatten(c->positions, 0, 1));
+    return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
+}
+
 /* The tables of a text stand in `seen`, so that each token does not make them anew. */
 static bool tables(const hd__model *m, int64_t t, call *c)
 {
-    hd__seen *seen = c->seen;
+    hd__seen *seen = c->context->seen;
     const hd_rotary_options *rope = &m->config.llama.rope;
-    if (!seen) {
-        return hd_rotary_tables(m->head_dim, t, rope, &c->cos, &c->sin);
+    hd_tensor *cos = seen ? seen->cos : NULL, *sin = seen ? seen->sin : NULL;
+    if (!cos && !hd_rotary_tables(m->head_dim, seen ? seen->most : t, rope, &cos, &sin)) {
+        return false;
     }
-    if (!seen->cos && hd_rotary_tables(m->head_dim, seen->most, rope, &c->cos, &c->sin)) {
-        seen->cos = hd_retain(c->cos);
-        seen->sin = hd_retain(c->sin);
+    if (seen && !seen->cos) {
+        seen->cos = hd_retain(cos);
+        seen->sin = hd_retain(sin);
     }
-    c->cos = hd_narrow(seen->cos, 0, seen->len, t); /* (t, head_dim) */
-    c->sin = hd_narrow(seen->sin, 0, seen->len, t);
+    c->cos = rows_of(cos, c->context, t);
+    c->sin = rows_of(sin, c->context, t);
     return c->cos && c->sin;
 }
 
-static hd_tensor *llama_hidden(hd__model *m, hd_tensor *ids, hd__seen *seen)
+static hd_tensor *llama_hidden(hd__model *m, hd_tensor *ids, const hd__context *context)
 {
     body *b = hd__part_of(m->body, body_types, 2);
-    call c = {.seen = seen};
+    call c = {.context = context};
     if (!b || !tables(m, hd_size(ids, 1), &c)) {
         return NULL;
     }

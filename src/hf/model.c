@@ -1,5 +1,5 @@
-/* model.c - what both models share: heads, attention with a cache, the check of ids, first
- * weights. */
+/* model.c - what both models share: the forward, heads, attention with a cache, the check of ids,
+ * first weights. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -53,19 +53,40 @@ bool hd__ids_ok(const char *function, const hd_tensor *ids)
                         hd_dtype_name(hd_dtype_of(ids)), hd_shape_repr(ids));
 }
 
-hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
+/* The logits (b, t, vocab) of ids (b, t) */
+static hd_tensor *logits_of(hd__model *m, const char *function, hd_tensor *ids, hd_tensor *mask)
 {
-    hd__model *m = (hd__model *)self;
-    const char *name = self->type->name;
-    if (!hd__ids_ok(name, ids)) {
+    hd__padding padding;
+    hd__context c;
+    if (!hd__ids_ok(function, ids)) {
         return NULL;
     }
-    if (hd_size(ids, 1) > m->positions) {
+    int64_t t = hd_size(ids, 1);
+    if (t > m->positions) {
         return hd_error_set(
             HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
-            name, hd_size(ids, 1), m->positions);
+            function, t, m->positions);
     }
-    return hd_forward(m->head, m->hidden(m, ids, NULL));
+    if (!hd__padding_read(function, ids, mask, 0, &padding) ||
+        !hd__context_begin(&c, &padding, NULL, t)) {
+        return NULL;
+    }
+    return hd_forward(m->head, m->hidden(m, ids, &c));
+}
+
+hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
+{
+    return logits_of((hd__model *)self, self->type->name, ids, HD_NONE);
+}
+
+hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *attention_mask)
+{
+    static const char function[] = "hd_forward_with_mask";
+    hd__model *m = hd__model_of(module, function);
+    if (!m || !hd_forward_begin(module)) {
+        return NULL;
+    }
+    return hd_forward_end(module, logits_of(m, function, ids, attention_mask));
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
@@ -74,9 +95,10 @@ hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
                         2);
 }
 
-hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *seen, int64_t layer,
-                         double dropout)
+hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__context *c,
+                         int64_t layer, double dropout)
 {
+    hd__seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
         return hd_error_set(HD_STATE,
                             "hd_generate: layer %" PRId64 ": expected fewer than %" PRId64, layer,
@@ -88,7 +110,8 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     hd_attention_options o = hd_attention_defaults();
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
-    o.is_causal = hd_size(q, 2) == hd_size(k, 2); /* else there is one query, the last */
+    o.attn_mask = c->mask ? c->mask : HD_NONE;
+    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else one query, the last */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }

@@ -100,11 +100,14 @@ static void free_alone(hd_module *m, const char *freed_by)
     hd__retire_object(m, freed_by);
 }
 
+HD__TLS uint64_t hd__modules_freed;
+
 /* Frees root, which has no parent, and all below it, children first. The user's free is called on
  * the way down. */
 static void module_free(hd_module *root, const char *freed_by)
 {
     int64_t entry = 0;
+    hd__modules_freed++;
     for (hd_module *m = root, *next; m; m = next) {
         if (entry == 0 && m->type->free) {
             HD__CALLS_BACK;

@@ -55,6 +55,25 @@ bool hd__walk_end(hd__walk *w)
     return !w->path.failed;
 }
 
+/* The user's function has freed modules, and may have put others in their places: the walk goes on
+ * below those that are still where it came through them. */
+static void walk_cut(hd__walk *w)
+{
+    for (int64_t i = 1; i < w->n; i++) {
+        const struct hd__step *above = &w->v[i - 1];
+        if (hd__child(&above->m->priv->entries[above->next - 1]) != w->v[i].m) {
+            w->n = i;
+        }
+    }
+}
+
+static bool call_visitor(const hd__walk *w, bool (*f)(hd_module *m, const char *name, void *user),
+                         void *user)
+{
+    HD__CALLS_BACK;
+    return f(w->m, w->at ? w->path.s : "", user);
+}
+
 bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
                      void *user)
 {
@@ -65,8 +84,11 @@ bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, voi
     hd__walk w = {.root = m, .named = true};
     bool on = true;
     while (on && hd__walk_next(&w)) {
-        HD__CALLS_BACK;
-        on = f(w.m, w.at ? w.path.s : "", user);
+        uint64_t freed = hd__modules_freed;
+        on = call_visitor(&w, f, user) && hd__object("m", m);
+        if (on && freed != hd__modules_freed) {
+            walk_cut(&w);
+        }
     }
     return hd__walk_end(&w) && on;
 }

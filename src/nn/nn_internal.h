@@ -116,6 +116,8 @@ bool hd__walk_next(hd__walk *w);
 /* Frees what w has. Was there enough memory? */
 bool hd__walk_end(hd__walk *w);
 
+extern HD__TLS uint64_t hd__modules_freed; /* how often this thread has freed modules */
+
 typedef struct hd__item {
     const char *name; /* with dots; NULL: names were not wanted */
     hd__kind kind;

@@ -537,6 +537,41 @@ START_TEST(get_closes_a_scope_around)
 }
 END_TEST
 
+static hd_list *frees_the_loader(int64_t i, void *user)
+{
+    hd_loader **l = user;
+    if (*l) {
+        hd_loader_free(*l);
+        *l = NULL;
+    }
+    return window(i, NULL);
+}
+
+static hd_list *collates_and_frees(hd_list *const *items, int64_t n, void *user)
+{
+    (void)n;
+    frees_the_loader(0, user);
+    return items[0];
+}
+
+START_TEST(get_or_collate_frees_the_loader)
+{
+    for (int k = 0; k < 2 && quarantine_on(); k++) {
+        HD_SCOPE;
+        hd_loader *l = NULL;
+        hd_dataset *s = hd_dataset_new(4, k ? window : frees_the_loader, &l, NULL);
+        hd_loader_options o = hd_loader_defaults();
+        o.batch_size = 2;
+        o.collate = k ? collates_and_frees : NULL;
+        o.collate_user = &l;
+        l = hd_loader_new(s, &o);
+        ck_assert(!hd_loader_next_list(l, NULL));
+        ck_error(HD_STATE, "hd_loader_next_list: l was freed by hd_loader_free");
+        hd_dataset_free(s);
+    }
+}
+END_TEST
+
 /* Fails as long as *user is not 0. */
 static hd_list *sometimes(int64_t i, void *user)
 {
@@ -660,6 +695,7 @@ Suite *suite_own(void)
         pads_as_the_book,
         pads_strided_ids,
         get_closes_a_scope_around,
+        get_or_collate_frees_the_loader,
         goes_on_after_a_failure,
         errors_of_others,
         refuses_items,

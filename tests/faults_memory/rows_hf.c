@@ -11,17 +11,17 @@ static hd_gpt2_config gpt2;
 static hd_llama_config llama;
 static hd_module *gpt2_model, *llama_model;
 static hd_tokenizer *bytes;
-static hd_tensor *prompt, *logits; /* (2, 2), (2, 256) */
-static hd_generate_options options, few, drawn;
+static hd_tensor *prompt, *logits, *one_padded; /* (2, 2), (2, 256), (2, 2) */
+static hd_generate_options options, few, drawn, padded;
 static hd_save_pretrained_options saved_beside, saved_stored;
 static hd_pretrained_options stored;
 
 /* without adapters, and with one in one place */
 static hd_module *plain, *adapted;
 
-static bool on_token(int64_t row, int64_t id, const char *text, void *user)
+static bool on_token(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
-    (void)row, (void)id, (void)text, (void)user;
+    (void)row, (void)id, (void)text, (void)n, (void)user;
     return true;
 }
 
@@ -54,6 +54,10 @@ static void begin(world *w)
     drawn.repetition_penalty = 1.1;
     drawn.tokenizer = bytes;
     drawn.on_token = on_token;
+    one_padded = hd_ones(HD_INT64, 2, 2);
+    hd_setitem_scalar(one_padded, 0, 1, 0);
+    padded = drawn;
+    padded.attention_mask = one_padded;
     saved_beside = hd_save_pretrained_defaults();
     saved_beside.source = FOLDERS "/gpt2";
     saved_stored = hd_save_pretrained_defaults();

@@ -11,6 +11,8 @@ ROW(hd_from_pretrained, "in bfloat16", hd_from_pretrained(FOLDERS "/gpt2_bf16", 
 ROW(hd_save_pretrained, "", hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_beside))
 ROW(hd_save_pretrained, "in bfloat16",
     hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_stored))
+ROW(hd_forward_with_mask, "GPT-2", hd_forward_with_mask(gpt2_model, prompt, one_padded))
+ROW(hd_forward_with_mask, "Llama", hd_forward_with_mask(llama_model, prompt, one_padded))
 DO(CALL, hd_generate_options_load, "", {
     bool ok = hd_generate_options_load(FOLDERS "/llama", &options);
     keep(o, thing_of_bool(ok));
@@ -28,6 +30,7 @@ DO(CALL, hd_generate_probabilities, "", {
 })
 ROW(hd_generate, "GPT-2", hd_generate(gpt2_model, prompt, &few))
 ROW(hd_generate, "Llama, drawn, with text", hd_generate(llama_model, prompt, &drawn))
+ROW(hd_generate, "with padding", hd_generate(llama_model, prompt, &padded))
 NEVER_ROW(hd_lora_defaults, (hd_lora_defaults(), true))
 ROW(hd_lora_apply, "", hd_lora_apply(plain, NULL))
 DO(CALL, hd_lora_apply, "dropout, and a list of names", hd_lora_options options = dropped();

@@ -10,7 +10,7 @@
 #include "support/scarce.h"
 #include "support/warnings.h"
 
-#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(lora) X(null)
+#define SUITES(X) X(models) X(folders) X(generate) X(padding) X(refused) X(save) X(lora) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
@@ -20,5 +20,15 @@ extern const char *const model_folders[MODEL_FOLDERS];
 
 hd_module *golden_model(const char *name); /* the model of the folder; never NULL */
 hd_dict *golden_of(const char *name);      /* what transformers makes of it */
+/* Are they within 1e-5 of the largest? */
+void ck_close(const char *model, const char *what, hd_tensor *y, hd_tensor *expected);
+
+/* A head that keeps its logits. */
+typedef struct keeper {
+    hd_module base;
+    hd_module *head;
+    hd_tensor *kept; /* (b, n, vocab) */
+} keeper;
+keeper *keep_logits(hd_module *m); /* the head that m has from now on */
 
 #endif

@@ -29,7 +29,7 @@ hd_dict *golden_of(const char *name)
 
 /* Is each element within 1e-5 of the largest one? The level without FMA may be twice as far:
  * PyTorch's own gradients of these models are up to 5e-6 from those that it computes in float64. */
-static void ck_close(const char *model, const char *what, hd_tensor *y, hd_tensor *expected)
+void ck_close(const char *model, const char *what, hd_tensor *y, hd_tensor *expected)
 {
     double largest = hd_item(hd_max(hd_abs(expected)));
     double apart = hd_item(hd_max(hd_abs(hd_sub(y, expected))));
@@ -107,12 +107,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- a head that keeps its logits */
 
-typedef struct keeper {
-    hd_module base;
-    hd_module *head;
-    hd_tensor *kept; /* (b, n, vocab) */
-} keeper;
-
 static hd_tensor *keeper_forward(hd_module *self, hd_tensor *x)
 {
     keeper *k = (keeper *)self;
@@ -127,7 +121,7 @@ static void keeper_free(hd_module *self)
     hd_release(((keeper *)self)->kept);
 }
 
-static keeper *keep_logits(hd_module *m)
+keeper *keep_logits(hd_module *m)
 {
     static const hd_module_type type =
         HD_MODULE_TYPE(keeper, "Keeper", keeper_forward, keeper_free);

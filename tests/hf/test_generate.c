@@ -75,16 +75,18 @@ END_TEST
 typedef struct heard {
     int64_t n, row[64], id[64], most; /* most: false after so many calls */
     char text[256];                   /* of row 0 */
+    int64_t bytes;
 } heard;
 
-static bool hear(int64_t row, int64_t id, const char *text, void *user)
+static bool hear(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
     heard *h = user;
     h->row[h->n] = row;
     h->id[h->n++] = id;
-    ck_assert_int_eq((int64_t)strlen(h->text) + (int64_t)strlen(text) < 256, 1);
+    ck_assert(h->bytes + n < 256 && text[n] == '\0');
     if (row == 0) {
-        strcat(h->text, text);
+        memcpy(h->text + h->bytes, text, (size_t)n);
+        h->bytes += n;
     }
     return h->n != h->most;
 }
@@ -166,30 +168,47 @@ static hd_tensor *teller_forward(hd_module *self, hd_tensor *x)
                  HD_FLOAT32);
 }
 
-/* Writes the ids after "a" and compares each piece of text. */
-static void ck_pieces(const char *file, int64_t n, const int64_t *ids, const char *whole)
+/* What on_token hears: a model with `more` tokens than t has writes the n ids after the prompt. */
+static heard told(const hd_tokenizer *t, int64_t more, hd_tensor *prompt, hd_tensor *mask,
+                  int64_t n, const int64_t *ids)
 {
     static const hd_module_type type = HD_MODULE_TYPE(teller, "Teller", teller_forward);
     HD_SCOPE;
-    char path[512];
-    snprintf(path, sizeof path, GOLDEN_DIR "/tokenizers/%s", file);
-    hd_tokenizer *t = hd_tokenizer_json(path);
-    hd_module *m = small(hd_tokenizer_size(t));
     teller *head = (teller *)hd_module_new(&type);
     head->ids = ids;
-    head->vocab = hd_tokenizer_size(t);
+    head->vocab = hd_tokenizer_size(t) + more;
+    hd_module *m = small(head->vocab);
     ck_assert(hd_module_set(m, "lm_head", &head->base));
     heard h = {.most = -1};
     hd_generate_options o = hd_generate_defaults();
     o.max_new_tokens = n;
+    o.attention_mask = mask;
     o.tokenizer = t;
     o.on_token = hear;
     o.user = &h;
-    hd_tensor *prompt = hd_tokenizer_encode_with(t, "a", -1, NULL);
-    ck_assert_msg(hd_generate(m, hd_unsqueeze(prompt, 0), &o), "%s", hd_error_message());
-    ck_assert_str_eq(h.text, whole);
-    ck_assert_int_eq(h.n, n);
+    ck_assert_msg(hd_generate(m, prompt, &o), "%s", hd_error_message());
+    ck_assert_int_eq(h.n, n * hd_size(prompt, 0));
     hd_module_free(m);
+    return h;
+}
+
+/* Writes the ids after "a" and compares the text; likewise with a token after each that the
+ * tokenizer has not, and in the prompt, too. */
+static void ck_pieces(const char *file, int64_t n, const int64_t *ids, const char *whole)
+{
+    HD_SCOPE;
+    char path[512];
+    int64_t mixed[32];
+    snprintf(path, sizeof path, GOLDEN_DIR "/tokenizers/%s", file);
+    hd_tokenizer *t = hd_tokenizer_json(path);
+    hd_tensor *prompt = hd_unsqueeze(hd_tokenizer_encode_with(t, "a", -1, NULL), 0); /* (1, n) */
+    ck_assert_str_eq(told(t, 0, prompt, HD_NONE, n, ids).text, whole);
+    hd_tensor *beyond = hd_full(HD_INT64, hd_tokenizer_size(t) + 1, 1, 1);
+    for (int64_t i = 0; i < n; i++) {
+        mixed[2 * i] = ids[i];
+        mixed[2 * i + 1] = hd_tokenizer_size(t);
+    }
+    ck_assert_str_eq(told(t, 2, hd_cat(1, beyond, prompt), HD_NONE, 2 * n, mixed).text, whole);
     hd_tokenizer_free(t);
 }
 
@@ -224,6 +243,112 @@ START_TEST(text_grows_by_whole_characters)
         ck_pieces(files[i], n - 1, ids,
                   llama2 ? "  n\xC3\xA9\xE2\x82\xAC \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
                          : " n\xC3\xA9\xE2\x82\xAC \xEF\xBF\xBD");
+    }
+}
+END_TEST
+
+/* Padding between the bytes of a character */
+START_TEST(padding_has_no_text)
+{
+    HD_SCOPE;
+    static const int64_t padded[] = {'a', 0xE2, 'x', 0x82}, more[] = {0xAC, 'b'};
+    hd_tokenizer *t = hd_tokenizer_bytes();
+    hd_tensor *prompt = hd_from_data(HD_INT64, padded, 1, 4), *mask = hd_ne_scalar(prompt, 'x');
+    hd_tensor *alone = hd_cat(1, hd_narrow(prompt, 1, 0, 2), hd_narrow(prompt, 1, 3, 1));
+    heard h = told(t, 0, prompt, mask, 2, more), want = told(t, 0, alone, HD_NONE, 2, more);
+    ck_assert_str_eq(h.text, want.text);
+    ck_assert_str_eq(h.text, "b");
+    hd_tokenizer_free(t);
+}
+END_TEST
+
+/* GPT-2's tokenizer with one added token more, whose text is written as JSON */
+static hd_tokenizer *with_token(const char *content)
+{
+    static const char end[] = "\"special\":true}";
+    char path[512];
+    size_t n;
+    char *json = read_file(GOLDEN_DIR "/tokenizers/gpt2.json", &n), *at = strstr(json, end);
+    ck_assert_ptr_nonnull(at);
+    at += strlen(end);
+    snprintf(path, sizeof path, "%s", temporary("tokenizer.json"));
+    FILE *f = fopen(path, "w");
+    fprintf(f, "%.*s,{\"id\":961,\"content\":\"%s\",\"special\":false}%s", (int)(at - json), json,
+            content, at);
+    ck_assert_int_eq(fclose(f), 0);
+    free(json);
+    hd_tokenizer *t = hd_tokenizer_json(path);
+    ck_assert_msg(t, "%s", hd_error_message());
+    unlink(path);
+    return t;
+}
+
+START_TEST(a_zero_is_a_character_like_others)
+{
+    HD_SCOPE;
+    hd_tokenizer *t = hd_tokenizer_bytes();
+    heard h = told(t, 0, hd_zeros(HD_INT64, 1, 2), HD_NONE, 5, (int64_t[]){'a', 0, 0, 'b', 0});
+    ck_assert_int_eq(h.bytes, 5);
+    ck_assert_mem_eq(h.text, "a\0\0b\0", 5);
+    hd_tokenizer_free(t);
+    t = with_token("x\\u0000y");
+    int64_t id = hd_tokenizer_id(t, "x\0y", 3);
+    h = told(t, 0, hd_zeros(HD_INT64, 1, 2), HD_NONE, 1, &id);
+    ck_assert_int_eq(h.bytes, 3);
+    ck_assert_mem_eq(h.text, "x\0y", 3);
+    hd_tokenizer_free(t);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what on_token changes */
+
+/* What it does at its third call */
+typedef struct meddler {
+    hd_module *m;
+    hd_generate_options *o;
+    int calls, what;
+} meddler;
+
+static bool meddle(int64_t row, int64_t id, const char *text, int64_t n, void *user)
+{
+    meddler *w = user;
+    (void)row, (void)id, (void)text, (void)n;
+    if (++w->calls != 3) {
+        return true;
+    }
+    if (w->what == 0) {
+        hd_module_free(hd_module_take(w->m, "transformer.h.1"));
+    } else if (w->what == 1) {
+        ck_assert(hd_module_set(w->m, "lm_head", hd_linear_new(8, 40, false)));
+    } else {
+        w->o->num_eos = INT64_MAX;
+        w->o->max_new_tokens = 1000;
+        w->o->temperature = -1;
+        w->o->on_token = NULL;
+    }
+    return true;
+}
+
+START_TEST(on_token_changes_the_model_or_its_options)
+{
+    HD_SCOPE;
+    for (int what = 0; what < 3; what++) {
+        hd_module *m = small(40);
+        hd_generate_options o = hd_generate_defaults();
+        meddler w = {m, &o, 0, what};
+        o.max_new_tokens = 6;
+        o.on_token = meddle;
+        o.user = &w;
+        ck_assert(hd_module_eval(hd_module_get(m, "transformer.h.1")));
+        hd_tensor *all = hd_generate(m, hd_ones(HD_INT64, 1, 2), &o);
+        ck_assert(what == 0 ? !all : hd_size(all, 1) == 8);
+        ck_assert_int_eq(hd_error_code(), what == 0 ? HD_STATE : HD_OK);
+        hd_error_clear();
+        ck_assert_int_eq(w.calls, what == 0 ? 3 : 6);
+        ck_assert(hd_module_training(m) && hd_module_training(hd_module_get(m, "lm_head")));
+        ck_assert(hd_module_training(hd_module_get(m, "transformer.h.0.mlp")));
+        ck_assert(what == 0 || !hd_module_training(hd_module_get(m, "transformer.h.1")));
+        hd_module_free(m);
     }
 }
 END_TEST
@@ -334,10 +459,18 @@ END_TEST
 
 Suite *suite_generate(void)
 {
-    const TTest *const tests[] = {probabilities_of_transformers,   draws_are_seeded,
-                                  a_text_ends_and_another_goes_on, the_user_stops,
-                                  modules_keep_their_modes,        text_grows_by_whole_characters,
-                                  logits_may_have_any_strides,     cold_texts_and_none,
-                                  parts_that_are_others,           options_of_a_folder};
+    const TTest *const tests[] = {probabilities_of_transformers,
+                                  draws_are_seeded,
+                                  a_text_ends_and_another_goes_on,
+                                  the_user_stops,
+                                  modules_keep_their_modes,
+                                  text_grows_by_whole_characters,
+                                  logits_may_have_any_strides,
+                                  cold_texts_and_none,
+                                  parts_that_are_others,
+                                  options_of_a_folder,
+                                  padding_has_no_text,
+                                  a_zero_is_a_character_like_others,
+                                  on_token_changes_the_model_or_its_options};
     return SUITE("generate", tests);
 }

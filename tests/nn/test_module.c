@@ -490,6 +490,58 @@ START_TEST(visiting_parents_first)
 }
 END_TEST
 
+/* The root of a walk, the name at which something is freed, and the name of what is freed there;
+ * or, with a tail of "=", replaced. "" is the root. */
+typedef struct change {
+    hd_module *root;
+    const char *at, *what;
+} change;
+
+static bool change_there(hd_module *m, const char *name, void *user)
+{
+    const change *c = user;
+    write_down(m, name, NULL);
+    if (strcmp(name, c->at) == 0 && *c->what == '\0') {
+        hd_module_free(c->root);
+    } else if (strcmp(name, c->at) == 0 && strcmp(c->what, "right=") == 0) {
+        ck_assert(hd_module_set(c->root, "right", hd_sequential(hd_relu_new(false))));
+    } else if (strcmp(name, c->at) == 0) {
+        hd_module_free(hd_module_take(c->root, c->what));
+    }
+    return true;
+}
+
+START_TEST(visiting_what_changes)
+{
+    static const struct {
+        const char *at, *what, *visited;
+    } cases[] = {
+        {"left", "left", ";left;right;right.0;right.1;"},
+        {"right", "right", ";left;right;"},
+        {"right.0", "right", ";left;right;right.0;"},
+        {"right.0", "right.0", ";left;right;right.0;right.1;"},
+        {"right.0", "right.1", ";left;right;right.0;"},
+        {"", "left", ";right;right.0;right.1;"},
+        {"left", "right=", ";left;right;right.0;"},
+        {"right", "right=", ";left;right;"},
+        {"right.0", "right=", ";left;right;right.0;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        probe *m = family();
+        change c = {&m->base, cases[i].at, cases[i].what};
+        visited[0] = '\0';
+        ck_assert(hd_module_visit(&m->base, change_there, &c));
+        ck_assert_str_eq(visited, cases[i].visited);
+        hd_module_free(&m->base);
+    }
+    if (quarantine_on()) {
+        probe *m = family();
+        ck_assert(!hd_module_visit(&m->base, change_there, &(change){&m->base, "left", ""}));
+        ck_error(HD_STATE, "hd_module_visit: m was freed by hd_module_free");
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- containers */
 
 START_TEST(lists)
@@ -683,6 +735,7 @@ Suite *suite_module(void)
     const TTest *const tests[] = {
         refuses_a_bad_type,
         new_module_is_zeroed_and_trains,
+        visiting_what_changes,
         a_field_that_was_emptied,
         a_field_that_has_its_tensor_before,
         refuses_bad_names,

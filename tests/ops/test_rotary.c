@@ -128,6 +128,16 @@ START_TEST(a_turn_is_its_plain_ops)
         ck_assert(hd_equal(hd_rotary(wide, cos, sin), plainly(wide, cos, sin)));
         ck_assert(hd_equal(hd_rotary(hd_transpose(hd_narrow(x, 2, 0, t), 0, 1), cos, sin),
                            plainly(hd_transpose(x, 0, 1), cos, sin)));
+        /* each text of the batch has rows of its own, with halves that differ */
+        cos = hd_randn(d, 2, 1, t, width), sin = hd_randn(d, 2, 1, t, width);
+        hd_tensor *narrow = hd_expand(hd_narrow(sin, 0, 1, 1), 2, 1, t, width);
+        y = hd_rotary(leaf, cos, narrow);
+        ck_assert(hd_equal(y, want = plainly(leaf, cos, narrow)));
+        hd_set_grad(leaf, HD_NONE);
+        ck_assert(hd_backward_with(y, dy, false));
+        dx = hd_grad(leaf);
+        hd_set_grad(leaf, HD_NONE);
+        ck_assert(hd_backward_with(want, dy, false) && hd_equal(dx, hd_grad(leaf)));
         ck_no_error();
     }
 }
@@ -140,11 +150,18 @@ START_TEST(what_a_turn_refuses)
 #define refused(x, cos, sin, code, message)                                                        \
     ck_assert_ptr_null(hd_rotary(x, cos, sin));                                                    \
     ck_error(code, "hd_rotary: " message)
-#define EXPECTED ": expected (..., t, head_dim) of an even head_dim, and (t, head_dim) both"
+#define EXPECTED                                                                                   \
+    ": expected (..., t, head_dim) of an even head_dim, and (t, head_dim) both, with batches "     \
+    "that "                                                                                        \
+    "broadcast to those of x"
     refused(x, table, hd_narrow(table, 0, 0, 2), HD_SHAPE,
             "x (2, 3, 4), cos (3, 4), sin (2, 4)" EXPECTED);
-    refused(x, hd_unsqueeze(table, 0), table, HD_SHAPE,
-            "x (2, 3, 4), cos (1, 3, 4), sin (3, 4)" EXPECTED);
+    refused(x, hd_expand(table, 3, 3, 4), table, HD_SHAPE,
+            "x (2, 3, 4), cos (3, 3, 4), sin (3, 4)" EXPECTED);
+    refused(x, table, hd_expand(table, 1, 2, 3, 4), HD_SHAPE,
+            "x (2, 3, 4), cos (3, 4), sin (1, 2, 3, 4)" EXPECTED);
+    refused(x, hd_narrow(table, 0, 0, 1), table, HD_SHAPE,
+            "x (2, 3, 4), cos (1, 4), sin (3, 4)" EXPECTED);
     hd_tensor *odd = hd_narrow(table, 1, 0, 3);
     refused(odd, odd, odd, HD_SHAPE, "x (3, 3), cos (3, 3), sin (3, 3)" EXPECTED);
     hd_tensor *row = hd_select(table, 0, 0);

@@ -607,11 +607,12 @@ row("hd_scaled_dot_product_attention_with",
 
 row("hd_rotary",
     "({0} * {1} + torch.cat((-{0}[..., {0}.shape[-1] // 2:], {0}[..., :{0}.shape[-1] // 2]), -1) * {2})",
-    "rotary", grad("bn8 n8 n8 | n2 n2 n2 | bmn4 n4 n4", -2, 2),
+    "rotary", grad("bn8 n8 n8 | n2 n2 n2 | bmn4 n4 n4 | bmn4 b1n4 1n4", -2, 2),
     survey("xyy fd cts B"), fuzz(183), golden=EXACT, node="AddBackward0", gradient_zeros=False,
     cases=[{"shapes": [(2, 3, 4), (3, 4), (3, 4)]}, {"shapes": [(3, 22), (3, 22), (3, 22)]},
            {"shapes": [(2, 2, 1, 6), (1, 6), (1, 6)]}, {"shapes": [(2, 0, 4), (0, 4), (0, 4)]},
-           {"shapes": [(2, 3, 4), (3, 4), (3, 2)]}])
+           {"shapes": [(2, 3, 4), (3, 4), (3, 2)]},
+           {"shapes": [(2, 3, 2, 4), (2, 1, 2, 4), (2, 1, 2, 4)]}])
 
 
 section("creation", constant=True)  # new tensors, and what fills them

@@ -334,7 +334,8 @@ def rotary(g):
     t, d = g.pick((0, 1, 3, 8)), g.pick((2, 4, 6, 16, 40))
     x = g.tensor(FLOATS, [g.pick((1, 2, 3)) for _ in range(g.pick((0, 1, 2)))] + [t, d])
     dt = (g.torch(x).dtype,)
-    return [x, g.tensor(dt, [t, d]), g.tensor(dt, [t, d + (2 if g.wrong() else 0)])]
+    lead = [g.pick((1, n)) for n in g.torch(x).shape[:-2]] if g.chance(0.3) else []
+    return [x, g.tensor(dt, lead + [t, d]), g.tensor(dt, lead + [t, d + (2 if g.wrong() else 0)])]
 
 
 def losses(g):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compares heed-hf with transformers (5.23.0) on model folders.
 
-usage: python tools/oracle/hf_models.py --libraries build/src [--tokens N] [--text FILE] FOLDER...
+usage: python tools/oracle/hf_models.py --libraries build/src [--tokens N] [--batches N] [--text FILE] FOLDER...
 
 For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or what the
-context holds) equal, and the perplexity of a text within 1e-4 of itself. Then heed writes the folder back, and
+context holds) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any side
+and between (20), the logits of each row must be within 1e-5 of transformers' and of those of its text alone; its
+greedy tokens must be equal, and so must the gradients of every fifth batch within 1e-5. Then heed writes the folder back, and
 transformers must load it without a missing, unexpected or mismatched key, every tensor with the same bits. A
 folder with a tokenizer.json answers a question in ChatML, and FILE (this program's text) is read in windows of 256
 tokens; without one, tokens are random. Prints a line for each folder; the status is 1 if anything differs.
@@ -27,7 +29,8 @@ from transformers.utils import logging
 PROMPT = ("<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
           "<|im_start|>user\nWhat is the capital of France, and what is it known for?<|im_end|>\n"
           "<|im_start|>assistant\n")
-WINDOW, WINDOWS, INT64 = 256, 8, 2
+WINDOW, WINDOWS, INT64, BOOL = 256, 8, 2, 3
+PADDED, NEW = 24, 12  # the tokens of a padded batch at most, and those that are written after it
 FAILED = []
 
 
@@ -35,7 +38,8 @@ class GenerateOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("max_new_tokens", ctypes.c_int64), ("do_sample", ctypes.c_bool),
                 ("temperature", ctypes.c_double), ("top_k", ctypes.c_int64), ("top_p", ctypes.c_double),
                 ("repetition_penalty", ctypes.c_double), ("eos_token_id", ctypes.c_int64 * 16),
-                ("num_eos", ctypes.c_int64), ("pad_token_id", ctypes.c_int64), ("tokenizer", ctypes.c_void_p),
+                ("num_eos", ctypes.c_int64), ("pad_token_id", ctypes.c_int64), ("attention_mask", ctypes.c_void_p),
+                ("tokenizer", ctypes.c_void_p),
                 ("on_token", ctypes.c_void_p), ("user", ctypes.c_void_p)]
 
 
@@ -50,10 +54,14 @@ class Heed:
         p, i64 = ctypes.c_void_p, ctypes.c_int64
         for lib, name, result, *args in (
                 (self.hf, "hd_from_pretrained", p, ctypes.c_char_p, p), (self.hf, "hd_generate", p, p, p, p),
-                (self.hf, "hd_generate_defaults", GenerateOptions),
+                (self.hf, "hd_forward_with_mask", p, p, p, p), (self.hf, "hd_generate_defaults", GenerateOptions),
                 (self.hf, "hd_save_pretrained_defaults", SaveOptions),
                 (self.hf, "hd_save_pretrained", ctypes.c_bool, p, ctypes.c_char_p, p),
-                (self.lib, "hd_module_free", None, p), (self.lib, "hd_forward", p, p, p),
+                (self.lib, "hd_flatten", p, p, ctypes.c_int, ctypes.c_int), (self.lib, "hd_cross_entropy", p, p, p),
+                (self.lib, "hd_backward", ctypes.c_bool, p), (self.lib, "hd_grad", p, p),
+                (self.lib, "hd_set_grad", ctypes.c_bool, p, p), (self.lib, "hd_module_named_parameters", p, p),
+                (self.lib, "hd_dict_get", p, p, ctypes.c_char_p), (self.lib, "hd_dict_free", None, p),
+                (self.lib, "hd_to", p, p, ctypes.c_int), (self.lib, "hd_module_free", None, p), (self.lib, "hd_forward", p, p, p),
                 (self.lib, "hd_from_data_n", p, ctypes.c_int, p, ctypes.c_int, ctypes.POINTER(i64)),
                 (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_ndim", ctypes.c_int, p),
                 (self.lib, "hd_size", i64, p, ctypes.c_int), (self.lib, "hd_contiguous", p, p),
@@ -95,6 +103,40 @@ class Heed:
             self.hf.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64"))[0, len(ids[0]):].tolist()
 
 
+    def masked_logits(self, model, ids, mask):
+        return self.within_scope(lambda: self.values(
+            self.hf.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask)), "float32"))
+
+    def written(self, model, ids, mask, n):
+        o = self.hf.hd_generate_defaults()
+        o.max_new_tokens = n
+
+        def run():
+            o.attention_mask = self.lib.hd_to(self.tensor(mask), BOOL)
+            return self.values(self.hf.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64")
+        return self.within_scope(run)
+
+    def masked_grads(self, model, ids, mask, targets, names):
+        """The gradients of the cross entropy, by the names of the parameters."""
+        none = ctypes.addressof(ctypes.c_char.in_dll(self.lib, "hd_none"))
+
+        def run():
+            logits = self.hf.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask))
+            self.checked(self.lib.hd_backward(self.lib.hd_cross_entropy(
+                self.lib.hd_flatten(logits, 0, 1), self.lib.hd_flatten(self.tensor(targets), 0, 1))))
+            weights, grads = self.lib.hd_module_named_parameters(model), {}
+            for name in names:
+                weight = self.checked(self.lib.hd_dict_get(weights, name.encode()))
+                grads[name] = self.values(self.lib.hd_grad(weight), "float32")
+                self.lib.hd_set_grad(weight, none)
+            self.lib.hd_dict_free(weights)
+            return grads
+        before = self.lib.hd_set_grad_mode(True)
+        grads = self.within_scope(run)
+        self.lib.hd_set_grad_mode(before)
+        return grads
+
+
 def hold(name, what, ok):
     if not ok:
         FAILED.append(name)
@@ -134,7 +176,64 @@ def written_back(heed, model, folder, there):
         return len(wanted), wrong
 
 
-def compare(heed, folder, count, text):
+# ---------------------------------------------------------------- batches with padding
+
+
+def random_mask(r, b, t):
+    """Rows with padding on the left, on the right, or anywhere, and at least one token each."""
+    def row():
+        n, kind = r.randrange(t), r.randrange(4)
+        bits = ([0] * n + [1] * (t - n), [1] * (t - n) + [0] * n, [r.randrange(2) for _ in range(t)], [1] * t)[kind]
+        bits[r.randrange(t)] = 1
+        return bits
+    return torch.tensor([row() for _ in range(b)])
+
+
+def apart_from(found, wanted):
+    return ((found - wanted).abs().max() / wanted.abs().max()).item()
+
+
+def compare_grads(heed, model, there, ids, mask, targets):
+    there.zero_grad()
+    logits = there(ids, attention_mask=mask, position_ids=mask.cumsum(1) - mask).logits
+    F.cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
+    wanted = {n: p.grad for n, p in there.named_parameters()}
+    found = heed.masked_grads(model, ids.tolist(), mask.tolist(), targets.tolist(), wanted)
+    return max(apart_from(found[n], wanted[n]) for n in wanted)
+
+
+def padded_batches(heed, model, there, folder, count):
+    r, vocab = random.Random(2), there.config.vocab_size
+    worst, alone, grads, equal, rows = 0.0, 0.0, 0.0, 0, 0
+    for i in range(count):
+        b, t = r.randrange(1, 5), r.randrange(2, PADDED + 1)
+        mask = random_mask(r, b, t)
+        ids = torch.tensor([[r.randrange(vocab) for _ in range(t)] for _ in range(b)])
+        real = mask.bool()
+        with torch.no_grad():
+            wanted = there(ids, attention_mask=mask, position_ids=mask.cumsum(1) - mask).logits
+        found = heed.masked_logits(model, ids.tolist(), mask.tolist())
+        hold(folder, f"padded batch {i}: a logit is not finite", found.isfinite().all())
+        worst = max(worst, apart_from(found[real], wanted[real]))
+        for k in range(b):
+            text = ids[k][real[k]].tolist()
+            alone = max(alone, apart_from(found[k][real[k]], heed.logits(model, [text])[0]))
+        if i % 5 == 0:
+            targets = torch.where(real, ids.roll(-1, 1), -100)
+            grads = max(grads, compare_grads(heed, model, there, ids, mask, targets))
+        mask[:, -1] = 1
+        tokens = there.generate(ids, attention_mask=mask, max_new_tokens=NEW, do_sample=False, eos_token_id=None,
+                                pad_token_id=0)
+        equal += (heed.written(model, ids.tolist(), mask.tolist(), NEW) == tokens).all(1).sum().item()
+        rows += b
+    for what, apart in (("logits", worst), ("logits and those of texts alone", alone), ("gradients", grads)):
+        hold(folder, f"{what} of padded batches are {apart:.2g} of the largest apart", apart <= 1e-5)
+    hold(folder, f"padded batches: {equal} of {rows} texts are equal", equal == rows)
+    print(f"{folder}: {count} padded batches: logits {worst:.1e} of the largest apart, {alone:.1e} from texts alone, "
+          f"gradients {grads:.1e}, {equal} of {rows} texts equal", flush=True)
+
+
+def compare(heed, folder, count, batches, text):
     there = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     model = heed.checked(heed.hf.hd_from_pretrained(folder.encode(), None))
     context = there.config.max_position_embeddings
@@ -146,13 +245,14 @@ def compare(heed, folder, count, text):
                                 pad_token_id=0, attention_mask=torch.ones(1, len(prompt), dtype=torch.int64))
         expected = perplexity(torch.cat([there(torch.tensor([row])).logits for row in rows]), rows)
     found = heed.logits(model, [prompt])
-    apart = ((found - wanted).abs().max() / wanted.abs().max()).item()
+    apart = apart_from(found, wanted)
     hold(folder, f"logits are {apart:.2g} of the largest apart", apart <= 1e-5)
     mine, theirs = heed.greedy(model, [prompt], count), tokens[0, len(prompt):].tolist()
     same = next((i for i in range(count) if mine[i] != theirs[i]), count)
     hold(folder, f"greedy token {same}: {mine[same:same + 1]}, expected {theirs[same:same + 1]}", same == count)
     got = perplexity(torch.cat([heed.logits(model, [row]) for row in rows]), rows)
     hold(folder, f"perplexity {got}, expected {expected}", abs(got - expected) <= 1e-4 * expected)
+    padded_batches(heed, model, there, folder, batches)
     tensors, wrong = written_back(heed, model, folder, there)
     hold(folder, f"written back: {wrong}", not wrong)
     heed.lib.hd_module_free(model)
@@ -164,6 +264,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][len("usage: "):])
     parser.add_argument("--libraries", required=True)
     parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--text", default=os.path.abspath(__file__))
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
@@ -173,7 +274,7 @@ def main():
     with open(args.text, encoding="utf-8") as f:
         text = f.read()
     for folder in args.folders:
-        compare(heed, folder, args.tokens, text)
+        compare(heed, folder, args.tokens, args.batches, text)
     return 1 if FAILED else 0
 
 

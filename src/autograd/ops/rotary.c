@@ -128,7 +128,7 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__saved_get(n, 0), *cos = hd__saved_get(n, 1), *sin = hd__saved_get(n, 2);
     if (hd__needs(n, 0)) {
-        hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[1] / 2, 1));
+        hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[sin->ndim - 1] / 2, -1));
         dx[0] = back ? turned(dy[0], cos, back) : NULL;
     }
     dx[1] = hd__needs(n, 1) ? hd_mul(dy[0], x) : HD_NONE;
@@ -137,14 +137,24 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
 
+/* Is it (t, head_dim), or a batch of such that broadcasts to x (..., t, head_dim)? */
+static bool is_table_for(const hd_tensor *x, const hd_tensor *table)
+{
+    int more = x->ndim - table->ndim;
+    bool fits = table->ndim >= 2 && more >= 0;
+    for (int d = 0; fits && d < table->ndim; d++) {
+        fits =
+            table->sizes[d] == x->sizes[d + more] || (d < table->ndim - 2 && table->sizes[d] == 1);
+    }
+    return fits;
+}
+
 static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_tensor *sin)
 {
-    int at = x->ndim - 2;
-    return (at >= 0 && x->sizes[at + 1] % 2 == 0 && hd__has_sizes(cos, 2, x->sizes + at) &&
-            hd__has_sizes(sin, 2, x->sizes + at)) ||
+    return (is_table_for(x, cos) && is_table_for(x, sin) && x->sizes[x->ndim - 1] % 2 == 0) ||
            hd__fail(HD_SHAPE,
                     "x %s, cos %s, sin %s: expected (..., t, head_dim) of an even head_dim, and "
-                    "(t, head_dim) both",
+                    "(t, head_dim) both, with batches that broadcast to those of x",
                     HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
 }
 

@@ -1,0 +1,85 @@
+/* padding.c - texts of different lengths in one batch: the attention mask, and what it lets each
+ * token see.
+ *
+ * A token sees the tokens of its text up to itself, and its position is the number of those before
+ * it. Padding sees nothing, and nothing sees it. So each row of a batch gives what its text gives
+ * alone, wherever its padding is. */
+#include <inttypes.h>
+
+#include "hf/hf_internal.h"
+
+static bool mask_shape_ok(const char *function, const hd_tensor *ids, const hd_tensor *mask)
+{
+    bool typed = hd_dtype_of(mask) == HD_INT64 || hd_dtype_of(mask) == HD_BOOL;
+    bool fits = hd_ndim(mask) == 2 && hd_size(mask, 0) == hd_size(ids, 0) &&
+                hd_size(mask, 1) == hd_size(ids, 1);
+    return (typed && fits) ||
+           hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
+                        "%s: attention_mask is %s %s: expected int64 or bool %s, as the ids are",
+                        function, hd_dtype_name(hd_dtype_of(mask)), hd_shape_repr(mask),
+                        hd_shape_repr(ids));
+}
+
+/* Adds the ones of row i, which begins at `one` and has t values, to *ones. */
+static bool row_ok(const char *function, const int64_t *one, int64_t i, int64_t t, int64_t *ones)
+{
+    int64_t before = *ones;
+    for (int64_t k = 0; k < t; k++) {
+        if (one[k] != 0 && one[k] != 1) {
+            return hd_error_set(HD_VALUE,
+                                "%s: attention_mask has %" PRId64 " at (%" PRId64 ", %" PRId64
+                                "): expected 1 for a token, or 0 for padding",
+                                function, one[k], i, k);
+        }
+        *ones += one[k];
+    }
+    return *ones > before ||
+           hd_error_set(HD_VALUE,
+                        "%s: row %" PRId64 " of attention_mask has no 1: expected a token in it",
+                        function, i);
+}
+
+bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mask, int64_t more,
+                      hd__padding *p)
+{
+    *p = (hd__padding){NULL, NULL};
+    if (!hd__given_to(function, "attention_mask", mask)) {
+        return false;
+    }
+    if (mask == HD_NONE) {
+        return true;
+    }
+    if (!mask_shape_ok(function, ids, mask)) {
+        return false;
+    }
+    int64_t b = hd_size(ids, 0), t = hd_size(ids, 1), ones = 0;
+    mask = hd_contiguous(hd_to(mask, HD_INT64));
+    const int64_t *one = hd_data(mask);
+    for (int64_t i = 0; one && i < b; i++) {
+        if (!row_ok(function, one + i * t, i, t, &ones)) {
+            return false;
+        }
+    }
+    if (!one || ones == b * t) {
+        return one;
+    }
+    mask = hd_cat(1, mask, hd_ones(HD_INT64, b, more));
+    p->real = hd_to(mask, HD_BOOL);
+    p->positions = hd_sub(hd_cumsum(mask, 1), mask);
+    return p->real && p->positions;
+}
+
+bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t)
+{
+    *c = (hd__context){.seen = seen};
+    if (!p->real) {
+        return true;
+    }
+    int64_t before = seen ? seen->len : 0;
+    hd_tensor *queries = hd_narrow(p->real, 1, before, t);  /* (b, t) */
+    hd_tensor *keys = hd_narrow(p->real, 1, 0, before + t); /* (b, s) */
+    hd_tensor *both = hd_logical_and(hd_unsqueeze(queries, 2), hd_unsqueeze(keys, 1));
+    c->mask = hd_unsqueeze(hd_tril(both, before), 1);
+    c->positions = hd_narrow(p->positions, 1, before, t);
+    return c->mask && c->positions;
+}
