@@ -298,9 +298,9 @@ static void enter_added(hd__reader *r)
         a->pattern = at + a->n;
         at = a->pattern + a->pattern_n;
         check_added(r, a);
-        b->begins[a->normalized][(unsigned char)*a->pattern] = true;
         b->base.kinds[a->id] |= kind_of(r, a);
     }
+    r->failed = r->failed || !hd__added_index(b);
 }
 
 /* ---------------------------------------------------------------- the vocabulary */
