@@ -62,12 +62,15 @@ HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges
  *   (the normalizers Prepend and Replace, or Metaspace), with bytes for unknown characters
  *
  * Any added tokens but those with single_word, and TemplateProcessing belong to all of them.
- * Truncation and padding are not read. HD_FORMAT: the file is no such tokenizer.json; the message
- * names the file, the key, what is there, and what is known. */
+ * Truncation and padding are not read. The ids of the vocabulary may have gaps. Added tokens that
+ * it has not get the ids after its number of tokens, in their order; if the file says other ids,
+ * that is a warning. HD_FORMAT: the file is no such tokenizer.json, or a value is of another kind
+ * than the package tokenizers takes; the message names the file, the key, what is there, and what
+ * is expected. */
 HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);
-/* how many ids there are: 0 to size - 1; -1 on error */
+/* how many ids there are: 0 to size - 1, and an id without a token is the empty text; -1 on error */
 HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t);
 
 /* The id of the token with exactly these n bytes ("<|endoftext|>" too). n < 0 means that the token

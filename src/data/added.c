@@ -29,12 +29,12 @@ static int64_t common_prefix(const char *a, int64_t n, const char *b, int64_t m)
     return i;
 }
 
-/* Of equal texts the one with the lowest index comes last, and is found. */
+/* Of equal texts the one with the lowest rank comes last, and is found. */
 static int by_needle(const void *a, const void *b)
 {
     const hd__needle *x = a, *y = b;
     int order = compare_texts(x->s, x->n, y->s, y->n);
-    return order ? order : (x->index < y->index) - (x->index > y->index);
+    return order ? order : (x->rank < y->rank) - (x->rank > y->rank);
 }
 
 static bool begins_with(const hd__needle *whole, const hd__needle *part)
@@ -81,9 +81,9 @@ int32_t hd__needles_longest(const hd__needles *k, const char *s, int64_t n)
     return at < 0 ? -1 : k->v[at].index;
 }
 
-static void needles_add(hd__needles *k, const char *s, int64_t n, int64_t index)
+static void needles_add(hd__needles *k, const char *s, int64_t n, int32_t index, int32_t rank)
 {
-    k->v[k->n++] = (hd__needle){s, n, (int32_t)index, -1};
+    k->v[k->n++] = (hd__needle){s, n, index, rank, -1};
 }
 
 bool hd__added_index(hd__bpe *b)
@@ -95,13 +95,20 @@ bool hd__added_index(hd__bpe *b)
             return false;
         }
     }
-    for (int64_t i = 0; i < b->n_added; i++) {
+    for (int32_t i = 0; i < b->n_added; i++) {
         const hd__added *a = &b->added[i];
-        needles_add(&b->names, a->s, a->n, i);
-        needles_add(&b->patterns[a->normalized], a->pattern, a->pattern_n, i);
+        const int32_t rank = a->special ? i : i + (int32_t)b->n_added;
+        needles_add(&b->names, a->s, a->n, i, i);
+        needles_add(&b->patterns[a->normalized], a->pattern, a->pattern_n, i, rank);
     }
     for (int i = 0; i < 3; i++) {
         needles_complete(all[i]);
     }
     return true;
+}
+
+const hd__added *hd__added_find(const hd__bpe *b, const char *s, int64_t n)
+{
+    const int32_t i = hd__needles_longest(&b->names, s, n);
+    return i >= 0 && b->added[i].n == n ? &b->added[i] : NULL;
 }

@@ -49,8 +49,8 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id)
 static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    const int32_t i = hd__needles_longest(&b->names, token, n);
-    return i >= 0 && b->added[i].n == n ? b->added[i].id : hd__bpe_find(b, token, n);
+    const hd__added *a = hd__added_find(b, token, n);
+    return a ? a->id : hd__bpe_find(b, token, n);
 }
 
 /* The slot that holds the merge of these two, or a free one. */

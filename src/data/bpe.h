@@ -22,6 +22,7 @@ typedef struct hd__needle {
     const char *s;
     int64_t n;
     int32_t index;  /* of hd__bpe.added */
+    int32_t rank;   /* the lowest of equal ones is found: special tokens come first */
     int32_t prefix; /* the longest other one that this one begins with: its place; -1: none */
 } hd__needle;
 
@@ -85,6 +86,8 @@ void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *t
 
 /* Fills names and patterns from added. */
 bool hd__added_index(hd__bpe *b);
+/* The added token with these bytes, or NULL. */
+const hd__added *hd__added_find(const hd__bpe *b, const char *s, int64_t n);
 /* Which added token has the longest needle that s begins with? -1: none. */
 int32_t hd__needles_longest(const hd__needles *k, const char *s, int64_t n);
 
