@@ -8,15 +8,10 @@
 
 #include "data/bpe.h"
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* As memcmp; a prefix comes before what begins with it. */
 static int compare_texts(const char *a, int64_t n, const char *b, int64_t m)
 {
-    int order = memcmp(a, b, (size_t)lesser(n, m));
+    int order = memcmp(a, b, (size_t)(n < m ? n : m));
     return order ? order : (n > m) - (n < m);
 }
 

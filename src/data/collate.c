@@ -119,7 +119,7 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
                     x[0]->numel);
 }
 
-static int64_t element(const hd_tensor *x, int64_t k)
+static int64_t id_at(const hd_tensor *x, int64_t k)
 {
     return hd__int_at(x, x->offset + k * x->strides[0]);
 }
@@ -129,8 +129,8 @@ static int64_t element(const hd_tensor *x, int64_t k)
 static bool is_marked(const lesson *t, int64_t end, int64_t k)
 {
     const int64_t n = t->ids->numel;
-    return k < n ? element(t->learnt, k)
-                 : k == n && n > 0 && element(t->learnt, n - 1) && element(t->ids, n - 1) != end;
+    return k < n ? id_at(t->learnt, k)
+                 : k == n && n > 0 && id_at(t->learnt, n - 1) && id_at(t->ids, n - 1) != end;
 }
 
 /* Writes a row of inputs and one of targets. After a prompt, the first end token counts. */
@@ -141,7 +141,7 @@ static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width,
     bool ended = false;
     for (int64_t k = 0; k <= width; k++) {
         int64_t before = id;
-        id = k < t->ids->numel ? element(t->ids, k) : o->pad_token_id;
+        id = k < t->ids->numel ? id_at(t->ids, k) : o->pad_token_id;
         if (k > 0) {
             bool end = id == o->pad_token_id && k >= t->prompt;
             bool learnt =
