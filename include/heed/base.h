@@ -121,6 +121,7 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *                           loop has no HD_SCOPE
  * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
  * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
+ * tokenizer.json gives new added tokens ids that the package tokenizers does not give them. A
  * warning is not a failure, and the thread's error stays as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 

@@ -216,9 +216,11 @@ HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
  * HD_STATE: m has no adapters. HD_VALUE: parts of m have different options. */
 HD_API bool hd_lora_save(hd_module *m, const char *folder);
 /* hd_lora_apply with the options of a folder that hd_lora_save or peft wrote, and with its weights
- * in place of the draws. HD_IO or HD_FORMAT: a file is missing or is not as it should be. HD_VALUE
- * or HD_SHAPE: the adapter is for another model, or needs what heed has not, such as use_rslora,
- * modules_to_save or a bias. On failure nothing changes. */
+ * in place of the draws. Copies of the model's weights, which peft adds for an adapter of lm_head
+ * or for resized embeddings, are compared with m and passed over. HD_IO or HD_FORMAT: a file is
+ * missing or is not as it should be. HD_VALUE or HD_SHAPE: the adapter is for another model, has
+ * another tensor, or needs what heed has not, such as use_rslora, modules_to_save or a bias; the
+ * message names the tensor or the key. On failure nothing changes. */
 HD_API bool hd_lora_load(hd_module *m, const char *folder);
 /* Adds (lora_alpha / r) B A to each weight and puts the plain modules back. The parameters stay
  * frozen. The sum is a new tensor of float32, also of a weight of bfloat16; what a weight was tied

@@ -49,12 +49,8 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id)
 static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    for (int64_t i = 0; i < b->n_added; i++) {
-        if (b->added[i].n == n && memcmp(b->added[i].s, token, (size_t)n) == 0) {
-            return b->added[i].id;
-        }
-    }
-    return hd__bpe_find(b, token, n);
+    const hd__added *a = hd__added_find(b, token, n);
+    return a ? a->id : hd__bpe_find(b, token, n);
 }
 
 /* The slot that holds the merge of these two, or a free one. */
@@ -302,21 +298,6 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
     return true;
 }
 
-/* The longest added token that s begins with, or NULL. */
-static const hd__added *added_at(const hd__bpe *b, bool normalized, const char *s, int64_t n)
-{
-    const hd__added *longest = NULL;
-    for (int64_t i = 0; b->begins[normalized][(unsigned char)*s] && i < b->n_added; i++) {
-        const hd__added *a = &b->added[i];
-        if (a->normalized == normalized && a->pattern_n <= n &&
-            (!longest || a->pattern_n > longest->pattern_n) &&
-            memcmp(s, a->pattern, (size_t)a->pattern_n) == 0) {
-            longest = a;
-        }
-    }
-    return longest;
-}
-
 /* The character of s[0 .. n) that begins at `at`, and the one that ends there; 0: there is none. */
 static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
 {
@@ -361,9 +342,11 @@ static bool encode_piece(encoding *e, bool normalized, const char *s, int64_t n)
 /* Cuts s at the added tokens that are, or are not, normalized. */
 static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n)
 {
+    const hd__bpe *b = e->w.b;
     int64_t done = 0;
     for (int64_t at = 0, end; at < n; at = end) {
-        const hd__added *a = added_at(e->w.b, normalized, s + at, n - at);
+        const int32_t found = hd__needles_longest(&b->patterns[normalized], s + at, n - at);
+        const hd__added *a = found < 0 ? NULL : &b->added[found];
         int64_t begin = at, stop = at + (a ? a->pattern_n : 1);
         end = stop;
         if (!a || (a->special && e->special == HD_SPECIAL_TEXT)) {
@@ -455,6 +438,9 @@ static void bpe_free(hd_tokenizer *t)
     hd_free(b->merge_slots);
     hd_free(b->added);
     hd_free(b->added_text);
+    hd_free(b->names.v);
+    hd_free(b->patterns[0].v);
+    hd_free(b->patterns[1].v);
     hd_free(b->before.v);
     hd_free(b->after.v);
     hd_free(b->files[0]);

@@ -1,4 +1,5 @@
-/* bpe.h - the byte pair encoder: bpe_json.c reads it from files, and bpe.c encodes with it.
+/* bpe.h - the byte pair encoder: bpe_json.c reads it from files, bpe.c encodes with it, and
+ * added.c finds its added tokens.
  *
  * Of all neighbouring tokens that can merge, the pair with the lowest rank merges first; among
  * equal ranks, the leftmost pair. The rank of a pair is its place among the merges. */
@@ -15,6 +16,21 @@ typedef struct hd__added {
     int32_t id;
     bool special, normalized, lstrip, rstrip;
 } hd__added;
+
+/* The texts of added tokens that are looked for, in order (added.c) */
+typedef struct hd__needle {
+    const char *s;
+    int64_t n;
+    int32_t index;  /* of hd__bpe.added */
+    int32_t rank;   /* the lowest of equal ones is found: special tokens come first */
+    int32_t prefix; /* the longest other one that this one begins with: its place; -1: none */
+} hd__needle;
+
+typedef struct hd__needles {
+    hd__needle *v;
+    int64_t n;
+    int32_t begins[257]; /* those that begin with byte c: begins[c] .. begins[c + 1] - 1 */
+} hd__needles;
 
 typedef struct hd__merge {
     int32_t left, right, id;
@@ -44,7 +60,7 @@ typedef struct hd__bpe {
     hd__added *added;
     int64_t n_added;
     char *added_text;
-    bool begins[2][256]; /* by normalized, and the first byte of what is looked for */
+    hd__needles names, patterns[2]; /* of added: their own texts; by normalized, their patterns */
 
     hd__form form;
     bool ignore_merges; /* a word that is a token is not cut */
@@ -67,6 +83,13 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id);
 void hd__bpe_enter_merge(hd__bpe *b, int32_t rank);
 /* Adds the text as the normalizer makes it. */
 void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *to);
+
+/* Fills names and patterns from added. */
+bool hd__added_index(hd__bpe *b);
+/* The added token with these bytes, or NULL. */
+const hd__added *hd__added_find(const hd__bpe *b, const char *s, int64_t n);
+/* Which added token has the longest needle that s begins with? -1: none. */
+int32_t hd__needles_longest(const hd__needles *k, const char *s, int64_t n);
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix);
 hd_tokenizer *hd__json_load(const hd_dict *d, const char *prefix);

@@ -24,27 +24,6 @@ static const char *const model_keys[] = {"type",
                                          "merges",
                                          NULL};
 
-/* Adds an entry. In a tokenizer.json, a text that spells no bytes is taken as it is, and no word is
- * encoded as it. */
-static void add_entry(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden)
-{
-    hd__entries *e = &r->entries;
-    const size_t begin = e->bytes.len;
-    if (!hd__unspell(r->alphabet, s, n, &e->bytes)) {
-        hidden = true;
-        hd__text_cut(&e->bytes, begin);
-        hd__text_add(&e->bytes, s, (size_t)n);
-        if (r->merges.s) {
-            hd__source_fail(r, &r->f, s, n, "GPT-2's characters for bytes");
-        }
-    }
-    r->failed = r->failed || e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v);
-    if (!r->failed) {
-        int64_t length = (int64_t)(e->bytes.len - begin);
-        e->v[e->n++] = (hd__entry){id, (int64_t)begin, length, -1, hidden};
-    }
-}
-
 /* The id of the token with this text, or -1; its bytes are in r->bytes. */
 static int32_t find_token(hd__reader *r, const char *s, int64_t n)
 {
@@ -172,23 +151,6 @@ static void read_model_merges(hd__reader *r, hd__value merges)
     hd_free(pair.s);
 }
 
-/* The tokens of bytes; in a text of characters, those that name bytes, as <0x0A> does. One that
- * is not there is an error that says what was expected, unless that is NULL. */
-static void find_bytes(hd__reader *r, const char *expected)
-{
-    hd__bpe *b = r->b;
-    for (int i = 0; i < 256 && !r->failed; i++) {
-        char name[8] = {(char)i};
-        int n = b->form.words ? 1 : snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
-        b->fallback[i] = hd__bpe_find(b, name, n);
-        if (b->fallback[i] < 0 && expected) {
-            hd__token_fail(r, &r->f, name, n, expected);
-        } else if (b->fallback[i] >= 0 && n > 1) {
-            b->base.kinds[b->fallback[i]] = HD__BYTE_TOKEN;
-        }
-    }
-}
-
 static void check_empty(hd__reader *r, const char *key, hd__value v)
 {
     if (v.kind != HD__JSON_NULL && !(v.kind == HD__JSON_STRING && v.end - v.begin == 2)) {
@@ -199,10 +161,13 @@ static void check_empty(hd__reader *r, const char *key, hd__value v)
 /* What must have one value in the model. */
 static void check_model_values(hd__reader *r, const hd__value *v)
 {
-    if (v[TYPE].kind != HD__JSON_NULL && !hd__is_text(hd__text_of(r, v[TYPE]), "BPE")) {
+    if (v[TYPE].end && !hd__is_text(hd__text_of(r, v[TYPE]), "BPE")) {
         hd__value_fail(r, "model.type", v[TYPE], "BPE");
     }
-    check_empty(r, "model.dropout", v[DROPOUT]);
+    if (v[UNKNOWN].kind != HD__JSON_NULL) {
+        hd__expect_kind(r, "model.unk_token", v[UNKNOWN], HD__JSON_STRING, "a text or null");
+    }
+    hd__expect_kind(r, "model.dropout", v[DROPOUT], HD__JSON_NULL, "null");
     check_empty(r, "model.continuing_subword_prefix", v[PREFIX]);
     check_empty(r, "model.end_of_word_suffix", v[SUFFIX]);
 }
@@ -210,8 +175,11 @@ static void check_model_values(hd__reader *r, const hd__value *v)
 /* ---------------------------------------------------------------- added tokens */
 
 enum { ID, CONTENT, SPECIAL, NORMALIZED, LSTRIP, RSTRIP, SINGLE_WORD, ADDED };
-static const char *const added_keys[] = {"id",     "content", "special",     "normalized",
-                                         "lstrip", "rstrip",  "single_word", NULL};
+#define OF_ADDED "added_tokens."
+static const char *const added_names[] = {
+    OF_ADDED "id",     OF_ADDED "content", OF_ADDED "special",     OF_ADDED "normalized",
+    OF_ADDED "lstrip", OF_ADDED "rstrip",  OF_ADDED "single_word",
+};
 
 /* Adds a token to r->added, and its two texts to r->added_text. */
 static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const bool *flags)
@@ -234,43 +202,65 @@ static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const
                                          .rstrip = flags[RSTRIP]};
 }
 
+/* The id of an added token. One that is not in the vocabulary gets the next id after it, as in the
+ * package tokenizers, whatever the file says. */
+static int64_t added_id(hd__reader *r, int64_t written, const hd__text *name)
+{
+    const int64_t id = hd__id_in_vocab(r, written) ? written : r->entries.n;
+    if (id != written && !r->failed && !r->warned) {
+        hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ": it gets id %" PRId64
+                ", as in the package tokenizers: expected new tokens in the order of their ids, "
+                "which follow those of the vocabulary without a gap",
+                r->f.where, HD__CLIP(name->s, name->len), written, id);
+        r->warned = true;
+    }
+    return id;
+}
+
 /* Reads an added token. One that the vocabulary has not becomes an entry of its own, of what is
  * looked for, because the package tokenizers decodes it so. */
 static void read_added(hd__reader *r, hd__value v)
 {
     hd__value m[ADDED];
     bool flags[ADDED];
-    hd__members(r, v, added_keys, m, NULL);
-    const int64_t id = hd__integer_of(r, "added_tokens.id", m[ID]);
-    if (!r->failed && (id < 0 || id > INT32_MAX / 4)) {
-        hd__value_fail(r, "added_tokens.id", m[ID], "an id");
+    const char *keys[ADDED + 1] = {NULL};
+    for (int i = 0; i < ADDED; i++) {
+        keys[i] = added_names[i] + strlen(OF_ADDED);
     }
+    hd__members(r, v, keys, m, NULL);
+    const int64_t written = hd__id_of(r, added_names[ID], m[ID]);
     for (int i = SPECIAL; i < ADDED; i++) {
-        flags[i] = hd__flag_of(r, added_keys[i], m[i]);
+        flags[i] = hd__flag_of(r, added_names[i], m[i], false);
     }
     if (flags[SINGLE_WORD]) {
-        hd__value_fail(r, "added_tokens.single_word", m[SINGLE_WORD], "false");
+        hd__value_fail(r, added_names[SINGLE_WORD], m[SINGLE_WORD], "false");
     }
     const hd__text *t = hd__text_of(r, m[CONTENT]);
     if (m[CONTENT].kind != HD__JSON_STRING || t->len == 0) {
-        hd__value_fail(r, "added_tokens.content", m[CONTENT], "a text");
+        hd__value_fail(r, added_names[CONTENT], m[CONTENT], "a text");
     }
+    const int64_t id = added_id(r, written, t);
     keep_added(r, t->s, t->len, id, flags);
-    if (!r->failed && id >= r->n_vocab) {
+    if (!r->failed && !hd__id_in_vocab(r, id)) {
         const int64_t n = r->added[r->n_added - 1].pattern_n;
-        add_entry(r, r->added_text.s + r->added_text.len - n, n, id, true);
+        hd__entry_add(r, r->added_text.s + r->added_text.len - n, n, id, true);
     }
 }
 
-/* A token that is in the vocabulary must have its id there. */
+/* A token must come once, and if it is in the vocabulary it must have its id there. */
 static void check_added(hd__reader *r, const hd__added *a)
 {
     int64_t n;
+    if (hd__added_find(r->b, a->s, a->n) != a) {
+        r->failed = !hd__fail(HD_FORMAT, "%s: added_tokens has '%.*s' twice: expected each once",
+                              r->f.where, HD__CLIP(a->s, a->n));
+        return;
+    }
     const char *token = hd__token(&r->b->base, a->id, &n);
     bool elsewhere = find_token(r, a->s, a->n) >= 0;
     bool same =
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
-    if (!r->failed && (a->id < r->n_vocab ? !same : elsewhere)) {
+    if (!r->failed && (hd__id_in_vocab(r, a->id) ? !same : elsewhere)) {
         r->failed = !hd__fail(HD_FORMAT,
                               "%s: added_tokens has '%.*s' with id %d: expected the id that the "
                               "vocabulary gives it, or a new one",
@@ -278,12 +268,13 @@ static void check_added(hd__reader *r, const hd__added *a)
     }
 }
 
-/* What decoding knows of it. The package tokenizers skips only what normalizing has not changed. */
+/* What decoding knows of it. The package tokenizers looks up among the names of the special tokens
+ * what is looked for in a text, so it seldom skips a token that normalizing has changed. */
 static uint8_t kind_of(const hd__reader *r, const hd__added *a)
 {
-    bool same = a->n == a->pattern_n && memcmp(a->s, a->pattern, (size_t)a->n) == 0;
-    bool spaced = a->normalized && r->form.normalizer == HD__PREPEND && a->id < r->n_vocab;
-    return (uint8_t)((a->special && same ? HD__SPECIAL_TOKEN : 0) |
+    const hd__added *named = hd__added_find(r->b, a->pattern, a->pattern_n);
+    bool spaced = a->normalized && r->form.normalizer == HD__PREPEND && hd__id_in_vocab(r, a->id);
+    return (uint8_t)((named && named->special ? HD__SPECIAL_TOKEN : 0) |
                      (spaced ? HD__SPACED_TOKEN : 0));
 }
 
@@ -292,14 +283,16 @@ static void enter_added(hd__reader *r)
 {
     hd__bpe *b = r->b;
     const char *at = r->added_text.s;
-    for (int64_t i = 0; i < b->n_added && !r->failed; i++) {
+    for (int64_t i = 0; i < b->n_added; i++) {
         hd__added *a = &b->added[i];
         a->s = at;
         a->pattern = at + a->n;
         at = a->pattern + a->pattern_n;
-        check_added(r, a);
-        b->begins[a->normalized][(unsigned char)*a->pattern] = true;
-        b->base.kinds[a->id] |= kind_of(r, a);
+    }
+    r->failed = r->failed || !hd__added_index(b);
+    for (int64_t i = 0; i < b->n_added && !r->failed; i++) {
+        check_added(r, &b->added[i]);
+        b->base.kinds[b->added[i].id] |= kind_of(r, &b->added[i]);
     }
 }
 
@@ -312,8 +305,8 @@ static void read_vocab(hd__reader *r, hd__value vocab)
     hd__each w;
     hd__text_puts(&r->entries.bytes, "");
     for (hd__each_begin(r, &w, vocab); hd__each_next(r, &w);) {
-        int64_t id = hd__integer_of(r, "an id of the vocabulary", w.item);
-        add_entry(r, w.name.s, (int64_t)w.name.len, id, false);
+        int64_t id = hd__id_of(r, "an id of the vocabulary", w.item);
+        hd__entry_add(r, w.name.s, (int64_t)w.name.len, id, false);
         if (r->merges.s && hd__is_text(&w.name, "<|endoftext|>")) {
             keep_added(r, w.name.s, w.name.len, id, flags);
         }
@@ -330,10 +323,8 @@ static const char *const top_keys[] = {
 /* Makes the encoder of what was read, which then belongs to it. */
 static void encoder_from(hd__reader *r)
 {
-    const int64_t n = r->entries.n;
-    if (!r->failed && (n == 0 || n > INT32_MAX / 4)) {
-        r->failed = !hd__fail(HD_FORMAT, "%s: %" PRId64 " tokens: expected 1 to %d", r->f.where, n,
-                              INT32_MAX / 4);
+    if (!r->failed && r->entries.n == 0) {
+        r->failed = !hd__fail(HD_FORMAT, "%s: no tokens: expected 1 or more", r->f.where);
     }
     hd__bpe *b = r->failed ? NULL : hd__bpe_new(r);
     if (b) {
@@ -357,10 +348,11 @@ static void read_model(hd__reader *r, const hd__value *top)
     hd__value v[MODEL];
     hd__members(r, top[THE_MODEL], model_keys, v, "model");
     check_model_values(r, v);
-    if (v[VOCAB].kind != HD__JSON_OBJECT) {
-        hd__value_fail(r, "model.vocab", v[VOCAB], "an object");
-    }
+    hd__expect_kind(r, "model.vocab", v[VOCAB], HD__JSON_OBJECT, "an object");
     read_vocab(r, v[VOCAB]);
+    if (top[ADDED_TOKENS].end) {
+        hd__expect_kind(r, "added_tokens", top[ADDED_TOKENS], HD__JSON_ARRAY, "an array");
+    }
     for (hd__each_begin(r, &w, top[ADDED_TOKENS]); hd__each_next(r, &w);) {
         read_added(r, w.item);
     }
@@ -369,20 +361,23 @@ static void read_model(hd__reader *r, const hd__value *top)
     if (!b) {
         return;
     }
-    b->ignore_merges = hd__flag_of(r, "model.ignore_merges", v[IGNORE]);
-    b->byte_fallback = hd__flag_of(r, "model.byte_fallback", v[FALLBACK]);
-    b->fuse_unknown = hd__flag_of(r, "model.fuse_unk", v[FUSE]);
+    b->ignore_merges = hd__flag_of(r, "model.ignore_merges", v[IGNORE], true);
+    b->byte_fallback = hd__flag_of(r, "model.byte_fallback", v[FALLBACK], true);
+    b->fuse_unknown = hd__flag_of(r, "model.fuse_unk", v[FUSE], true);
     const hd__text *t = hd__text_of(r, v[UNKNOWN]);
     if (v[UNKNOWN].kind == HD__JSON_STRING && !t->failed) {
         b->unknown = find_token(r, t->s, (int64_t)t->len);
     }
-    if (!r->form.words) {
-        find_bytes(r, b->byte_fallback ? "a token for each byte, because of byte_fallback" : NULL);
+    if (b->byte_fallback && !r->form.words) {
+        hd__bytes_find(r, "a token for each byte, because of byte_fallback");
     } else if (b->byte_fallback) {
         hd__value_fail(r, "model.byte_fallback", v[FALLBACK], "false, because words are of bytes");
     }
     read_model_merges(r, v[MERGES]);
     enter_added(r);
+    if (!r->form.words) {
+        hd__bytes_mark(b);
+    }
 }
 
 /* The object that the file is. */
@@ -430,7 +425,7 @@ static void read_gpt2(hd__reader *r)
     encoder_from(r);
     if (r->b) {
         r->b->ignore_merges = true;
-        find_bytes(r, "a token for each byte");
+        hd__bytes_find(r, "a token for each byte");
         read_lines(r);
         enter_added(r);
         check_made(r);
@@ -449,6 +444,7 @@ static hd_tokenizer *from_sources(hd__reader *r, bool ok)
     }
     hd_free(r->entries.bytes.s);
     hd_free(r->entries.v);
+    hd_free(r->entries.by_id);
     hd_free(r->text.s);
     hd_free(r->bytes.s);
     if (!r->failed) {

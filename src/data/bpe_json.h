@@ -24,16 +24,20 @@ typedef struct hd__source {
 } hd__source;
 
 typedef struct hd__entry {
-    int64_t id, begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
-    int64_t by_id;        /* where the entry is whose id is this one's place; -1: not found yet */
-    bool hidden;          /* no word is encoded as it */
+    int64_t begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
+    bool hidden;      /* no word is encoded as it */
 } hd__entry;
+
+/* An id is below this, so that one mistake in a file does not take all memory. */
+enum { HD__MOST_IDS = 1 << 24 };
 
 /* The vocabulary in the file's order. */
 typedef struct hd__entries {
     hd__text bytes; /* of all tokens, one after the other */
     hd__entry *v;
     int64_t n, room;
+    int32_t *by_id;        /* where the entry of an id is, + 1; 0: the id has no token */
+    int64_t ids, ids_room; /* ids: the largest id + 1 */
 } hd__entries;
 
 typedef struct hd__reader {
@@ -50,6 +54,7 @@ typedef struct hd__reader {
     hd__text added_text; /* of each added token its text, and what is looked for */
     hd__bpe *b;
     bool failed;   /* an error stands */
+    bool warned;   /* of an added token that gets another id */
     hd__form form; /* what hd__parts_read finds */
 } hd__reader;
 
@@ -70,15 +75,24 @@ void hd__source_fail(hd__reader *r, const hd__source *f, const char *s, int64_t 
 void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64_t n,
                     const char *expected);
 
-/* A new encoder with the entries; each id of 0 .. n - 1, and each token that is not hidden, must
- * come once. NULL on failure. */
+/* Adds an entry, whose id must be a new one. In a tokenizer.json, a text that spells no bytes is
+ * taken as it is, and no word is encoded as it. */
+void hd__entry_add(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden);
+/* Is it the id of a token of the vocabulary, not of an added token alone? */
+bool hd__id_in_vocab(const hd__reader *r, int64_t id);
+/* A new encoder with the entries; each token that is not hidden must come once. NULL on failure. */
 hd__bpe *hd__bpe_new(hd__reader *r);
+/* Finds the tokens of bytes; in a text of characters, those that name bytes, as <0x0A> does. One
+ * that is not there is an error. */
+void hd__bytes_find(hd__reader *r, const char *expected);
+/* Decoding takes every token that names a byte as this byte, also where encoding does not use it. */
+void hd__bytes_mark(hd__bpe *b);
 /* Slots for n things: a power of 2 that is at least 2 n. Zeroed; *mask gets their number - 1. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
 
 /* ---------------------------------------------------------------- values */
 
-/* A value of the file; HD__JSON_NULL if it is not there. */
+/* A value of the file; HD__JSON_NULL if it is not there, and then `end` is 0. */
 typedef struct hd__value {
     hd__json_kind kind;
     size_t begin, end;
@@ -108,8 +122,12 @@ hd__value hd__member(hd__reader *r, hd__value object, const char *name);
 void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to);
 /* The same alone; valid until the next call. */
 const hd__text *hd__text_of(hd__reader *r, hd__value v);
-bool hd__flag_of(hd__reader *r, const char *key, hd__value v);
-int64_t hd__integer_of(hd__reader *r, const char *key, hd__value v);
+/* May v be null in place of true or false? If it is not there, it is false. */
+bool hd__flag_of(hd__reader *r, const char *key, hd__value v, bool null);
+int64_t hd__id_of(hd__reader *r, const char *key, hd__value v);
+/* Fails unless v is of this kind. */
+void hd__expect_kind(hd__reader *r, const char *key, hd__value v, hd__json_kind kind,
+                     const char *expected);
 /* HD_FORMAT: "hd_fn: 'file': model.type is 'WordPiece': expected BPE". */
 void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *expected);
 

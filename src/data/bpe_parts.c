@@ -35,24 +35,28 @@ static const section decoders = {
      "use_regex"},
 };
 
-/* Adds " key=value" to the description; a regular expression that is known by its name. */
+/* Adds " key=value" to the description, a text as 'value', and a regular expression that is known
+ * by its name. */
 static void describe_member(hd__reader *r, const char *key, hd__value v, hd__text *to)
 {
-    if (v.kind == HD__JSON_OBJECT) { /* pattern is {"String": text} or {"Regex": text} */
+    if (v.kind == HD__JSON_OBJECT &&
+        strcmp(key, "pattern") == 0) { /* {"String": text}, or "Regex" */
         hd__value string = hd__member(r, v, "String");
-        v = string.kind == HD__JSON_NULL ? hd__member(r, v, "Regex") : string;
+        v = string.end ? string : hd__member(r, v, "Regex");
     }
-    if (v.kind == HD__JSON_NULL) {
+    if (v.end == 0) {
         return;
     }
+    const char *quote = v.kind == HD__JSON_STRING ? "'" : "";
     const hd__text *t = hd__text_of(r, v);
     if (hd__is_text(t, hd__words_llama3.pattern)) {
         hd__text_format(to, " %s: Llama 3", key);
     } else if (hd__is_text(t, hd__words_qwen2.pattern)) {
         hd__text_format(to, " %s: Qwen 2", key);
     } else {
-        hd__text_format(to, " %s=", key);
+        hd__text_format(to, " %s=%s", key, quote);
         hd__text_add(to, t->s, t->failed ? 0 : t->len);
+        hd__text_puts(to, quote);
     }
 }
 
@@ -61,11 +65,10 @@ static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
 {
     hd__each w;
     hd__value m[MEMBERS];
-    if (v.kind == HD__JSON_NULL) {
-        return;
-    }
+    hd__expect_kind(r, s->key, v, HD__JSON_OBJECT, "an object or null");
     hd__members(r, v, s->keys, m, s->key);
     if (hd__is_text(hd__text_of(r, m[TYPE]), "Sequence")) {
+        hd__expect_kind(r, s->keys[LIST], m[LIST], HD__JSON_ARRAY, "an array");
         for (hd__each_begin(r, &w, m[LIST]); hd__each_next(r, &w);) {
             describe(r, s, w.item, to);
         }
@@ -91,16 +94,16 @@ typedef struct known {
 } known;
 
 #define LEVEL "ByteLevel add_prefix_space=false"
-#define SPLIT "Split behavior=Isolated invert=false pattern: "
-#define META "Metaspace replacement=" HD__METASPACE " prepend_scheme="
-#define SPACED "Replace pattern=  content=" HD__METASPACE ";"
-#define UNSPACED "Replace pattern=" HD__METASPACE " content= ;ByteFallback;Fuse;"
+#define SPLIT "Split behavior='Isolated' invert=false pattern: "
+#define META "Metaspace replacement='" HD__METASPACE "' prepend_scheme="
+#define SPACED "Replace pattern=' ' content='" HD__METASPACE "';"
+#define UNSPACED "Replace pattern='" HD__METASPACE "' content=' ';ByteFallback;Fuse;"
 
 static const known known_normalizers[] = {
     {"", BYTES | METASPACE, HD__AS_IS, NULL, false},
     {"NFC;", BYTES, HD__NFC, NULL, false},
     {SPACED, NORMALIZED, HD__SPACES, NULL, false},
-    {"Prepend prepend=" HD__METASPACE ";" SPACED, NORMALIZED, HD__PREPEND, NULL, false},
+    {"Prepend prepend='" HD__METASPACE "';" SPACED, NORMALIZED, HD__PREPEND, NULL, false},
     {NULL, 0, 0, NULL, false},
 };
 static const known known_pre_tokenizers[] = {
@@ -111,15 +114,15 @@ static const known known_pre_tokenizers[] = {
     {"Digits individual_digits=true;" LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, true},
     {SPLIT "Llama 3;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_llama3, false},
     {SPLIT "Qwen 2;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_qwen2, false},
-    {META "never split=false;", METASPACE, HD__NEVER, NULL, false},
-    {META "first split=false;", METASPACE, HD__FIRST, NULL, false},
-    {META "always split=false;", METASPACE, HD__ALWAYS, NULL, false},
+    {META "'never' split=false;", METASPACE, HD__NEVER, NULL, false},
+    {META "'first' split=false;", METASPACE, HD__FIRST, NULL, false},
+    {META "'always' split=false;", METASPACE, HD__ALWAYS, NULL, false},
     {NULL, 0, 0, NULL, false},
 };
 static const known known_decoders[] = {
     {"ByteLevel;", BYTES, false, NULL, false},
     {UNSPACED, NORMALIZED | METASPACE, false, NULL, false},
-    {UNSPACED "Strip content=  start=1 stop=0;", NORMALIZED | METASPACE, true, NULL, false},
+    {UNSPACED "Strip content=' ' start=1 stop=0;", NORMALIZED | METASPACE, true, NULL, false},
     {NULL, 0, 0, NULL, false},
 };
 
@@ -128,7 +131,9 @@ static const known *components(hd__reader *r, const section *s, hd__value v, con
 {
     hd__text found = {0};
     hd__text_puts(&found, "");
-    describe(r, s, v, &found);
+    if (v.kind != HD__JSON_NULL) {
+        describe(r, s, v, &found);
+    }
     r->failed = r->failed || found.failed;
     while (!r->failed && k->text && !hd__is_text(&found, k->text)) {
         k++;
@@ -161,54 +166,75 @@ void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer
 /* ---------------------------------------------------------------- the post-processor */
 
 #define SINGLE "post_processor.single"
+#define IDS "ids in post_processor.special_tokens"
 
-/* Adds the id of a special token, which is that of the vocabulary. */
-static void add_template_token(hd__reader *r, hd__value v, hd__ids *to)
+/* Adds the ids of a special token of the template. */
+static void add_template_token(hd__reader *r, hd__value name, hd__value tokens, hd__ids *to)
 {
-    const hd__text *t = hd__text_of(r, v);
-    int64_t id = r->failed ? -1 : hd__json_type.find(&r->b->base, t->s, (int64_t)t->len);
-    if (id < 0) {
-        hd__value_fail(r, "a SpecialToken of " SINGLE, v, "a token of the vocabulary");
+    hd__each w;
+    hd__expect_kind(r, "a SpecialToken of " SINGLE, name, HD__JSON_STRING, "a text");
+    hd__value token = hd__member(r, tokens, hd__text_of(r, name)->s),
+              ids = hd__member(r, token, "ids");
+    if (token.kind != HD__JSON_OBJECT) {
+        hd__value_fail(r, "a SpecialToken of " SINGLE, name,
+                       "one that post_processor.special_tokens has");
     }
-    hd__ids_add(to, id);
+    hd__expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
+    for (hd__each_begin(r, &w, ids); hd__each_next(r, &w);) {
+        const int64_t id = hd__id_of(r, IDS, w.item);
+        if (id >= r->b->base.size) {
+            hd__value_fail(r, IDS, w.item, "an id of the vocabulary");
+        }
+        hd__ids_add(to, id);
+    }
     r->failed = r->failed || to->failed;
 }
 
-/* Special tokens before and after one text, which is a Sequence. */
-static void read_template(hd__reader *r, hd__value single)
+/* Special tokens before and after one text, which is the Sequence A. */
+static void read_template(hd__reader *r, hd__value single, hd__value tokens)
 {
     hd__each w;
     int texts = 0;
     for (hd__each_begin(r, &w, single); hd__each_next(r, &w);) {
         hd__value token = hd__member(r, w.item, "SpecialToken");
         if (token.kind == HD__JSON_OBJECT) {
-            add_template_token(r, hd__member(r, token, "id"), texts ? &r->b->after : &r->b->before);
+            add_template_token(r, hd__member(r, token, "id"), tokens,
+                               texts ? &r->b->after : &r->b->before);
         } else {
-            texts += hd__member(r, w.item, "Sequence").kind == HD__JSON_OBJECT ? 1 : 2;
+            hd__value id = hd__member(r, hd__member(r, w.item, "Sequence"), "id");
+            texts += id.kind == HD__JSON_STRING && hd__is_text(hd__text_of(r, id), "A") ? 1 : 2;
         }
     }
     if (texts != 1) {
-        hd__value_fail(r, SINGLE, single, "special tokens and one Sequence");
+        hd__value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
+    }
+}
+
+static void read_processor(hd__reader *r, hd__value v)
+{
+    enum { TYPE_OF, PROCESSORS, THE_SINGLE, TOKENS, KEYS };
+    hd__each w;
+    hd__value m[KEYS];
+    hd__expect_kind(r, "post_processor", v, HD__JSON_OBJECT, "an object or null");
+    hd__members(r, v, (const char *const[]){"type", "processors", "single", "special_tokens", NULL},
+                m, NULL);
+    const hd__text *type = hd__text_of(r, m[TYPE_OF]);
+    if (hd__is_text(type, "Sequence")) {
+        hd__expect_kind(r, "post_processor.processors", m[PROCESSORS], HD__JSON_ARRAY, "an array");
+        for (hd__each_begin(r, &w, m[PROCESSORS]); hd__each_next(r, &w);) {
+            read_processor(r, w.item);
+        }
+    } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
+        read_template(r, m[THE_SINGLE], m[TOKENS]);
+    } else if (!hd__is_text(type, "ByteLevel")) {
+        hd__value_fail(r, "post_processor.type", m[TYPE_OF],
+                       "ByteLevel, one TemplateProcessing, or a Sequence of both");
     }
 }
 
 void hd__post_processor_read(hd__reader *r, hd__value v)
 {
-    hd__each w;
-    hd__value m[2];
-    if (v.kind == HD__JSON_NULL) {
-        return;
-    }
-    hd__members(r, v, (const char *const[]){"type", "processors", NULL}, m, NULL);
-    const hd__text *type = hd__text_of(r, m[0]);
-    if (hd__is_text(type, "Sequence")) {
-        for (hd__each_begin(r, &w, m[1]); hd__each_next(r, &w);) {
-            hd__post_processor_read(r, w.item);
-        }
-    } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
-        read_template(r, hd__member(r, v, "single"));
-    } else if (!hd__is_text(type, "ByteLevel")) {
-        hd__value_fail(r, "post_processor.type", m[0],
-                       "ByteLevel, one TemplateProcessing, or a Sequence of both");
+    if (v.kind != HD__JSON_NULL) {
+        read_processor(r, v);
     }
 }

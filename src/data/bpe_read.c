@@ -1,6 +1,7 @@
 /* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
 #include "data/bpe_json.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -94,21 +95,49 @@ bool hd__source_get(hd__source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* Sets by_id; each id of 0 .. n - 1 must come once. */
-static bool place_ids(hd__reader *r)
+/* The next entry gets this id. */
+static void id_take(hd__reader *r, int64_t id)
 {
     hd__entries *e = &r->entries;
-    for (int64_t i = 0; i < e->n; i++) {
-        int64_t id = e->v[i].id;
-        bool inside = id >= 0 && id < e->n;
-        if (!inside || e->v[id].by_id >= 0) {
-            return hd__fail(HD_FORMAT,
-                            "%s: id %" PRId64 "%s: expected each of 0 to %" PRId64 " once",
-                            r->f.where, id, inside ? " again" : "", e->n - 1);
-        }
-        e->v[id].by_id = i;
+    if (!hd__grow(&e->by_id, &e->ids_room, id + 1, sizeof *e->by_id)) {
+        r->failed = true;
+        return;
     }
-    return true;
+    for (; e->ids <= id; e->ids++) {
+        e->by_id[e->ids] = 0;
+    }
+    if (e->by_id[id]) {
+        r->failed =
+            !hd__fail(HD_FORMAT, "%s: id %" PRId64 " again: expected each id once", r->f.where, id);
+    }
+    e->by_id[id] = (int32_t)e->n + 1;
+}
+
+void hd__entry_add(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden)
+{
+    hd__entries *e = &r->entries;
+    const size_t begin = e->bytes.len;
+    if (!hd__unspell(r->alphabet, s, n, &e->bytes)) {
+        hidden = true;
+        hd__text_cut(&e->bytes, begin);
+        hd__text_add(&e->bytes, s, (size_t)n);
+        if (r->merges.s) {
+            hd__source_fail(r, &r->f, s, n, "GPT-2's characters for bytes");
+        }
+    }
+    r->failed = r->failed || e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v);
+    if (!r->failed) {
+        id_take(r, id);
+    }
+    if (!r->failed) {
+        e->v[e->n++] = (hd__entry){(int64_t)begin, (int64_t)(e->bytes.len - begin), hidden};
+    }
+}
+
+bool hd__id_in_vocab(const hd__reader *r, int64_t id)
+{
+    const hd__entries *e = &r->entries;
+    return id < e->ids && e->by_id[id] > 0 && e->by_id[id] <= r->n_vocab;
 }
 
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
@@ -121,18 +150,21 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
     return hd__alloc_zeroed(slots * sizeof(int32_t));
 }
 
-/* Enters the tokens in the order of their ids. */
+/* Enters the tokens in the order of their ids. An id without a token is one of no bytes. */
 static bool enter_tokens(hd__reader *r, hd__bpe *b)
 {
     const hd__entries *e = &r->entries;
-    for (int64_t id = 0, end = 0; id < e->n; id++) {
-        const hd__entry *of = &e->v[e->v[id].by_id];
-        const char *token = e->bytes.s + of->begin;
-        memcpy(b->base.bytes + end, token, (size_t)of->n);
-        end += of->n;
+    for (int64_t id = 0, end = 0; id < e->ids; id++) {
+        const hd__entry *of = e->by_id[id] ? &e->v[e->by_id[id] - 1] : NULL;
+        if (of) {
+            memcpy(b->base.bytes + end, e->bytes.s + of->begin, (size_t)of->n);
+            end += of->n;
+        } else {
+            b->base.kinds[id] = HD__NO_TOKEN;
+        }
         b->base.starts[id + 1] = end;
-        if (!of->hidden && !hd__bpe_enter(b, (int32_t)id)) {
-            hd__token_fail(r, &r->f, token, of->n, "each token once");
+        if (of && !of->hidden && !hd__bpe_enter(b, (int32_t)id)) {
+            hd__token_fail(r, &r->f, e->bytes.s + of->begin, of->n, "each token once");
             return false;
         }
     }
@@ -142,20 +174,42 @@ static bool enter_tokens(hd__reader *r, hd__bpe *b)
 hd__bpe *hd__bpe_new(hd__reader *r)
 {
     const hd__entries *e = &r->entries;
-    if (!place_ids(r)) {
-        return NULL;
-    }
     const hd__tokenizer_type *type = r->merges.s ? &hd__bpe_type : &hd__json_type;
-    hd__bpe *b = (hd__bpe *)hd__tokenizer_new(type, sizeof *b, e->n, (int64_t)e->bytes.len);
+    hd__bpe *b = (hd__bpe *)hd__tokenizer_new(type, sizeof *b, e->ids, (int64_t)e->bytes.len);
     if (!b) {
         return NULL;
     }
     b->unknown = -1;
     b->slots = hd__bpe_slots(e->n, &b->mask);
-    b->base.kinds = hd__alloc_zeroed((size_t)e->n + 1);
+    b->base.kinds = hd__alloc_zeroed((size_t)e->ids + 1);
     if (!b->slots || !b->base.kinds || !enter_tokens(r, b)) {
         hd_tokenizer_free(&b->base);
         return NULL;
     }
     return b;
+}
+
+void hd__bytes_find(hd__reader *r, const char *expected)
+{
+    hd__bpe *b = r->b;
+    for (int i = 0; i < 256 && !r->failed; i++) {
+        char name[8] = {(char)i};
+        int n = b->form.words ? 1 : snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
+        b->fallback[i] = hd__bpe_find(b, name, n);
+        if (b->fallback[i] < 0) {
+            hd__token_fail(r, &r->f, name, n, expected);
+        }
+    }
+}
+
+void hd__bytes_mark(hd__bpe *b)
+{
+    for (int64_t id = 0, n; id < b->base.size; id++) {
+        const char *s = hd__token(&b->base, id, &n);
+        if (n == 6 && memcmp(s, "<0x", 3) == 0 && (isxdigit((unsigned char)s[3]) || s[3] == '+') &&
+            isxdigit((unsigned char)s[4]) && s[5] == '>' &&
+            !(b->base.kinds[id] & HD__SPACED_TOKEN)) {
+            b->base.kinds[id] |= HD__BYTE_TOKEN;
+        }
+    }
 }

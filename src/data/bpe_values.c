@@ -121,21 +121,32 @@ void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *exp
     }
 }
 
-bool hd__flag_of(hd__reader *r, const char *key, hd__value v)
+void hd__expect_kind(hd__reader *r, const char *key, hd__value v, hd__json_kind kind,
+                     const char *expected)
 {
-    if (v.kind != HD__JSON_TRUE && v.kind != HD__JSON_FALSE && v.kind != HD__JSON_NULL) {
+    if (v.kind != kind) {
+        hd__value_fail(r, key, v, expected);
+    }
+}
+
+bool hd__flag_of(hd__reader *r, const char *key, hd__value v, bool null)
+{
+    const bool left_out = v.kind == HD__JSON_NULL && (null || v.end == 0);
+    if (v.kind != HD__JSON_TRUE && v.kind != HD__JSON_FALSE && !left_out) {
         hd__value_fail(r, key, v, "true or false");
     }
     return v.kind == HD__JSON_TRUE;
 }
 
-int64_t hd__integer_of(hd__reader *r, const char *key, hd__value v)
+int64_t hd__id_of(hd__reader *r, const char *key, hd__value v)
 {
     const hd__text *t = hd__text_of(r, v);
     hd__json number = {.s = t->s, .len = t->len};
     int64_t i = -1;
-    if (v.kind != HD__JSON_NUMBER || t->failed || !hd__json_int(&number, &i)) {
-        hd__value_fail(r, key, v, "an integer");
+    if (v.kind != HD__JSON_NUMBER || t->failed || !hd__json_int(&number, &i) || i < 0 ||
+        i >= HD__MOST_IDS) {
+        hd__value_fail(r, key, v, "an id, an integer from 0 to 16777215");
+        return 0;
     }
     return i;
 }

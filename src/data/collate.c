@@ -67,51 +67,87 @@ hd_collate_pad_options hd_collate_pad_defaults(void)
         .size = sizeof(hd_collate_pad_options), .pad_token_id = 50256, .ignore_index = -100};
 }
 
-/* The text of item i: (n,) int64. How many ids of it are no targets? */
-static hd_tensor *text_of(const hd_list *item, int64_t i, int64_t *prompt)
+/* A text, and which of its tokens are learnt: those after the prompt, or those that `learnt`
+ * marks. */
+typedef struct lesson {
+    const hd_tensor *ids;    /* (n,) int64 */
+    const hd_tensor *learnt; /* (n,) bool; NULL: there is a prompt, of no or more tokens */
+    int64_t prompt;
+} lesson;
+
+/* Is tensor k of an item what it has to be? `text` is the item's first one. */
+static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_tensor *text)
+{
+    const bool marks = k == 1 && x->dtype == HD_BOOL;
+    const bool dtype_ok = x->dtype == HD_INT64 || marks;
+    const bool shape_ok = marks ? hd__same_shape(x, text) : k == 1 ? x->numel == 1 : x->ndim == 1;
+    char expected[128] = "int64 (n,)";
+    if (k == 1) {
+        snprintf(expected, sizeof expected,
+                 "one int64, the length of the prompt, or bool %s, true where a token is learnt",
+                 HD__SHAPE(text));
+    }
+    return (shape_ok && dtype_ok) ||
+           hd__fail(dtype_ok ? HD_SHAPE : HD_DTYPE, "%s[%" PRId64 "] is %s %s: expected %s", name,
+                    k, hd_dtype_name(x->dtype), HD__SHAPE(x), expected);
+}
+
+static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
 {
     char name[40];
     snprintf(name, sizeof name, "items[%" PRId64 "]", i);
     if (!hd__list_arg(name, item) || !hd__args(name, item->len, item->items, false)) {
-        return NULL;
+        return false;
     }
     hd_tensor *const *x = item->items;
-    for (int64_t k = 0; k < item->len; k++) {
-        if (x[k]->dtype != HD_INT64 || (k ? x[k]->numel : x[k]->ndim) != 1) {
-            return hd__fail(x[k]->dtype != HD_INT64 ? HD_DTYPE : HD_SHAPE,
-                            "%s[%" PRId64 "] is %s %s: expected %s", name, k,
-                            hd_dtype_name(x[k]->dtype), HD__SHAPE(x[k]),
-                            k ? "one int64" : "int64 (n,)");
-        }
-    }
     if (item->len < 1 || item->len > 2) {
         return hd__fail(HD_VALUE,
                         "%s has %" PRId64 " tensors: expected a text, or a text and the length "
-                        "of its prompt",
+                        "of its prompt or a bool for each token",
                         name, item->len);
     }
-    *prompt = item->len == 2 ? hd__int_at(x[1], x[1]->offset) : 0;
-    if (*prompt < 0 || *prompt > x[0]->numel) {
-        return hd__fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, *prompt,
-                        x[0]->numel);
+    for (int64_t k = 0; k < item->len; k++) {
+        if (!tensor_ok(name, k, x[k], x[0])) {
+            return false;
+        }
     }
-    return x[0];
+    bool marked = item->len == 2 && x[1]->dtype == HD_BOOL;
+    int64_t prompt = item->len == 2 && !marked ? hd__int_at(x[1], x[1]->offset) : 0;
+    *t = (lesson){x[0], marked ? x[1] : NULL, prompt};
+    return (prompt >= 0 && prompt <= x[0]->numel) ||
+           hd__fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, prompt,
+                    x[0]->numel);
 }
 
-/* Writes a row of inputs and one of targets. The first end token of the targets counts. */
-static void pad(const hd_collate_pad_options *o, const hd_tensor *text, int64_t prompt,
-                int64_t width, int64_t *x, int64_t *y)
+static int64_t id_at(const hd_tensor *x, int64_t k)
+{
+    return hd__int_at(x, x->offset + k * x->strides[0]);
+}
+
+/* Is place k of a text learnt, by its marks? The end token after the text is so with the last
+ * token, unless that is an end token itself. */
+static bool is_marked(const lesson *t, int64_t end, int64_t k)
+{
+    const int64_t n = t->ids->numel;
+    return k < n ? id_at(t->learnt, k)
+                 : k == n && n > 0 && id_at(t->learnt, n - 1) && id_at(t->ids, n - 1) != end;
+}
+
+/* Writes a row of inputs and one of targets. After a prompt, the first end token counts. */
+static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
+                int64_t *y)
 {
     int64_t id = o->pad_token_id;
     bool ended = false;
     for (int64_t k = 0; k <= width; k++) {
         int64_t before = id;
-        id = k < text->numel ? hd__int_at(text, text->offset + k * text->strides[0])
-                             : o->pad_token_id;
+        id = k < t->ids->numel ? id_at(t->ids, k) : o->pad_token_id;
         if (k > 0) {
-            bool end = id == o->pad_token_id;
+            bool end = id == o->pad_token_id && k >= t->prompt;
+            bool learnt =
+                t->learnt ? is_marked(t, o->pad_token_id, k) : k >= t->prompt && !(end && ended);
             x[k - 1] = before;
-            y[k - 1] = k < prompt || (end && ended) ? o->ignore_index : id;
+            y[k - 1] = learnt ? id : o->ignore_index;
             ended |= end;
         }
     }
@@ -122,7 +158,8 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     HD__CALL("hd_collate_pad");
     HD__SCOPE_OR(NULL);
     hd_collate_pad_options d = hd_collate_pad_defaults(), *o = options ? options : &d;
-    int64_t width = 0, prompt;
+    int64_t width = 0;
+    lesson t;
     if (!hd__given("items", items) || !HD__SIZE_OK(o, "hd_collate_pad_defaults()")) {
         return NULL;
     }
@@ -133,19 +170,16 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
                         n, o->allowed_max_length);
     }
     for (int64_t i = 0; i < n; i++) {
-        const hd_tensor *text = text_of(items[i], i, &prompt);
-        if (!text) {
+        if (!lesson_of(items[i], i, &t)) {
             return NULL;
         }
-        width = text->numel > width ? text->numel : width;
+        width = t.ids->numel > width ? t.ids->numel : width;
     }
     width = o->allowed_max_length && o->allowed_max_length < width ? o->allowed_max_length : width;
     const int64_t sizes[] = {n, width};
     hd_tensor *x = hd__empty(HD_INT64, 2, sizes), *y = x ? hd__empty(HD_INT64, 2, sizes) : NULL;
-    for (int64_t i = 0; y && i < n; i++) {
-        const hd_tensor *text = text_of(items[i], i, &prompt);
-        pad(o, text, prompt, width, (int64_t *)hd__ptr(x) + i * width,
-            (int64_t *)hd__ptr(y) + i * width);
+    for (int64_t i = 0; y && i < n && lesson_of(items[i], i, &t); i++) {
+        pad(o, &t, width, (int64_t *)hd__ptr(x) + i * width, (int64_t *)hd__ptr(y) + i * width);
     }
     return y ? hd__list_return(hd_list_of(x, y)) : NULL;
 }

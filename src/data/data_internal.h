@@ -127,7 +127,8 @@ enum {
     HD__SPECIAL_TOKEN = 1,
     HD__BYTE_TOKEN = 2,
     HD__SPACED_TOKEN = 4, /* a space belongs before it */
-    HD__MADE_TOKEN = 8    /* only while files are read: a merge makes it */
+    HD__MADE_TOKEN = 8,   /* only while files are read: a merge makes it */
+    HD__NO_TOKEN = 16     /* the file has no token with this id */
 };
 
 /* The common part: the bytes of token id are bytes[starts[id] .. starts[id + 1]). */

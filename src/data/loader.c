@@ -58,6 +58,20 @@ static bool replicas_ok(const hd_loader_options *o)
                     o->batch_size, n, INT64_MAX);
 }
 
+/* Says why there is nothing to shuffle. */
+static bool nothing_to_shuffle(const hd_dataset *s)
+{
+    if (s->tokens && !s->whole) {
+        return hd__fail(HD_VALUE,
+                        "shuffle of 0 windows: found %" PRId64 " tokens, and a window of "
+                        "max_length %" PRId64 " with its target needs one more than that: use a "
+                        "longer text or a smaller max_length",
+                        s->tokens->len, s->max_length);
+    }
+    return hd__fail(HD_VALUE, "shuffle of a dataset of 0 items: expected 1 or more: give it items, "
+                              "or leave shuffle false");
+}
+
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
 {
     if (!HD__SIZE_OK(o, "hd_loader_defaults()")) {
@@ -69,8 +83,7 @@ static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
     if (!replicas_ok(o)) {
         return false;
     }
-    return !o->shuffle || s->len > 0 || o->num_replicas > 0 ||
-           hd__fail(HD_VALUE, "shuffle of 0 items: expected 1 or more");
+    return !o->shuffle || s->len > 0 || o->num_replicas > 0 || nothing_to_shuffle(s);
 }
 
 hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)

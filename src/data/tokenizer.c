@@ -146,7 +146,7 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
     int64_t n;
     const char *token = hd__token(t, id, &n);
     int kind = t->kinds ? t->kinds[id] : 0;
-    if (d->skip && (kind & HD__SPECIAL_TOKEN)) {
+    if ((d->skip && (kind & HD__SPECIAL_TOKEN)) || (kind & HD__NO_TOKEN)) {
         return;
     }
     if (kind & HD__BYTE_TOKEN) {

@@ -209,17 +209,15 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
     return hd__dict_if(ok, d);
 }
 
-/* Copies the file's tensors into the list's adapters: it must have theirs and no others. */
-static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
-                          hd_module *list)
+/* Copies the file's tensors into the list's adapters: it must have all of them. */
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *adapters)
 {
     HD_NO_GRAD;
     HD__OWN_SCOPE(scope);
-    hd_dict *d = scope ? adapter_tensors(names, list, NULL) : NULL;
-    bool ok = d;
-    for (int64_t i = 0; ok && i < hd_dict_len(d); i++) {
-        const char *name = hd_dict_name(d, i);
-        hd_tensor *to = hd_dict_get(d, name);
+    bool ok = scope;
+    for (int64_t i = 0; ok && i < hd_dict_len(adapters); i++) {
+        const char *name = hd_dict_name(adapters, i);
+        hd_tensor *to = hd_dict_get(adapters, name);
         int64_t at = hd_safetensors_find(f, name);
         const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
         const char *found =
@@ -231,13 +229,88 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
                                 "this model has it",
                                 HD__CUT(path), name, found, wanted);
     }
-    if (ok && hd_safetensors_len(f) != hd_dict_len(d)) {
-        ok = hd_error_set(HD_VALUE,
-                          "hd_lora_load: '%.*s' has %" PRId64 " tensors: expected %" PRId64
-                          ", as an adapter for this model has",
-                          HD__CUT(path), hd_safetensors_len(f), hd_dict_len(d));
+    return ok;
+}
+
+/* x as what either dtype can hold: a bfloat16 copy of a float32 weight is rounded. */
+static hd_tensor *comparable(hd_tensor *x, bool rounded)
+{
+    return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
+}
+
+/* Is tensor `at` of the file, which is no adapter's, equal to the weight that has its name? */
+static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
+{
+    const char *name = hd_safetensors_name(f, at);
+    const char *wanted = HD__SIZES(hd_ndim(weight), hd_sizes(weight));
+    const char *found = HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+    if (strcmp(found, wanted) != 0) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_lora_load: '%.*s': %s is %s: expected %s, as in this model; load "
+                            "the adapter into a model whose vocabulary was resized likewise",
+                            HD__CUT(path), name, found, wanted);
     }
-    hd_dict_free(d);
+    bool rounded =
+        hd_dtype_of(weight) == HD_BFLOAT16 || strcmp(hd_safetensors_type(f, at), "BF16") == 0;
+    hd_tensor *copy = hd_safetensors_read(f, at);
+    bool same = hd_equal(comparable(copy, rounded), comparable(weight, rounded));
+    return same || hd_error_set(HD_VALUE,
+                                "hd_lora_load: '%.*s': %s is another weight than this model has: "
+                                "expected a copy, because heed loads no modules_to_save",
+                                HD__CUT(path), name);
+}
+
+/* The weight of the model that `name` in the file is a copy of; NULL: none is. Of a module with an
+ * adapter, peft calls it base_layer.weight. */
+static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
+{
+    static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
+    const size_t n = strlen(prefix);
+    const char *own = strncmp(name, prefix, n) == 0 ? name + n : name, *at = strstr(own, layer);
+    hd__text text = {0};
+    hd__text_add(&text, own, at ? (size_t)(at - own) : strlen(own));
+    hd__text_puts(&text, at ? at + strlen(layer) - 1 : "");
+    bool known = !text.failed && hd_dict_kind_of(weights, text.s) == HD_DICT_TENSOR;
+    hd_tensor *weight = known ? hd_dict_get(weights, text.s) : NULL;
+    hd_free(text.s);
+    return weight;
+}
+
+/* peft writes copies of the model's weights beside the adapters, such as those of an lm_head with
+ * an adapter and of resized embeddings. They are compared and passed over; the file may have
+ * nothing else. */
+static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
+                              hd_module *m)
+{
+    HD_NO_GRAD;
+    hd_dict *weights = hd_module_state_dict(m);
+    bool ok = weights;
+    for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
+        HD__OWN_SCOPE(scope);
+        const char *name = hd_safetensors_name(f, i);
+        bool adapter = hd_dict_kind_of(adapters, name) != HD_DICT_MISSING;
+        hd_tensor *weight = adapter ? NULL : copied_weight(weights, name);
+        if (weight) {
+            ok = scope && same_weight(path, f, i, weight);
+        } else if (!adapter) {
+            ok = hd_error_set(HD_VALUE,
+                              "hd_lora_load: '%.*s' has %s: expected the adapters of "
+                              "target_modules, and copies of this model's weights",
+                              HD__CUT(path), name);
+        }
+    }
+    hd_dict_free(weights);
+    return ok;
+}
+
+/* Fills the list's adapters from a file for m. */
+static bool read_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list, hd_module *m)
+{
+    hd_dict *adapters = adapter_tensors(names, list, NULL);
+    bool ok =
+        adapters && fill_adapters(path, f, adapters) && others_are_copies(path, f, adapters, m);
+    hd_dict_free(adapters);
     return ok;
 }
 
@@ -266,7 +339,8 @@ static bool lora_put(const char *function, hd_module *m, const hd_lora_options *
     hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
     bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
     hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
-    bool ok = list && (!path || fill_adapters(path, f, names, list)) && lora_attach(m, names, list);
+    bool ok =
+        list && (!path || read_adapters(path, f, names, list, m)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
         ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
     }

@@ -30,13 +30,47 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
+/* Writes a file of the folder, which messages name by its later path. */
+static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
+{
+    hd__whole w;
+    hd__text path = {0}, shown = {0};
+    bool ok = hd__path_of(f->hidden, name, &path) && hd__path_of(f->path, name, &shown);
+    if (ok) {
+        hd__whole_begin(&w, f->function, path.s, shown.s);
+        hd__whole_add(&w, bytes, n);
+        ok = hd__whole_end(&w, true);
+    }
+    hd_free(path.s);
+    hd_free(shown.s);
+    return ok;
+}
+
+/* The standing error gets f's function and path in place of hd_save_safetensors and the hidden
+ * directory. Returns false. */
+static bool error_of_folder(const hd__folder *f)
+{
+    const hd_code code = hd_error_code();
+    const char *at = strstr(hd_error_message(), f->hidden);
+    hd__text message = {0};
+    if (at) {
+        hd__text_format(&message, "%s: '%s%s", f->function, f->path, at + strlen(f->hidden));
+    }
+    if (at && !message.failed) {
+        hd_error_clear();
+        hd_error_set(code, "%s", message.s);
+    }
+    hd_free(message.s);
+    return false;
+}
+
 bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
 {
     hd__text path = {0};
-    bool ok = !config->failed && hd__path_of(f->hidden, f->names[0], &path) &&
-              hd__whole_write(f->function, path.s, config->s, config->len) &&
+    bool ok = !config->failed && file_write(f, f->names[0], config->s, config->len) &&
               hd__path_of(f->hidden, f->names[1], &path) &&
-              hd_dict_set_string(tensors, "format", "pt") && hd_save_safetensors(path.s, tensors);
+              hd_dict_set_string(tensors, "format", "pt");
+    ok = ok && (hd_save_safetensors(path.s, tensors) || error_of_folder(f));
     hd_free(path.s);
     return ok;
 }
@@ -54,11 +88,11 @@ static bool convert(hd_dict *weights, hd_dtype d)
     return ok;
 }
 
-static bool copy_file(const char *from, const char *path)
+static bool copy_file(const hd__folder *f, const char *from, const char *name)
 {
     size_t n;
     char *bytes = hd__whole_read(function, from, MOST, &n);
-    bool ok = bytes && hd__whole_write(function, path, bytes, n);
+    bool ok = bytes && file_write(f, name, bytes, n);
     hd_free(bytes);
     return ok;
 }
@@ -74,7 +108,7 @@ static bool write_files(hd__folder *f)
     const hd__model *m = ((const saving *)f->user)->m;
     const hd_save_pretrained_options *o = ((const saving *)f->user)->o;
     hd__config c = m->config;
-    hd__text to = {0}, from = {0}, config = {0};
+    hd__text from = {0}, config = {0};
     hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
     *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) =
         weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
@@ -82,12 +116,10 @@ static bool write_files(hd__folder *f)
     bool ok = weights && convert(weights, o->dtype) && hd__files_write(f, &config, weights);
     for (int i = COPIED; ok && o->source && files[i]; i++) {
         int found = hd__look_for(function, o->source, files[i], &from);
-        ok = found == 0 ||
-             (found > 0 && hd__path_of(f->hidden, files[i], &to) && copy_file(from.s, to.s));
+        ok = found == 0 || (found > 0 && copy_file(f, from.s, files[i]));
     }
     hd_dict_free(weights);
     hd_free(config.s);
-    hd_free(to.s);
     hd_free(from.s);
     return ok;
 }

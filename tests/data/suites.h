@@ -14,7 +14,8 @@
 #define SUITES(X)                                                                                  \
     X(generator)                                                                                   \
     X(tokens)                                                                                      \
-    X(windows) X(loader) X(own) X(replicas) X(tokenizers) X(bpe) X(model_files) X(memory) X(atomic)
+    X(windows)                                                                                     \
+    X(loader) X(own) X(replicas) X(tokenizers) X(bpe) X(model_files) X(added) X(memory) X(atomic)
 SUITES(DECLARE_SUITE)
 
 /* The cases of tests/golden/data.txt, which live as long as the program. */

@@ -182,19 +182,19 @@ static hd_tokenizer *from_texts(const char *more, const char *merges)
 #define TWO "two tokens of the vocabulary, which are a third one together"
 
 /* %s: the path of the file that is wrong */
+#define ID "expected an id, an integer from 0 to 16777215"
+
 static const struct {
     const char *more, *merges, *message;
 } bad[] = {
     {"", "", "vocab.json': line 2, column 2613: found the end: expected ',' or '}'"},
     {"} x", "", "vocab.json': line 2, column 2615: found 'x': expected the end"},
-    {", \"ab\": 1e2}", "a b", "vocab.json': an id of the vocabulary is '1e2': expected an integer"},
-    {", \"ab\": \"256\"}", "a b",
-     "vocab.json': an id of the vocabulary is '256': expected an integer"},
-    {", \"ab\": [256]}", "a b",
-     "vocab.json': an id of the vocabulary is an array: expected an integer"},
-    {", \"ab\": 257}", "a b", "vocab.json': id 257: expected each of 0 to 256 once"},
-    {", \"ab\": -1}", "a b", "vocab.json': id -1: expected each of 0 to 256 once"},
-    {", \"ab\": 65}", "a b", "vocab.json': id 65 again: expected each of 0 to 256 once"},
+    {", \"ab\": 1e2}", "a b", "vocab.json': an id of the vocabulary is '1e2': " ID},
+    {", \"ab\": \"256\"}", "a b", "vocab.json': an id of the vocabulary is '256': " ID},
+    {", \"ab\": [256]}", "a b", "vocab.json': an id of the vocabulary is an array: " ID},
+    {", \"ab\": 16777216}", "a b", "vocab.json': an id of the vocabulary is '16777216': " ID},
+    {", \"ab\": -1}", "a b", "vocab.json': an id of the vocabulary is '-1': " ID},
+    {", \"ab\": 65}", "a b", "vocab.json': id 65 again: expected each id once"},
     {", \"a\": 256}", "", "vocab.json': 'a': expected each token once"},
     {", \"<|endoftext|>\": 256, \"<|endoftext|>\": 257}", "",
      "vocab.json': '<|endoftext|>': expected each token once"},
@@ -338,7 +338,7 @@ START_TEST(files_that_cannot_be_read)
     ck_error(HD_FORMAT, want);
     const char *few = file_of("few.json", "{}", 2);
     ck_assert_ptr_null(hd_tokenizer_bpe(few, empty));
-    snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s': 0 tokens: expected 1 to 536870911", few);
+    snprintf(want, sizeof want, "hd_tokenizer_bpe: '%s': no tokens: expected 1 or more", few);
     ck_error(HD_FORMAT, want);
     const char *one = file_of("one.json", "{\"a\": 0}", 8);
     ck_assert_ptr_null(hd_tokenizer_bpe(one, empty));

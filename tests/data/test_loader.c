@@ -135,6 +135,16 @@ START_TEST(batches_outlive_the_loader)
 }
 END_TEST
 
+static hd_list *no_item(int64_t i, void *user)
+{
+    (void)i, (void)user;
+    return NULL;
+}
+
+#define NO_ITEMS                                                                                   \
+    "hd_loader_new: shuffle of a dataset of 0 items: expected 1 or more: give it items, or leave " \
+    "shuffle false"
+
 START_TEST(an_empty_dataset)
 {
     hd_loader *l = loader_of(0, 2, false, false, NULL);
@@ -144,7 +154,20 @@ START_TEST(an_empty_dataset)
     ck_assert_int_eq(hd_loader_epoch(l), 2);
     hd_loader_free(l);
     ck_assert_ptr_null(loader_of(0, 2, true, false, NULL));
-    ck_error(HD_VALUE, "hd_loader_new: shuffle of 0 items: expected 1 or more");
+    ck_error(HD_VALUE, "hd_loader_new: shuffle of 0 windows: found 1 tokens, and a window of "
+                       "max_length 1 with its target needs one more than that: use a longer text "
+                       "or a smaller max_length");
+    hd_loader_options o = hd_loader_defaults();
+    o.shuffle = true;
+    hd_dataset *s = hd_dataset_new(0, no_item, NULL, NULL), *parts[2];
+    ck_assert_ptr_null(hd_loader_new(s, &o));
+    ck_error(HD_VALUE, NO_ITEMS);
+    ck_assert(hd_random_split(s, 2, (int64_t[]){0, 0}, NULL, parts));
+    ck_assert_ptr_null(hd_loader_new(parts[0], &o));
+    ck_error(HD_VALUE, NO_ITEMS);
+    hd_dataset_free(parts[0]);
+    hd_dataset_free(parts[1]);
+    hd_dataset_free(s);
 }
 END_TEST
 

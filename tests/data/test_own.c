@@ -309,8 +309,18 @@ START_TEST(a_collate_makes_the_batch)
 END_TEST
 
 typedef struct texts {
-    const golden_record *tokens, *lengths, *prompts;
+    const golden_record *tokens, *lengths, *prompts, *learnt; /* learnt: NULL, there are prompts */
 } texts;
+
+/* Which of the text's tokens are learnt: (n,) bool */
+static hd_tensor *marks_of(const texts *t, int64_t at, int64_t n)
+{
+    hd_tensor *marks = hd_zeros(HD_BOOL, n);
+    for (int64_t k = 0; k < n; k++) {
+        ((bool *)hd_data_mut(marks))[k] = t->learnt->i[at + k];
+    }
+    return marks;
+}
 
 static hd_list *text(int64_t i, void *user)
 {
@@ -319,8 +329,11 @@ static hd_list *text(int64_t i, void *user)
     for (int64_t k = 0; k < i; k++) {
         at += t->lengths->i[k];
     }
-    hd_tensor *ids = hd_from_data(HD_INT64, t->tokens->i + at, t->lengths->i[i]);
-    int64_t prompt = t->prompts->i[i];
+    int64_t n = t->lengths->i[i], prompt = t->prompts->i[i];
+    hd_tensor *ids = hd_from_data(HD_INT64, t->tokens->i + at, n);
+    if (t->learnt) {
+        return hd_list_of(ids, marks_of(t, at, n));
+    }
     hd_tensor *length = i % 2 ? number(prompt) : hd_full(HD_INT64, prompt, 1);
     return prompt ? hd_list_of(ids, length) : hd_list_of(ids);
 }
@@ -328,7 +341,8 @@ static hd_list *text(int64_t i, void *user)
 static void check_pad(const golden_case *c)
 {
     HD_SCOPE;
-    texts t = {golden_get(c, "tokens"), golden_get(c, "lengths"), golden_get(c, "prompts")};
+    texts t = {golden_get(c, "tokens"), golden_get(c, "lengths"), golden_get(c, "prompts"),
+               golden_get(c, "learnt")};
     hd_collate_pad_options p = hd_collate_pad_defaults();
     p.pad_token_id = golden_int(c, "pad_token_id", 0);
     p.ignore_index = golden_int(c, "ignore_index", 0);
@@ -362,12 +376,12 @@ START_TEST(pads_as_the_book)
             cases++;
         }
     }
-    ck_assert_int_eq(cases, 12);
+    ck_assert_int_eq(cases, 18);
     ck_assert_int_eq(hd_bytes_live(), 0);
 }
 END_TEST
 
-/* ids that do not lie side by side, and a batch that outlives its items */
+/* ids and marks that do not lie side by side, and a batch that outlives its items */
 START_TEST(pads_strided_ids)
 {
     hd_list *batch;
@@ -380,6 +394,10 @@ START_TEST(pads_strided_ids)
     }
     ck_elements(hd_list_get(batch, 0), 1, 3, 5);
     ck_elements(hd_list_get(batch, 1), 3, 5, 50256);
+    hd_tensor *ids = hd_arange(0, 3, 1);
+    hd_tensor *six = hd_from_data(HD_BOOL, ((bool[]){true, true, false, false, true, true}), 6);
+    hd_list *item = hd_list_of(ids, hd__alias(six, 1, (int64_t[]){3}, (int64_t[]){2}, 1));
+    ck_elements(hd_list_get(hd_collate_pad(&item, 1, NULL), 1), -100, 2, 50256);
 }
 END_TEST
 
@@ -493,7 +511,8 @@ static const struct {
     {window, sum_up, HD_VALUE,
      "hd_loader_next: a batch of 3 tensors: expected 2, input and target"},
     {two_and_two, hd_collate_pad, HD_SHAPE,
-     "hd_collate_pad: items[0][1] is int64 (2,): expected one int64"},
+     "hd_collate_pad: items[0][1] is int64 (2,): expected one int64, the length of the prompt, or "
+     "bool (2,), true where a token is learnt"},
 };
 
 START_TEST(errors_travel)
@@ -634,21 +653,31 @@ static hd_list *padded(hd_list *item)
     return hd_collate_pad((hd_list *[]){hd_list_of(hd_arange(0, 3, 1)), item}, 2, NULL);
 }
 
+#define SECOND "one int64, the length of the prompt, or bool (3,), true where a token is learnt"
+
 START_TEST(refuses_items)
 {
     hd_tensor *ids = hd_arange(0, 3, 1); /* (3,) */
     ck_assert_ptr_null(padded(hd_list_n(0, NULL)));
     ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected a text, or a text and the "
-                       "length of its prompt");
+                       "length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(1), number(2))));
     ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected a text, or a text and the "
-                       "length of its prompt");
+                       "length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_FLOAT32, 3))));
     ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is float32 (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_INT64, 1, 3))));
     ck_error(HD_SHAPE, "hd_collate_pad: items[1][0] is int64 (1, 3): expected int64 (n,)");
+    ck_assert_ptr_null(padded(hd_list_of(ids, hd_zeros(HD_FLOAT32, 3))));
+    ck_error(HD_DTYPE, "hd_collate_pad: items[1][1] is float32 (3,): expected " SECOND);
+    ck_assert_ptr_null(padded(hd_list_of(ids, hd_zeros(HD_INT64, 3))));
+    ck_error(HD_SHAPE, "hd_collate_pad: items[1][1] is int64 (3,): expected " SECOND);
     ck_assert_ptr_null(padded(hd_list_of(ids, hd_zeros(HD_BOOL, 1))));
-    ck_error(HD_DTYPE, "hd_collate_pad: items[1][1] is bool (1,): expected one int64");
+    ck_error(HD_SHAPE, "hd_collate_pad: items[1][1] is bool (1,): expected " SECOND);
+    ck_assert_ptr_null(padded(hd_list_of(ids, hd_zeros(HD_BOOL, 1, 3))));
+    ck_error(HD_SHAPE, "hd_collate_pad: items[1][1] is bool (1, 3): expected " SECOND);
+    ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_BOOL, 3))));
+    ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is bool (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(4))));
     ck_error(HD_VALUE, "hd_collate_pad: items[1][1] is 4: expected 0 to 3");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(-1))));

@@ -300,7 +300,7 @@ static const char *check_again(const scenario *s, bool done)
     if (after.hash != new_hash) {
         return wrong("afterwards it succeeds without a fault, and the files are not the new ones");
     }
-    if (s->checkpoint && after.hidden > 0 && (!done || s->again)) {
+    if (after.hidden > 0 && (!done || s->again)) {
         return wrong("afterwards '%s' is still there", after.names[0]);
     }
     return NULL;

@@ -610,7 +610,7 @@ const scenario scenarios[] = {
     {"checkpoint_remove, what is left", left_over, remove_checkpoint, is_removed, "'c", false, true,
      NULL},
 #ifdef HAVE_HF
-    {"lora_save", NULL, save_adapter, load_adapter, NULL, false, true, NULL},
+    {"lora_save", NULL, save_adapter, load_adapter, "'x", false, true, NULL},
     {"lora_load", old_adapter, load_adapter, NULL, "'x/", true, false, NULL},
 #endif
 #ifdef HAVE_CONFIG

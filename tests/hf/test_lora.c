@@ -526,11 +526,87 @@ START_TEST(configurations_that_are_refused)
 }
 END_TEST
 
+/* Loads the adapter into m; its file has one tensor more. */
+static bool load_with(hd_module *m, const char *name, hd_tensor *x)
+{
+    char path[300];
+    const char *folder =
+        folder_with("{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": 6, \"target_modules\": "
+                    "\"all-linear\"}");
+    snprintf(path, sizeof path, "%s/adapter_model.safetensors", folder);
+    hd_dict *d = hd_load_safetensors(path, NULL);
+    ck_assert(hd_dict_set(d, name, x) && hd_save_safetensors(path, d));
+    hd_dict_free(d);
+    bool ok = hd_lora_load(m, folder);
+    remove_adapter(folder);
+    return ok;
+}
+
+#define HEAD "base_model.model.head.base_layer.weight"
+
+/* peft writes such copies for an lm_head with an adapter, and for resized embeddings. */
+START_TEST(copies_of_the_models_weights)
+{
+    HD_SCOPE;
+    hd_module *m = golden_tiny();
+    hd_tensor *exact = hd_clone(hd_detach(hd_module_get_parameter(m, "head.weight")));
+    ck_assert_msg(load_with(m, HEAD, exact), "%s", hd_error_message());
+    ck_near(hd_forward(m, of("x", "")), of("unmerged", ""), 1e-5);
+    done(m);
+    m = golden_tiny();
+    ck_assert_msg(load_with(m, HEAD, hd_to(exact, HD_BFLOAT16)), "%s", hd_error_message());
+    done(m);
+    m = golden_tiny();
+    hd_tensor *attn = hd_detach(hd_module_get_parameter(m, "block.c_attn.weight"));
+    ck_assert_msg(load_with(m, "base_model.model.block.c_attn.weight", attn), "%s",
+                  hd_error_message());
+    done(m);
+}
+END_TEST
+
+static void ck_refused(const char *name, hd_tensor *x, hd_code code, const char *message)
+{
+    char want[500];
+    hd_module *m = golden_tiny();
+    ck_assert(!load_with(m, name, x));
+    snprintf(want, sizeof want, "hd_lora_load: '%s/adapter_model.safetensors'%s",
+             temporary("given"), message);
+    ck_error(code, want);
+    ck_assert_str_eq(hd_module_get(m, "head")->type->name, "Linear"); /* nothing has changed */
+    done(m);
+}
+
+START_TEST(tensors_that_are_no_copies)
+{
+    HD_SCOPE;
+    hd_module *m = golden_tiny();
+    hd_tensor *head =
+        hd_clone(hd_detach(hd_module_get_parameter(m, "head.weight"))); /* (out, in) */
+    done(m);
+    int64_t out = hd_size(head, 0), in = hd_size(head, 1);
+    char message[400];
+    snprintf(message, sizeof message,
+             ": " HEAD " is (%d, %d): expected (%d, %d), as in this model; load the adapter into a "
+             "model whose vocabulary was resized likewise",
+             (int)out + 8, (int)in, (int)out, (int)in);
+    ck_refused(HEAD, hd_zeros(HD_FLOAT32, out + 8, in), HD_SHAPE, message);
+    ck_refused(HEAD, hd_add_scalar(head, 0.01), HD_VALUE,
+               ": " HEAD " is another weight than this model has: expected a copy, because heed "
+               "loads no modules_to_save");
+    ck_refused("base_model.model.score.weight", head, HD_VALUE,
+               " has base_model.model.score.weight: expected the adapters of target_modules, and "
+               "copies of this model's weights");
+    ck_refused("base_model.model.head.lora_magnitude_vector", head, HD_VALUE,
+               " has base_model.model.head.lora_magnitude_vector: expected the adapters of "
+               "target_modules, and copies of this model's weights");
+}
+END_TEST
+
 START_TEST(adapters_for_another_model)
 {
     ck_config("{" BASIC "\"target_modules\": [\"c_fc\"]}", HD_VALUE,
-              "adapter_model.safetensors' has 8 tensors: expected 2, as an adapter for this model "
-              "has");
+              "adapter_model.safetensors' has base_model.model.block.c_attn.lora_A.weight: "
+              "expected the adapters of target_modules, and copies of this model's weights");
     ck_config("{\"peft_type\": \"LORA\", \"r\": 3, \"target_modules\": \"all-linear\"}", HD_SHAPE,
               "adapter_model.safetensors': base_model.model.block.c_attn.lora_A.weight is (2, 4): "
               "expected (3, 4), as an adapter for this model has it");
@@ -656,6 +732,8 @@ Suite *suite_lora(void)
         configurations_that_are_refused,
         adapters_for_another_model,
         missing_files,
+        copies_of_the_models_weights,
+        tensors_that_are_no_copies,
         options_that_are_refused,
         the_wrong_time,
     };

@@ -57,6 +57,34 @@ START_TEST(loads_again)
 }
 END_TEST
 
+/* The messages name the function that was called, and the folder as it was given. */
+START_TEST(a_full_disk)
+{
+    char want[600];
+    const char *folder = temporary("full");
+    hd_module *m = golden_model("gpt2");
+    limit_file_size(10000);
+    ck_assert(!hd_save_pretrained(m, folder, NULL));
+    snprintf(want, sizeof want,
+             "hd_save_pretrained: '%s/model.safetensors': cannot write: File too large", folder);
+    ck_error(HD_IO, want);
+    limit_file_size(10);
+    ck_assert(!hd_save_pretrained(m, folder, NULL));
+    snprintf(want, sizeof want,
+             "hd_save_pretrained: '%s/config.json': cannot write: File too large", folder);
+    ck_error(HD_IO, want);
+    limit_file_size(1000);
+    ck_assert(hd_lora_apply(m, NULL));
+    ck_assert(!hd_lora_save(m, folder));
+    snprintf(want, sizeof want,
+             "hd_lora_save: '%s/adapter_model.safetensors': cannot write: File too large", folder);
+    ck_error(HD_IO, want);
+    limit_file_size(0);
+    ck_assert_int_eq(files_in_folder(), 0);
+    hd_module_free(m);
+}
+END_TEST
+
 /* Writes another text in the place of one that config.json has. */
 static void change_config(const char *folder, const char *text, const char *other)
 {
@@ -370,7 +398,8 @@ END_TEST
 
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses, end_tokens, another_head_and_adapters_are_not_saved,
+    const TTest *const tests[] = {refuses, end_tokens, a_full_disk,
+                                  another_head_and_adapters_are_not_saved,
                                   learning_does_not_change_the_file};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");

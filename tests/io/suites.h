@@ -35,9 +35,6 @@ bool as_nobody(void);
 /* The name of the only directory here that begins with ".heed-". */
 void left_over(char name[256]);
 
-/* From here to the test's end no file grows beyond this many bytes; 0 lifts the limit. */
-void limit_file_size(size_t n);
-
 /* ---------------------------------------------------------------- golden cases (golden_case.c) */
 
 typedef struct golden_tensor {

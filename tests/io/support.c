@@ -1,7 +1,5 @@
 /* support.c - safetensors files, and what stands in the way of files. */
 #include <dirent.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "suites.h"
@@ -36,15 +34,6 @@ bool as_nobody(void)
 {
     enum { NOBODY = 65534 };
     return geteuid() != 0 || seteuid(NOBODY) == 0;
-}
-
-void limit_file_size(size_t n)
-{
-    struct rlimit limit;
-    signal(SIGXFSZ, SIG_IGN); /* so that the write fails with EFBIG instead */
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = n ? n : limit.rlim_max;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 void left_over(char name[256])

@@ -3,10 +3,12 @@
  * and no other. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "suites.h"
 
@@ -211,24 +213,54 @@ START_TEST(the_longest_name)
 }
 END_TEST
 
-/* The files that a killed process left, whose number this process has now. */
-START_TEST(temporary_names_in_use)
+/* Begins to write a file, and is killed; its unfinished file stays. */
+static void killed_save(const char *path)
 {
-    enum { N = 8 };
-    char name[64];
-    for (int i = 0; i < N; i++) {
-        snprintf(name, sizeof name, ".heed-%ld-%d.tmp", (long)getpid(), i);
-        write_file(name, "left", 4);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        hd__whole file;
+        hd__whole_begin(&file, "test", path, NULL);
+        hd__whole_add(&file, "some", 4);
+        kill(getpid(), SIGKILL);
     }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+START_TEST(what_a_killed_process_left)
+{
+    char name[256];
+    killed_save("x");
+    ck_assert_int_eq(files_in("."), 1);
+    save_ones("y", 3);
+    ck_assert_int_eq(files_in("."), 2); /* that of x is not y's */
+    killed_save("x");
+    ck_assert_int_eq(files_in("."), 2);
     save_ones("x", 3);
-    ck_assert_int_eq(files_in("."), N + 1);
-    for (int i = 0; i < N; i++) {
-        size_t n;
-        snprintf(name, sizeof name, ".heed-%ld-%d.tmp", (long)getpid(), i);
-        char *bytes = read_file(name, &n);
-        ck_assert_str_eq(bytes, "left");
-        free(bytes);
-    }
+    ck_assert_int_eq(files_in("."), 2);
+    killed_save("x");
+    left_over(name);
+    ck_assert_int_eq(remove(name), 0);
+    ck_assert_int_eq(mkdir(name, 0777), 0); /* a directory of that name stays */
+    save_ones("x", 3);
+    ck_assert_int_eq(files_in("."), 3);
+}
+END_TEST
+
+START_TEST(what_a_living_process_writes)
+{
+    hd__whole file;
+    hd__whole_begin(&file, "test", "x", NULL);
+    hd__whole_add(&file, "some", 4);
+    save_ones("x", 3);
+    ck_assert_int_eq(files_in("."), 2);
+    ck_assert(hd__whole_end(&file, true));
+    ck_assert_int_eq(files_in("."), 1);
+    size_t n;
+    char *bytes = read_file("x", &n);
+    ck_assert_uint_eq(n, 4);
+    free(bytes);
 }
 END_TEST
 
@@ -339,7 +371,8 @@ Suite *suite_files(void)
         only_regular_files_are_replaced,
         nothing_is_saved_while_an_error_stands,
         the_longest_name,
-        temporary_names_in_use,
+        what_a_killed_process_left,
+        what_a_living_process_writes,
         paths,
         a_file_is_made_with_the_umask,
         out_of_memory,

@@ -17,7 +17,7 @@ static inline void comma_locale(void)
         }
     }
     setlocale(LC_ALL, "C");
-    printf("skipped: a locale with a decimal comma (none is installed)\n");
+    printf("skipped: there is no locale with a decimal comma (packages: locales-all)\n");
 }
 
 #endif

@@ -4,9 +4,11 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,4 +123,13 @@ void ck_file(const char *path, const char *wanted)
     char *text = read_file(path, &n);
     ck_assert_str_eq(text, wanted);
     free(text);
+}
+
+void limit_file_size(size_t n)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN); /* so that the write fails with EFBIG instead */
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = n ? n : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

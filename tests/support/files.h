@@ -23,5 +23,7 @@ const char *file_of(const char *name, const void *bytes, size_t n); /* in the fo
 void write_file_at(const char *path, int64_t at, const void *bytes, size_t n);
 char *read_file(const char *path, size_t *n);       /* ended by a zero; free() */
 void ck_file(const char *path, const char *wanted); /* holds exactly this text */
+/* From here on no file of the process grows beyond n bytes, as on a full disk; 0: no limit. */
+void limit_file_size(size_t n);
 
 #endif

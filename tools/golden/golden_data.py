@@ -101,26 +101,38 @@ def windows_case(w, o):
     w.ints("targets", sum((y for _, y in windows.pairs), []))
 
 
-def collate(texts, prompts, pad_token_id, ignore_index, allowed_max_length):
-    """custom_collate_fn of listing 7.5, and of exercise 7.2, of the same book; 0: no prompt, any length"""
+def learnt_targets(text, longest, prompt, marks, end):
+    """Which targets are learnt. After a prompt the end token is learnt once. Marks say it for each token, and the
+    end token that is added is learnt if the last token is, and is not an end token itself."""
+    padded = text + [end] * (longest - len(text))
+    if marks is None:
+        learnt = [k >= prompt for k in range(longest)]
+        ends = [k for k in range(1, longest) if learnt[k] and padded[k] == end]
+        return [learnt[k] and k not in ends[1:] for k in range(1, longest)]
+    added = len(text) > 0 and marks[-1] and text[-1] != end
+    return (list(marks) + [added] + [False] * longest)[1:longest]
+
+
+def collate(texts, prompts, marks, pad_token_id, ignore_index, allowed_max_length):
+    """custom_collate_fn of listing 7.5, and of exercise 7.2, of the same book, which also learns the end of an answer
+    whose prompt has an end token; 0: no prompt, any length"""
     longest = max(len(text) for text in texts) + 1
     rows = []
-    for text, prompt in zip(texts, prompts):
+    for text, prompt, own in zip(texts, prompts, marks):
         padded = torch.tensor(text + [pad_token_id] * (longest - len(text)))
-        inputs, targets = padded[:-1], padded[1:].clone()
-        ends = (targets == pad_token_id).nonzero().flatten()
-        targets[ends[1:]] = ignore_index
-        targets[:max(prompt - 1, 0)] = ignore_index
-        rows.append((inputs, targets))
+        learnt = torch.tensor(learnt_targets(text, longest, prompt, own, pad_token_id), dtype=torch.bool)
+        rows.append((padded[:-1], padded[1:].where(learnt, ignore_index)))
     cut = allowed_max_length or longest
     return [torch.stack(column)[:, :cut] for column in zip(*rows)]
 
 
 def pad_case(w, o):
-    ids, texts = iter(o["tokens"]), []
+    ids, learnt, texts, marks = iter(o["tokens"]), iter(o.get("learnt", [])), [], []
     for n in o["lengths"]:
         texts.append(list(itertools.islice(ids, n)))
-    inputs, targets = collate(texts, o["prompts"], o["pad_token_id"], o["ignore_index"], o["allowed_max_length"])
+        marks.append(list(itertools.islice(learnt, n)) if "learnt" in o else None)
+    inputs, targets = collate(texts, o["prompts"], marks, o["pad_token_id"], o["ignore_index"],
+                              o["allowed_max_length"])
     w.ints("shape", list(inputs.shape))
     w.ints("inputs", inputs.flatten().tolist())
     w.ints("targets", targets.flatten().tolist())

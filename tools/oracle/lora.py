@@ -5,8 +5,13 @@ usage: python tools/oracle/lora.py --library build/src/libheed.so --hf build/src
 
 Each of N rounds (200) makes one model of Linear modules on both sides, of random sizes. heed and peft draw adapters of
 random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
-the folder: outputs, gradients of A and B and merged outputs must be within 1e-5 of the largest. Prints what was compared
-and the largest differences; the status is 1 if one is above.
+the folder: outputs, gradients of A and B and merged outputs must be within 1e-5 of the largest.
+
+Then N / 2 rounds take a small Llama model, whose adapter peft saves with copies of weights beside it: lm_head may be a
+target, and the embeddings may be resized. heed's logits must be those of peft. Where the model of heed has embeddings of
+another size, or a module was saved with modules_to_save, heed must refuse the adapter and name the tensor or the key.
+
+Prints what was compared and the largest differences; the status is 1 if one is above.
 """
 import argparse
 import ctypes
@@ -19,8 +24,10 @@ import warnings
 import peft
 import torch
 from torch import nn
+from transformers import LlamaConfig, LlamaForCausalLM, logging
 
 MOST = 1e-5
+INT64 = 2  # of hd_dtype
 p, i64, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
 
 
@@ -46,6 +53,7 @@ class Heed:
                 (self.lib, "hd_scope_open", p), (self.lib, "hd_scope_close", None, p),
                 (self.hf, "hd_lora_apply", ctypes.c_bool, p, ctypes.POINTER(Options)),
                 (self.hf, "hd_lora_save", ctypes.c_bool, p, text), (self.hf, "hd_lora_load", ctypes.c_bool, p, text),
+                (self.lib, "hd_error_clear", None), (self.hf, "hd_from_pretrained", p, text, p),
                 (self.hf, "hd_lora_merge", ctypes.c_bool, p)):
             if hasattr(lib, name):
                 f = getattr(lib, name)
@@ -60,6 +68,11 @@ class Heed:
     def tensor(self, t):
         x = self.must(self.empty_n(0, t.dim(), (i64 * t.dim())(*t.shape)))
         self.fill(x, t)
+        return x
+
+    def ids(self, t):
+        x = self.must(self.empty_n(INT64, t.dim(), (i64 * t.dim())(*t.shape)))
+        self.must(self.copy_from(x, t.data_ptr(), t.numel() * 8))
         return x
 
     def fill(self, x, t):
@@ -158,6 +171,53 @@ def one_round(heed, rng, folder, largest):
     heed.module_free(a)
 
 
+LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def language_model(rng, folder):
+    """A model of random weights, saved as it was before and after its embeddings got another size, or not."""
+    config = LlamaConfig(vocab_size=rng.randint(20, 40), hidden_size=16, intermediate_size=24, num_hidden_layers=2,
+                         num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=rng.random() < 0.5)
+    model = LlamaForCausalLM(config).eval()
+    model.save_pretrained(os.path.join(folder, "before"))
+    resized = rng.random() < 0.4
+    if resized:
+        model.resize_token_embeddings(config.vocab_size + rng.choice([-3, 5]))
+    model.save_pretrained(os.path.join(folder, "after"))
+    return model, resized
+
+
+def refused(heed, model, folder, words):
+    """heed refuses the adapter, and says these words; a line, if it does not."""
+    m = heed.must(heed.from_pretrained(os.path.join(folder, model).encode(), None))
+    ok = heed.lora_load(m, os.path.join(folder, "adapter").encode())
+    message = "it is taken" if ok else heed.error_message().decode()
+    heed.error_clear()
+    heed.module_free(m)
+    return [] if not ok and words in message else [f"expected an error with {words}: {message}"]
+
+
+def language_round(heed, rng, folder, largest):
+    model, resized = language_model(rng, folder)
+    saved = rng.choice([None, None, None, "lm_head", "embed_tokens"])
+    targets = rng.sample(LINEAR, rng.randint(1, 4)) + (["lm_head"] if rng.random() < 0.5 and saved != "lm_head" else [])
+    config = peft.LoraConfig(r=rng.randint(1, 4), lora_alpha=4, target_modules=targets,
+                             modules_to_save=[saved] if saved else None)
+    b = peft.get_peft_model(model, config).eval()
+    for q in adapters(b).values():
+        q.data.normal_(std=0.3)
+    b.save_pretrained(os.path.join(folder, "adapter"), save_embedding_layers=True if resized else "auto")
+    if saved:
+        return refused(heed, "after", folder, "modules_to_save.0: found " + saved)
+    ids = torch.randint(model.config.vocab_size, (2, 7))
+    m = heed.must(heed.from_pretrained(os.path.join(folder, "after").encode(), None))
+    heed.must(heed.lora_load(m, os.path.join(folder, "adapter").encode()))
+    y = b(ids).logits.detach()
+    largest("logits", heed.numbers(heed.forward(m, heed.ids(ids)), y), y)
+    heed.module_free(m)
+    return refused(heed, "before", folder, ".weight is (") if resized else []
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", required=True)
@@ -166,6 +226,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     heed, rng, largest = Heed(args.library, args.hf), random.Random(args.seed), Largest()
     torch.manual_seed(args.seed)
     for _ in range(args.rounds):
@@ -173,9 +235,16 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             one_round(heed, rng, folder, largest)
         heed.scope_close(scope)
+    wrong = []
+    for _ in range(args.rounds // 2):
+        scope = heed.scope_open()
+        with tempfile.TemporaryDirectory() as folder:
+            wrong += language_round(heed, rng, folder, largest)
+        heed.scope_close(scope)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     for what, off in largest.of.items():
         print(f"{what}: {off:.1e} of the largest")
-    return any(off > (0 if what == "draws" else MOST) for what, off in largest.of.items())
+    return bool(wrong) or any(off > (0 if what == "draws" else MOST) for what, off in largest.of.items())
 
 
 sys.exit(main())

@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
 """Compares heed with the Python package tokenizers (0.23.3) on tokenizer.json files.
 
-usage: python tools/oracle/tokenizers_json.py --library build/src/libheed.so [--strings N] [--seed N] FILE...
+usage: python tools/oracle/tokenizers_json.py --library build/src/libheed.so [--strings N] [--seed N] [--added N]
+       [--kinds] [--speed TEXT] FILE...
 
 Each file encodes N random strings (100,000) and every code point, alone and between two letters, and decodes
 what it gave, and N random lists of ids. Ids and texts must be equal. A text with a byte that has no token, which
 tokenizers leaves out, must be an error in heed. Prints a line for each file; the status is 1 if anything differs.
+
+--added N makes N files of each one, with up to 2,000 random added tokens, gaps in the ids and ids out of order, and
+compares 100 strings and 100 lists of ids of each. --kinds puts values of all kinds in the place of each value of the
+file: what tokenizers refuses, heed must refuse, but for keys that heed does not read. --speed TEXT encodes a text with
+no added tokens, 10,000 and 100,000. Each of the three leaves out the rest.
 """
 import argparse
+import copy
 import ctypes
 import json
 import os
 import random
 import sys
+import tempfile
 import time
+import unicodedata
 
 from tokenizers import Tokenizer
 
@@ -49,6 +58,12 @@ class Heed:
         self.t = self.lib.hd_tokenizer_json(path.encode())
         if not self.t:
             sys.exit(self.lib.hd_error_message().decode())
+
+    def refuses(self, path):
+        self.t = self.lib.hd_tokenizer_json(path.encode())
+        self.lib.hd_tokenizer_free(self.t)
+        self.lib.hd_error_clear()
+        return not self.t
 
     def encode(self, text, ordinary):
         """The ids, or the error's message."""
@@ -143,19 +158,10 @@ def compare(heed, path, strings, seed):
     start = time.time()
     with open(path, encoding="utf-8") as f:
         file = json.load(f)
-    heed.load(path)
-    c = Comparison(heed, Tokenizer.from_file(path), without_token(file))
-    r, literals = random.Random(seed), literals_of(file)
-    size = heed.lib.hd_tokenizer_size(heed.t)
-    if size != c.theirs.get_vocab_size():
-        c.tell("size", size, c.theirs.get_vocab_size())
-    for _ in range(strings):
-        c.text(random_text(r, literals))
+    c = same(heed, path, file, strings, random.Random(seed))
     for code in CODES:
         c.text(chr(code), [False])
         c.text(f"a{chr(code)}b", [False])
-    for _ in range(strings):
-        c.ids([r.randrange(min(size, 300) if r.randrange(2) else size) for _ in range(r.randrange(13))])
     heed.lib.hd_tokenizer_free(heed.t)
     print(f"{os.path.basename(path)}: {strings} strings, {2 * len(CODES)} with each code point, {strings} lists of "
           f"ids: {c.different} differ; {c.refused} texts refused for a byte without a token; "
@@ -163,15 +169,205 @@ def compare(heed, path, strings, seed):
     return c.different
 
 
+def same(heed, path, file, strings, r):
+    heed.load(path)
+    c = Comparison(heed, Tokenizer.from_file(path), without_token(file))
+    literals = literals_of(file)
+    size = heed.lib.hd_tokenizer_size(heed.t)
+    ids = c.theirs.get_vocab(with_added_tokens=True).values()
+    if size != max(ids) + 1:
+        c.tell("size", size, max(ids) + 1)
+    for _ in range(strings):
+        c.text(random_text(r, literals))
+    for _ in range(strings):
+        c.ids([r.randrange(min(size, 300) if r.randrange(2) else size) for _ in range(r.randrange(13))])
+    return c
+
+
+# ---------------------------------------------------------------- random added tokens
+
+PIECES = ["a", "b", "ab", "abc", "<", ">", "<|", "|>", "x", " ", "\n", "\u2581", "é", "e\u0301", "\u4E2D", "0", "12", "!"]
+
+
+def random_name(r):
+    if r.randrange(20) == 0:
+        return f"<0x{r.choice(['0A', '0a', 'C3', 'A9', '4', 'G0', '+A'])}>"
+    return "".join(r.choice(PIECES) for _ in range(r.randint(1, 6)))
+
+
+def random_flags(r, strips):
+    return {"single_word": False, "special": r.randrange(4) == 0, "normalized": r.randrange(4) == 0,
+            "lstrip": strips and r.randrange(4) == 0, "rstrip": strips and r.randrange(4) == 0}
+
+
+def with_added(file, r):
+    """The file with other added tokens: their names begin with each other, and some are in the vocabulary. tokenizers
+    panics where one token strips the white space that another one is, so a file has strips or such names. Of two names
+    with one normal form, it finds either."""
+    file = copy.deepcopy(file)
+    vocab, strips = file["model"]["vocab"], r.randrange(2) == 0
+    added = [a for a in file["added_tokens"] if a["content"] in vocab]
+    names = {random_name(r) for _ in range(r.choice([3, 30, 300, 2000]))} - set(vocab)
+    names = {unicodedata.normalize("NFC", name).replace(" ", "\u2581"): name for name in sorted(names)}.values()
+    names = [name for name in names if not strips or not name[0].isspace()]
+    r.shuffle(names)
+    for id, name in enumerate(names, len(vocab)):
+        written = id + r.choice([0, 0, 0, 0, 0, 0, 1, 7])
+        added.append({"id": written, "content": name, **random_flags(r, strips)})
+    if r.randrange(2):
+        there = {a["content"] for a in added}
+        added += [{"id": vocab[name], "content": name, **random_flags(r, strips)}
+                  for name in r.sample(sorted(vocab), 3) if name not in there]
+    return file | {"added_tokens": added}
+
+
+def with_gap(file, r):
+    """A token of the vocabulary that no merge needs gets an id beyond all others, so that its own is free."""
+    vocab = file["model"]["vocab"]
+    parts = {part for merge in file["model"]["merges"] for part in (merge.split(" ") if isinstance(merge, str) else merge)}
+    needed = parts | {a["content"] for a in file["added_tokens"]}
+    name = r.choice(sorted(set(vocab) - needed))
+    vocab[name] = len(vocab) + 3000 + r.randrange(5)
+
+
+def compare_added(heed, path, files, seed):
+    r, different, tokens = random.Random(seed), 0, 0
+    with open(path, encoding="utf-8") as f:
+        file = json.load(f)
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as f:
+        for _ in range(files):
+            changed = with_added(file, r)
+            if r.randrange(2):
+                with_gap(changed, r)
+            f.seek(0)
+            f.truncate()
+            json.dump(changed, f)
+            f.flush()
+            c = same(heed, f.name, changed, 100, r)
+            heed.lib.hd_tokenizer_free(heed.t)
+            different += c.different
+            tokens += len(changed["added_tokens"])
+    print(f"{os.path.basename(path)}: {files} files with {tokens} random added tokens: {different} differ", flush=True)
+    return different
+
+
+# ---------------------------------------------------------------- values of other kinds
+
+VALUES = [None, True, "true", 7, -1, 1.5, "1", "x", "", [], [7], [None], ["a", "b"], {}, {"a": 1}, {"a": "b"}]
+# What heed does not read, because it does not change the ids of one text, or their text.
+UNREAD = {"version", "truncation", "padding", "pair", "type_id", "trim_offsets", "tokens"}
+
+
+def places(v, path=()):
+    """The paths of all values; of the vocabulary and the merges the first one."""
+    yield path
+    some = 1 if path[-1:] in (("vocab",), ("merges",)) else 3
+    for k in list(v)[:None if isinstance(v, dict) and some == 3 else some] if isinstance(v, dict) else \
+            range(min(len(v), some)) if isinstance(v, list) else ():
+        if k not in UNREAD:
+            yield from places(v[k], path + (k,))
+
+
+def is_unread(path):
+    """Keys of a ByteLevel that decodes, and the name of a special token of the template."""
+    return path[0] in ("decoder", "post_processor") and path[-1] in ("use_regex", "add_prefix_space") or \
+        (path[-3:-2] == ("special_tokens",) and path[-1] == "id")
+
+
+def tokenizers_refuses(path):
+    """In a process of its own, which a panic of tokenizers may end."""
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            Tokenizer.from_file(path)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(pid, 0)[1] != 0
+
+
+def compare_kinds(heed, path):
+    with open(path, encoding="utf-8") as f:
+        file = json.load(f)
+    tried, refused, different = 0, 0, 0
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as f:
+        for place in places(file):
+            for value in VALUES if place and not is_unread(place) else ():
+                changed = copy.deepcopy(file)
+                at = changed
+                for k in place[:-1]:
+                    at = at[k]
+                at[place[-1]] = value
+                f.seek(0)
+                f.truncate()
+                json.dump(changed, f)
+                f.flush()
+                tried += 1
+                if heed.refuses(f.name):
+                    refused += 1
+                elif tokenizers_refuses(f.name):
+                    different += 1
+                    print("TAKEN", ".".join(map(str, place)), json.dumps(value))
+    print(f"{os.path.basename(path)}: {tried} values of other kinds: heed refuses {refused}, and takes {different} "
+          "that tokenizers refuses", flush=True)
+    return different
+
+
+# ---------------------------------------------------------------- speed
+
+def seconds(f):
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure(heed, path, text):
+    """Names of random letters, and names that all begin with <|."""
+    r = random.Random(1)
+    with open(path, encoding="utf-8") as f:
+        file = json.load(f)
+    vocab, tokens = file["model"]["vocab"], [a for a in file["added_tokens"] if a["content"] in file["model"]["vocab"]]
+    for n, form in ((0, "letters"), (10000, "letters"), (100000, "letters"), (100000, "marks")):
+        names = {f"<|{i}|>" if form == "marks" else "".join(r.choices("abcdefghijklmnopqrstuvwxyz ", k=r.randint(6, 14)))
+                 for i in range(n)} - set(vocab)
+        added = [{"id": id, "content": name, **random_flags(r, False)} for id, name in enumerate(sorted(names), len(vocab))]
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as f:
+            json.dump(file | {"added_tokens": tokens + added}, f)
+            f.flush()
+            theirs = Tokenizer.from_file(f.name)
+            heed.load(f.name)
+        mine = seconds(lambda: heed.within_scope(heed.encode, text, False))
+        print(f"{os.path.basename(path)}: {len(text.encode())} bytes with {len(added)} added tokens ({form}): "
+              f"{mine:.4f} s, tokenizers {seconds(lambda: theirs.encode(text)):.4f} s", flush=True)
+        heed.lib.hd_tokenizer_free(heed.t)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--library", required=True)
     parser.add_argument("--strings", type=int, default=100000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--added", type=int, default=0)
+    parser.add_argument("--kinds", action="store_true")
+    parser.add_argument("--speed", metavar="TEXT")
     parser.add_argument("files", nargs="+")
     a = parser.parse_args()
-    heed = Heed(a.library)
-    sys.exit(sum(compare(heed, path, a.strings, a.seed) for path in a.files) > 0)
+    heed, different = Heed(a.library), 0
+    for path in a.files:
+        if a.kinds:
+            different += compare_kinds(heed, path)
+        if a.added:
+            different += compare_added(heed, path, a.added, a.seed)
+        if a.speed:
+            with open(a.speed, encoding="utf-8") as f:
+                measure(heed, path, f.read())
+        if not a.kinds and not a.added and not a.speed:
+            different += compare(heed, path, a.strings, a.seed)
+    sys.exit(different > 0)
 
 
 main()

@@ -51,6 +51,11 @@ def kind_of(program):
     return None
 
 
+def packages_of(kind):
+    """The packages of Debian that have its mpirun; None: those of an MPI to build with."""
+    return {"openmpi": "openmpi-bin", "mpich": "mpich"}.get(kind, "libopenmpi-dev openmpi-bin")
+
+
 def mpirun_of(kind):
     """The path of the mpirun that starts ranks of this kind, or None."""
     _, names, version = LAUNCHERS[kind]

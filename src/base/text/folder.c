@@ -6,7 +6,6 @@
 #include "base/text/folder.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +13,6 @@
 enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
-
-/* ".heed-", then a hash of the path's last part, because that part may be too long to add to. */
-static void prefix_of(const hd__folder *f, char prefix[NAME_SIZE])
-{
-    const char *last = hd__last_part(f->path);
-    snprintf(prefix, NAME_SIZE, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
-}
 
 /* The path of a name beside the folder. One that is cut is longer than what the system opens. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
@@ -32,8 +24,8 @@ static void path_beside(const hd__folder *f, const char *name, char path[HD__HID
 void hd__hidden_name(hd__folder *f)
 {
     static atomic_uint count;
-    char prefix[NAME_SIZE], name[2 * NAME_SIZE];
-    prefix_of(f, prefix);
+    char prefix[HD__PREFIX], name[NAME_SIZE];
+    hd__hidden_prefix(f->path, prefix);
     snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
              atomic_fetch_add(&count, 1));
     path_beside(f, name, f->hidden);
@@ -146,14 +138,14 @@ static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 
 void hd__left_overs_clear(const hd__folder *f, hd__left_overs *left)
 {
-    char prefix[NAME_SIZE], path[HD__HIDDEN_PATH];
+    char prefix[HD__PREFIX], path[HD__HIDDEN_PATH];
     path_beside(f, ".", path);
     hd__sys_list *parent = hd__sys_list_at(path);
     if (!parent) {
         left->unread = errno;
         return;
     }
-    prefix_of(f, prefix);
+    hd__hidden_prefix(f->path, prefix);
     for (const char *name; (name = hd__sys_list_next(parent, &left->unread));) {
         if (strncmp(name, prefix, strlen(prefix)) == 0) {
             bool found = false;

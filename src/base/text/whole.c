@@ -1,5 +1,6 @@
 /* whole.c - files that are opened, read as a whole, and written whole or not at all. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,23 +158,91 @@ static bool may_replace(const hd__whole *w)
     return info.kind == HD__SYS_FILE || no_regular_file(w->function, w->shown, &info, ", or none");
 }
 
+void hd__hidden_prefix(const char *path, char prefix[HD__PREFIX])
+{
+    const char *last = hd__last_part(path);
+    snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
+}
+
+/* Is the open file the one of this name, a regular one of this user, and does no process write
+ * it? */
+static bool is_abandoned(int parent, const char *name, int fd)
+{
+    hd__sys_info info, named;
+    return hd__sys_fstat(fd, &info) == 0 && info.kind == HD__SYS_FILE && info.own &&
+           hd__sys_lock(fd) == 0 && hd__sys_stat(parent, name, false, &named) == 0 &&
+           named.device == info.device && named.number == info.number;
+}
+
+/* Removes what processes that were killed have left beside the path. What cannot be removed
+ * stays. */
+static void abandoned_remove(const hd__whole *w)
+{
+    char prefix[HD__PREFIX];
+    int parent = hd__parent_open(w->path), cause;
+    hd__sys_list *list = parent < 0 ? NULL : hd__sys_list_of(parent);
+    if (!list) {
+        hd__sys_drop(parent);
+        return;
+    }
+    hd__hidden_prefix(w->path, prefix);
+    for (const char *name; (name = hd__sys_list_next(list, &cause));) {
+        bool ours = strncmp(name, prefix, strlen(prefix)) == 0;
+        int fd = ours ? hd__sys_open(w->parent, name) : -1;
+        if (fd >= 0 && is_abandoned(w->parent, name, fd)) {
+            hd__sys_unlink(w->parent, name);
+        }
+        hd__sys_drop(fd);
+    }
+    hd__sys_list_end(list);
+}
+
+/* Locks the new file. Returns false if another process has taken it for an abandoned one before. */
+static bool lock_new_file(hd__whole *w)
+{
+    hd__sys_info info;
+    w->lock = hd__sys_open(w->parent, w->name);
+    bool taken = w->lock < 0 ? errno == ENOENT : hd__sys_lock(w->lock) == EWOULDBLOCK;
+    return !taken && (hd__sys_stat(w->parent, w->name, false, &info) == 0 || errno != ENOENT);
+}
+
+/* Creates a file with a new name, which is short even if the file's own is long. */
+static void create_new_file(hd__whole *w)
+{
+    static atomic_uint count;
+    char prefix[HD__PREFIX];
+    hd__hidden_prefix(w->path, prefix);
+    while (w->fd < 0) {
+        snprintf(w->name, HD__TEMPORARY, "%s%ld-%u.tmp", prefix, hd__sys_process(),
+                 atomic_fetch_add(&count, 1));
+        w->fd = hd__sys_create(w->parent, w->name);
+        if (w->fd < 0 && errno != EEXIST) {
+            return;
+        }
+        if (w->fd >= 0 && !lock_new_file(w)) {
+            hd__sys_drop(w->fd);
+            hd__sys_drop(w->lock);
+            w->fd = w->lock = -1;
+        }
+    }
+}
+
 void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
 {
-    static atomic_uint count; /* for a new name, which is short even if the file's own is long */
-    *w = (hd__whole){
-        .function = function, .path = path, .shown = shown ? shown : path, .parent = -1, .fd = -1};
+    *w = (hd__whole){.function = function,
+                     .path = path,
+                     .shown = shown ? shown : path,
+                     .parent = -1,
+                     .fd = -1,
+                     .lock = -1};
     w->failed = !may_replace(w);
     if (w->failed) {
         return;
     }
     w->parent = hd__parent_open(path);
-    while (w->parent >= 0 && w->fd < 0) {
-        snprintf(w->name, HD__TEMPORARY, ".heed-%ld-%u.tmp", hd__sys_process(),
-                 atomic_fetch_add(&count, 1));
-        w->fd = hd__sys_create(w->parent, w->name);
-        if (w->fd < 0 && errno != EEXIST) {
-            break;
-        }
+    if (w->parent >= 0) {
+        abandoned_remove(w);
+        create_new_file(w);
     }
     w->failed = w->fd < 0;
     if (w->failed) {
@@ -212,12 +281,14 @@ static bool rename_to_path(const hd__whole *w)
 
 bool hd__whole_end(hd__whole *w, bool ok)
 {
-    if (w->fd >= 0 && sync_and_close(w, ok && !w->failed) && rename_to_path(w)) {
+    bool done = w->fd >= 0 && sync_and_close(w, ok && !w->failed) && rename_to_path(w);
+    if (w->fd >= 0 && !done) {
+        hd__sys_unlink(w->parent, w->name);
+    }
+    hd__sys_drop(w->lock);
+    if (done) {
         int cause = hd__sync_close(w->parent);
         return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
-    }
-    if (w->fd >= 0) {
-        hd__sys_unlink(w->parent, w->name);
     }
     hd__sys_drop(w->parent);
     return false;

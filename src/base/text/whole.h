@@ -50,14 +50,20 @@ int hd__sync_close(int parent);
 
 /* A file that appears under its path only when it is whole: a new file is written beside it, synced
  * and renamed, and the directory is synced. If anything fails before the rename, path is as it was
- * and the new file is gone. Only a regular file is replaced. */
-enum { HD__TEMPORARY = 48 };
+ * and the new file is gone. Only a regular file is replaced. The new file is locked until then; one
+ * without a lock is that of a process that was killed, and the next write to path removes it. */
+enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
+
+/* What the hidden names beside path begin with: ".heed-", and a hash of the path's last part, which
+ * may be too long to add to. */
+void hd__hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 
 typedef struct hd__whole {
     const char *function, *path; /* the caller's */
     const char *shown;           /* path, or what messages say for it */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of both names; the file while it is called `name` */
+    int lock;       /* the file once more, locked; -1: it cannot be locked */
     bool failed;    /* nothing more is written */
 } hd__whole;
 
