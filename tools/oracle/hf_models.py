@@ -6,10 +6,11 @@ usage: python tools/oracle/hf_models.py --libraries build/src [--tokens N] [--ba
 For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or what the
 context holds) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any side
 and between (20), the logits of each row must be within 1e-5 of transformers' and of those of its text alone; its
-greedy tokens must be equal, and so must the gradients of every fifth batch within 1e-5, if the model is small. Then heed writes the folder back, and
-transformers must load it without a missing, unexpected or mismatched key, every tensor with the same bits. A
-folder with a tokenizer.json answers a question in ChatML, and FILE (this program's text) is read in windows of 256
-tokens; without one, tokens are random. Prints a line for each folder; the status is 1 if anything differs.
+greedy tokens must be equal, and so must the gradients of every fifth batch within 1e-5, if the model is small. Then
+heed writes the folder back, and transformers must load it without a missing, unexpected or mismatched key, every
+tensor with the same bits. A folder with a tokenizer.json answers a question in ChatML, and FILE (this program's text)
+is read in windows of 256 tokens; without one, tokens are random. Prints two lines for each folder; the status is 1 if
+anything differs.
 """
 import argparse
 import ctypes
@@ -62,7 +63,8 @@ class Heed:
                 (self.lib, "hd_backward", ctypes.c_bool, p), (self.lib, "hd_grad", p, p),
                 (self.lib, "hd_set_grad", ctypes.c_bool, p, p), (self.lib, "hd_module_named_parameters", p, p),
                 (self.lib, "hd_dict_get", p, p, ctypes.c_char_p), (self.lib, "hd_dict_free", None, p),
-                (self.lib, "hd_to", p, p, ctypes.c_int), (self.lib, "hd_module_free", None, p), (self.lib, "hd_forward", p, p, p),
+                (self.lib, "hd_to", p, p, ctypes.c_int), (self.lib, "hd_module_free", None, p),
+                (self.lib, "hd_forward", p, p, p),
                 (self.lib, "hd_from_data_n", p, ctypes.c_int, p, ctypes.c_int, ctypes.POINTER(i64)),
                 (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_ndim", ctypes.c_int, p),
                 (self.lib, "hd_size", i64, p, ctypes.c_int), (self.lib, "hd_contiguous", p, p),
