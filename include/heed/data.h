@@ -70,7 +70,8 @@ HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges
 HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);
-/* how many ids there are: 0 to size - 1, and an id without a token is the empty text; -1 on error */
+/* how many ids there are: 0 to size - 1, some perhaps without a token, as the empty text; -1 on
+ * error */
 HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t);
 
 /* The id of the token with exactly these n bytes ("<|endoftext|>" too). n < 0 means that the token
