@@ -70,7 +70,8 @@ HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges
 HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);
-/* how many ids there are: 0 to size - 1, and an id without a token is the empty text; -1 on error */
+/* how many ids there are: 0 to size - 1, some perhaps without a token, as the empty text; -1 on
+ * error */
 HD_API int64_t hd_tokenizer_size(const hd_tokenizer *t);
 
 /* The id of the token with exactly these n bytes ("<|endoftext|>" too). n < 0 means that the token
@@ -249,15 +250,14 @@ HD_API hd_collate_pad_options hd_collate_pad_defaults(void);
  * and targets, (b, longest n) int64. Each text gets the end token once, and more of them up to the
  * longest text of the batch. Targets are one token further on, and end tokens after the first one
  * in them are ignore_index. This is custom_collate_fn in Raschka, "Build a Large Language Model
- * (From Scratch)", listing 7.5. An item may have a second tensor, which says what is learnt; all
- * other targets are ignore_index, too:
+ * (From Scratch)", listing 7.5.
  *
- * - one int64, the length of the prompt that the text begins with (exercise 7.2): what follows the
- *   prompt is learnt, but of its end tokens only the first one. So the end of the answer is learnt
- *   also where the prompt has end tokens.
- * - bool (n,), for an answer in several turns: the tokens for which it is true are learnt, and so
- *   is every end token among them. The end token that the text gets is learnt if the last token is
- *   learnt and is not an end token itself.
+ * An item may have a second tensor, which says what is learnt; all other targets are ignore_index,
+ * too. One int64 is the length of the prompt that the text begins with (exercise 7.2). What follows
+ * the prompt is learnt, but of its end tokens only the first one. So the end of the answer is
+ * learnt also where the prompt has end tokens. Bool (n,) is for answers in several turns: it is
+ * true for each token that is learnt, end tokens too. The end token that the text gets is learnt if
+ * the text's last token is learnt and is not an end token itself.
  *
  *   hd_collate_pad_options pad = hd_collate_pad_defaults();
  *   hd_loader_options o = hd_loader_defaults();

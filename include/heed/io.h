@@ -8,8 +8,9 @@
  * Writing is atomic. A temporary file (.heed-*.tmp) in the same directory is written, synced and
  * renamed; then the directory is synced. A save that fails leaves the old file and removes the
  * temporary file; that of a process that was killed is removed by the next save of the same path.
- * Only if the last step fails, the sync of the directory, the new file is already in place. While an error stands, saving changes nothing and returns false. The same dictionary
- * always gives the same bytes.
+ * Only if the last step fails, the sync of the directory, the new file is already in place. While
+ * an error stands, saving changes nothing and returns false. The same dictionary always gives the
+ * same bytes.
  *
  * The types of a file become heed's dtypes:
  *   F32, F64, I64, BOOL     float32, float64, int64, bool

@@ -85,7 +85,8 @@ hd__bpe *hd__bpe_new(hd__reader *r);
 /* Finds the tokens of bytes; in a text of characters, those that name bytes, as <0x0A> does. One
  * that is not there is an error. */
 void hd__bytes_find(hd__reader *r, const char *expected);
-/* Decoding takes every token that names a byte as this byte, also where encoding does not use it. */
+/* Decoding takes every token that names a byte as this byte, also where encoding does not use
+ * it. */
 void hd__bytes_mark(hd__bpe *b);
 /* Slots for n things: a power of 2 that is at least 2 n. Zeroed; *mask gets their number - 1. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
