@@ -7,18 +7,22 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* The text of this name; NULL: there is none. */
-static const char *text_of(const hd__config_file *f, const char *name)
+/* The text of this name, but not if it is one of these words; NULL: there is none. */
+static const char *text_of(const hd__config_file *f, const char *name, const char *none)
 {
     hd__value v = hd__value_of(f, name);
-    return !v.name || hd__is_word(&v, "null []") ? NULL : v.text ? v.text : "a number";
+    return !v.name || hd__is_word(&v, none) ? NULL : v.text ? v.text : "a number";
 }
 
-/* The class that a model was saved from; NULL: the file does not say. */
+static const char *type_of(const hd__config_file *f)
+{
+    return text_of(f, "model_type", "null");
+}
+
 static const char *class_of(const hd__config_file *f)
 {
-    const char *first = text_of(f, "architectures.0");
-    return first ? first : text_of(f, "architectures");
+    const char *first = text_of(f, "architectures.0", NULL);
+    return first ? first : text_of(f, "architectures", "null []");
 }
 
 /* The family that model_type and architectures name, which must agree if both are there; NULL: there
@@ -38,7 +42,7 @@ static const hd__family *family_named(const char *type, const char *class)
 /* The same, or an error that names both */
 static const hd__family *family_of(const hd__config_file *f)
 {
-    const char *type = text_of(f, "model_type"), *class = class_of(f);
+    const char *type = type_of(f), *class = class_of(f);
     const hd__family *family = family_named(type, class);
     type = type ? type : "none";
     class = class ? class : "none";
@@ -62,6 +66,19 @@ static bool llama3_ok(const hd__config_file *f)
         }
     }
     return true;
+}
+
+/* Are they numbers that make waves? */
+static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o)
+{
+    return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
+            o->low_freq_factor < o->high_freq_factor) ||
+           hd_error_set(HD_VALUE,
+                        "%s: '%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
+                        "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
+                        "below high_freq_factor",
+                        f->function, HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
+                        HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
 /* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
@@ -88,7 +105,8 @@ static bool rope_read(const hd__config_file *f, hd_llama_config *c)
     }
     c->rope.original_max_position_embeddings = llama3 ? c->max_position_embeddings : 0;
     bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, c) &&
-              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, c)));
+              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, c))) &&
+              rope_numbers_ok(f, &c->rope);
     if (ok && hd__value_of(f, "rope_theta").name && c->rope.theta != theta) {
         hd_warn("%s: '%.*s': rope_theta %s has no effect: %srope_theta is %s", f->function,
                 HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(c->rope.theta));
@@ -138,7 +156,7 @@ static const char *left_out(const hd__config_file *f, const hd__config_keys *t)
 /* The end tokens of config.json */
 static bool ends_read(const hd__config_file *f, hd_generate_options *o)
 {
-    const hd__family *family = family_named(text_of(f, "model_type"), class_of(f));
+    const hd__family *family = family_named(type_of(f), class_of(f));
     if (!hd__config_fill(f, &hd__ends_keys, o)) {
         return false;
     }
