@@ -15,7 +15,7 @@ SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
 #define MODELS GOLDEN_DIR "/models"
-enum { MODEL_FOLDERS = 8 };
+enum { MODEL_FOLDERS = 10 };
 extern const char *const model_folders[MODEL_FOLDERS];
 
 hd_module *golden_model(const char *name); /* the model of the folder; never NULL */
