@@ -333,6 +333,12 @@ START_TEST(pointers_of_git_lfs)
                  i ? "hd_from_pretrained" : "hd_safetensors_open", in_config(names[i]));
         ck_error(HD_FORMAT, wanted);
     }
+    ck_assert_ptr_null(hd_tokenizer_json(in_config("config.json")));
+    snprintf(wanted, sizeof wanted,
+             "hd_tokenizer_json: '%s': a pointer of Git LFS in place of the file. To fetch the "
+             "file, run 'git lfs pull' in its folder",
+             in_config("config.json"));
+    ck_error(HD_FORMAT, wanted);
 }
 END_TEST
 

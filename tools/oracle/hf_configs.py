@@ -60,7 +60,7 @@ REASONS = {
         (r"has no attribute|is_floating_point|list index out of range", "a dtype that PyTorch has not: heed looks at "
          "the file"),
         (r"'NoneType' and 'float'", "head_dim null in Qwen 2: as if it were left out"),
-        (r"KeyError: 'rope_type'", "rotary positions of a type of layers, where one for all is missing: a warning"),
+        (r"KeyError: 'rope_(type|theta)'", "rotary positions of a type of layers, where one for all is missing: a warning"),
         (r"^gpt2 .*rope_", "rotary positions of a GPT-2, whose class has none"),
     ),
 }
