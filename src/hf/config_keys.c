@@ -154,8 +154,8 @@ static const hd__config_key rope_keys[] = {
     ROPE("original_max_position_embeddings", SIZE, original_max_position_embeddings),
     ONLY("partial_rotary_factor", "null 1"),
     ROPE("rope_theta", NUMBER, theta),
-    CHECKED("rope_type", ANY, NULL),
-    CHECKED("type", ANY, NULL),
+    ONLY("rope_type", "default llama3"),
+    ONLY("type", "default llama3"), /* the older name */
     LAST(INT),
 };
 

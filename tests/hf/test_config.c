@@ -204,6 +204,8 @@ START_TEST(keys_that_are_refused)
          "rope_scaling.original_max_position_embeddings: found null: expected a whole number"},
         {LLAMA, "\"rope_scaling\": {\"rope_type\": null}",
          "rope_scaling.rope_type: found null: expected default or llama3"},
+        {LLAMA, "\"rope_scaling\": {\"type\": [1]}",
+         "rope_scaling.type: found a list or an object: expected default or llama3"},
         {LLAMA, "\"rope_scaling\": true", "rope_scaling: found true: expected an object"},
         {LLAMA, "\"rope_scaling\": [1]", "rope_scaling.0: found 1: expected an object"},
         {LLAMA, "\"rope_parameters\": []", "rope_parameters: found []: expected an object"},
