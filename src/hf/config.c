@@ -1,306 +1,202 @@
-/* config.c - config.json, generation_config.json and adapter_config.json.
- *
- * The tables say which keys of a file are used, which have no effect, and which may have some
- * values only, because heed has no others. */
+/* config.c - reads config.json, generation_config.json and adapter_config.json by the tables of
+ * config_keys.c, and writes config.json. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "hf/hf_internal.h"
-
-/* ---------------------------------------------------------------- tables */
-
-/* INT may have any value, SIZE is from 1 to 2^31, and DERIVED is a size or 0: as it follows from
- * others. ONLY: one of the words of `only`. ENDS and NAMES: the next of the end tokens of
- * generation, and of the target modules of adapters, for which there is room. */
-typedef enum kind { INT, SIZE, DERIVED, DOUBLE, BOOL, ENDS, NAMES, ONLY } kind;
-
-/* A name is a path. One that ends in '.' also stands for what is inside of it, and one that ends in
- * '_' for all that begin so. */
-typedef struct key {
-    const char *name;
-    kind kind;
-    size_t offset; /* in the configuration */
-    const char *only;
-} key;
-
-typedef struct key_table {
-    const key *keys;   /* up to one without a name */
-    const char *idle;  /* names that have no effect, as words; NULL: all other names */
-    const char *other; /* what is expected in place of a key that is in neither, whose values the
-                        * row without a name has, and of ONLY; NULL: such a key is a warning */
-} key_table;
-
-#define FIELD(of, kind, field) #field, kind, offsetof(of, field), NULL
-#define GPT2(kind, field) FIELD(hd_gpt2_config, kind, field)
-#define LLAMA(kind, field) FIELD(hd_llama_config, kind, field)
-#define ROPE(prefix, kind, field) prefix #field, kind, offsetof(hd_llama_config, rope.field), NULL
-#define SCALING(prefix)                                                                            \
-    {ROPE(prefix, DOUBLE, factor)}, {ROPE(prefix, DOUBLE, low_freq_factor)},                       \
-        {ROPE(prefix, DOUBLE, high_freq_factor)},                                                  \
-    {                                                                                              \
-        ROPE(prefix, INT, original_max_position_embeddings)                                        \
-    }
-
-static const key gpt2_keys[] = {
-    {GPT2(SIZE, vocab_size)},
-    {GPT2(SIZE, n_positions)},
-    {GPT2(SIZE, n_embd)},
-    {GPT2(SIZE, n_layer)},
-    {GPT2(SIZE, n_head)},
-    {GPT2(DERIVED, n_inner)},
-    {GPT2(DOUBLE, layer_norm_epsilon)},
-    {GPT2(DOUBLE, embd_pdrop)},
-    {GPT2(DOUBLE, attn_pdrop)},
-    {GPT2(DOUBLE, resid_pdrop)},
-    {GPT2(DOUBLE, initializer_range)},
-    {GPT2(BOOL, tie_word_embeddings)},
-    {"activation_function", ONLY, 0, "gelu_new"},
-    {"scale_attn_weights", ONLY, 0, "true"},
-    {"scale_attn_by_inverse_layer_idx", ONLY, 0, "false"},
-    {"reorder_and_upcast_attn", ONLY, 0, "false"},
-    {"add_cross_attention", ONLY, 0, "false"},
-    {NULL, INT, 0, NULL},
-};
-
-static const key llama_keys[] = {
-    {LLAMA(SIZE, vocab_size)},
-    {LLAMA(SIZE, hidden_size)},
-    {LLAMA(SIZE, intermediate_size)},
-    {LLAMA(SIZE, num_hidden_layers)},
-    {LLAMA(SIZE, num_attention_heads)},
-    {LLAMA(DERIVED, num_key_value_heads)},
-    {LLAMA(DERIVED, head_dim)},
-    {LLAMA(SIZE, max_position_embeddings)},
-    {LLAMA(INT, pad_token_id)},
-    {LLAMA(DOUBLE, rms_norm_eps)},
-    {LLAMA(DOUBLE, initializer_range)},
-    {LLAMA(BOOL, tie_word_embeddings)},
-    {ROPE("rope_", DOUBLE, theta)},
-    {ROPE("rope_parameters.rope_", DOUBLE, theta)},
-    SCALING("rope_parameters."),
-    SCALING("rope_scaling."),
-    {"hidden_act", ONLY, 0, "silu"},
-    {"attention_bias", ONLY, 0, "false"},
-    {"mlp_bias", ONLY, 0, "false"},
-    {"attention_dropout", ONLY, 0, "0"},
-    {"use_sliding_window", ONLY, 0, "false"},
-    {"rope_interleaved", ONLY, 0, "false"},
-    {"rope_parameters.partial_rotary_factor", ONLY, 0, "1"},
-    {"partial_rotary_factor", ONLY, 0, "1"},
-    {"layer_types.", ONLY, 0, "full_attention"},
-    {NULL, INT, 0, NULL},
-};
-
-/* rope_type_ok reads the types. */
-static const char idle_keys[] =
-    "architectures. model_type torch_dtype dtype transformers_version use_cache bos_token_id "
-    "eos_token_id. pad_token_id _name_or_path task_specific_params. transformers.js_config. "
-    "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. n_ctx "
-    "summary_ rope_parameters.rope_type rope_scaling.rope_type rope_scaling.type pretraining_tp "
-    "is_llama_config max_window_layers sliding_window";
-
-static const key generation_keys[] = {
-    {FIELD(hd_generate_options, BOOL, do_sample)},
-    {FIELD(hd_generate_options, DOUBLE, temperature)},
-    {FIELD(hd_generate_options, INT, top_k)},
-    {FIELD(hd_generate_options, DOUBLE, top_p)},
-    {FIELD(hd_generate_options, DOUBLE, repetition_penalty)},
-    {FIELD(hd_generate_options, INT, max_new_tokens)},
-    {FIELD(hd_generate_options, INT, pad_token_id)},
-    {"num_beams", ONLY, 0, "1"},
-    {"eos_token_id.", ENDS, 0, NULL},
-    {NULL, INT, 0, NULL},
-};
-
-static const key adapter_keys[] = {
-    {FIELD(hd_lora_options, INT, r)},
-    {FIELD(hd_lora_options, DOUBLE, lora_alpha)},
-    {FIELD(hd_lora_options, DOUBLE, lora_dropout)},
-    {"target_modules.", NAMES, 0, NULL},
-    {"bias", ONLY, 0, "none"},
-    {"init_lora_weights", ONLY, 0, "true false gaussian"},
-    {"peft_type", ONLY, 0, "LORA"},
-    {NULL, ONLY, 0, "false"},
-};
-
-static const key_table gpt2_table = {gpt2_keys, idle_keys, NULL};
-static const key_table llama_table = {llama_keys, idle_keys, NULL};
-static const key_table generation_table = {
-    generation_keys,
-    "bos_token_id transformers_version _from_model_config max_length use_cache output_ "
-    "return_dict_in_generate",
-    NULL};
-static const key_table ends_only = {
-    &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
-static const key_table adapter_table = {
-    adapter_keys,
-    "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
-    "megatron_core. qalora_group_size revision task_type",
-    "plain LoRA, without this key or with its default"};
-
-/* ---------------------------------------------------------------- values */
-
-/* A file that was read. */
-typedef struct config_file {
-    const char *function, *path; /* for messages */
-    const hd_dict *values;
-} config_file;
-
-/* The value of a name as a text, for a message or to compare it. */
-static const char *value_text(const config_file *f, const char *name, char text[HD__FLOAT_TEXT])
-{
-    double v;
-    if (hd_dict_kind_of(f->values, name) == HD_DICT_STRING) {
-        return hd_dict_get_string(f->values, name);
-    }
-    return hd_dict_get_double(f->values, name, &v) ? hd__short_text(v, text) : "";
-}
-
-static bool refuse(const config_file *f, const char *name, const char *expected)
-{
-    char text[HD__FLOAT_TEXT];
-    const char *found = value_text(f, name, text);
-    return hd_error_set(HD_VALUE, "%s: '%.*s': %.*s: found %.*s: expected %s", f->function,
-                        HD__CUT(f->path), HD__CUT(name), HD__CUT(found), expected);
-}
-
-/* Does the key of n bytes stand for the name? */
-static bool stands_for(const char *key, size_t n, const char *name)
-{
-    bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
-    n -= inside;
-    return strncmp(name, key, n) == 0 && (all || !name[n] || (inside && name[n] == '.'));
-}
-
-static bool is_among(const char *words, const char *name)
-{
-    while (*words && !stands_for(words, strcspn(words, " "), name)) {
-        words += strcspn(words, " ");
-        words += *words == ' ';
-    }
-    return *words;
-}
-
-static bool config_set(const config_file *f, const char *name, const key *k, void *config)
-{
-    void *at = (char *)config + k->offset;
-    char text[HD__FLOAT_TEXT];
-    const char *value = value_text(f, name, text);
-    hd_dict_kind found = hd_dict_kind_of(f->values, name);
-    hd_generate_options *o = config;
-    hd_lora_options *lora = config;
-    switch (k->kind) {
-    case DOUBLE: return found != HD_DICT_STRING && hd_dict_get_double(f->values, name, at);
-    case BOOL: *(bool *)at = strcmp(value, "true") == 0; return is_among("true false", value);
-    case ONLY: return is_among(k->only, value);
-    case ENDS:
-        return found == HD_DICT_INT && o->num_eos < HD_EOS_MOST &&
-               hd_dict_get_int(f->values, name, &o->eos_token_id[o->num_eos++]);
-    case NAMES:
-        ((const char **)lora->target_modules)[lora->num_target_modules++] = value;
-        return found == HD_DICT_STRING && (strchr(name, '.') || strcmp(value, "all-linear") == 0);
-    default: return found == HD_DICT_INT && hd_dict_get_int(f->values, name, at);
-    }
-}
-
-/* What the key takes, for a message */
-static const char *expected_of(const key *k, const char *other)
-{
-    switch (k->kind) {
-    case DOUBLE: return "a number";
-    case BOOL: return "true or false";
-    case ONLY: return other ? other : k->only;
-    case ENDS: return "a whole number, and at most 16 of them";
-    case NAMES: return "a list of names, or all-linear";
-    default: return "a whole number";
-    }
-}
-
-/* Fills `config` with what the file has for the keys. */
-static bool config_fill(const config_file *f, const key_table *t, void *config)
-{
-    bool ok = true;
-    for (int64_t i = 0; ok && i < hd_dict_len(f->values); i++) {
-        const char *name = hd_dict_name(f->values, i);
-        const key *k = t->keys;
-        while (k->name && !stands_for(k->name, strlen(k->name), name)) {
-            k++;
-        }
-        bool known = k->name || !t->idle || is_among(t->idle, name);
-        if (k->name || (!known && t->other)) {
-            ok = config_set(f, name, k, config) || refuse(f, name, expected_of(k, t->other));
-        } else if (!known) {
-            hd_warn("%s: '%.*s': %.*s has no effect: heed does not know this key", f->function,
-                    HD__CUT(f->path), HD__CUT(name));
-        }
-    }
-    return ok;
-}
+#include "hf/config_fill.h"
 
 /* ---------------------------------------------------------------- config.json */
 
-/* Which scaling of rotary positions is asked for, in the new form or in the older one? */
-static bool rope_type_ok(const config_file *f, hd_rotary_options *rope)
+/* The text of this name, but not if it is one of these words; NULL: there is none. */
+static const char *text_value(const hd__config_file *f, const char *name, const char *none)
 {
-    static const char *const names[] = {"rope_parameters.rope_type", "rope_scaling.rope_type",
-                                        "rope_scaling.type"};
-    const char *type = "default";
-    char text[HD__FLOAT_TEXT];
-    for (int i = 2; i >= 0; i--) {
-        if (hd_dict_kind_of(f->values, names[i]) != HD_DICT_MISSING) {
-            type = value_text(f, names[i], text);
-            if (!is_among("default llama3", type)) {
-                return refuse(f, names[i], "default or llama3");
-            }
+    hd__value v = hd__value_of(f, name);
+    return !v.name || hd__is_word(&v, none) ? NULL : v.text ? v.text : "a number";
+}
+
+static const char *config_type(const hd__config_file *f)
+{
+    return text_value(f, "model_type", "null");
+}
+
+static const char *config_class(const hd__config_file *f)
+{
+    const char *first = text_value(f, "architectures.0", NULL);
+    return first ? first : text_value(f, "architectures", "null []");
+}
+
+/* The family that model_type and architectures name, which must agree if both are there; NULL:
+ * there is none. */
+static const hd__family *family_named(const char *type, const char *class)
+{
+    for (int i = 0; (type || class) && i < HD__FAMILIES; i++) {
+        const hd__family *each = &hd__families[i];
+        if ((!type || strcmp(type, each->model_type) == 0) &&
+            (!class || strcmp(class, each->architecture) == 0)) {
+            return each;
         }
     }
-    if (strcmp(type, "default") == 0) {
-        double theta = rope->theta;
-        *rope = hd_rotary_defaults();
-        rope->theta = theta;
+    return NULL;
+}
+
+/* The same, or an error that names both */
+static const hd__family *family_of(const hd__config_file *f)
+{
+    const char *type = config_type(f), *class = config_class(f);
+    const hd__family *family = family_named(type, class);
+    type = type ? type : "none";
+    class = class ? class : "none";
+    return family ? family
+                  : hd_error_set(HD_VALUE,
+                                 "%s: '%.*s': model_type %.*s and architectures %.*s: expected "
+                                 "gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 "
+                                 "and Qwen2ForCausalLM",
+                                 f->function, HD__CUT(f->path), HD__CUT(type), HD__CUT(class));
+}
+
+/* Has the type llama3 what it needs, which has no default? */
+static bool llama3_ok(const hd__config_file *f)
+{
+    for (const hd__config_key *k = hd__rope_llama3.keys; k->kind == HD__NUMBER; k++) {
+        if (!hd__value_of(f, k->name).name) {
+            return hd_error_set(HD_VALUE,
+                                "%s: '%.*s': %s%s is missing: expected a number, which the "
+                                "rope_type llama3 needs",
+                                f->function, HD__CUT(f->path), f->inside, k->name);
+        }
     }
     return true;
 }
 
-static bool config_of(const config_file *f, hd__config *c)
+/* Are they numbers that make waves? */
+static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o)
 {
-    static const char name[] = "architectures.0";
-    char text[HD__FLOAT_TEXT];
-    const char *found =
-        hd_dict_kind_of(f->values, name) == HD_DICT_MISSING ? "none" : value_text(f, name, text);
-    c->is_gpt2 = strcmp(found, "GPT2LMHeadModel") == 0;
-    if (c->is_gpt2) {
-        c->gpt2 = hd_gpt2_config_defaults();
-        return config_fill(f, &gpt2_table, &c->gpt2);
+    return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
+            o->low_freq_factor < o->high_freq_factor) ||
+           hd_error_set(HD_VALUE,
+                        "%s: '%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
+                        "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
+                        "below high_freq_factor",
+                        f->function, HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
+                        HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
+}
+
+/* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
+ * inside of it for more than rope_theta beside it. */
+static bool rope_read(const hd__config_file *f, hd_llama_config *c)
+{
+    hd__config_file scaling = *f, in = *f;
+    double theta = c->rope.theta;
+    scaling.inside = "rope_scaling.";
+    in.inside = "rope_parameters.";
+    if (hd__count_inside(&scaling)) {
+        if (hd__count_inside(&in)) {
+            hd_warn("%s: '%.*s': rope_parameters has no effect beside rope_scaling", f->function,
+                    HD__CUT(f->path));
+        }
+        in.inside = scaling.inside;
     }
-    bool qwen2 = strcmp(found, "Qwen2ForCausalLM") == 0;
-    if (!qwen2 && strcmp(found, "LlamaForCausalLM") != 0) {
-        return hd_error_set(HD_VALUE,
-                            "%s: '%.*s': architectures: found %.*s: expected GPT2LMHeadModel, "
-                            "LlamaForCausalLM or Qwen2ForCausalLM",
-                            f->function, HD__CUT(f->path), HD__CUT(found));
+    hd__value type = hd__value_of(&in, "rope_type");
+    type = type.name ? type : hd__value_of(&in, "type");
+    bool llama3 = type.quoted && strcmp(type.text, "llama3") == 0;
+    if (type.name && !llama3 && !hd__is_word(&type, "default")) {
+        return hd__refuse_value(
+            &in, &type, &(hd__config_key){"", HD__ONLY, HD__NOWHERE, "default llama3"}, NULL);
     }
-    c->llama = hd_llama_config_defaults();
-    c->llama.qkv_bias = qwen2;
-    return config_fill(f, &llama_table, &c->llama) && rope_type_ok(f, &c->llama.rope);
+    c->rope.original_max_position_embeddings = llama3 ? c->max_position_embeddings : 0;
+    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, c) &&
+              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, c))) &&
+              rope_numbers_ok(f, &c->rope);
+    if (ok && hd__value_of(f, "rope_theta").name && c->rope.theta != theta) {
+        hd_warn("%s: '%.*s': rope_theta %s has no effect: %srope_theta is %s", f->function,
+                HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(c->rope.theta));
+    }
+    return ok;
+}
+
+/* Has layer_types, if it is there, a type for each layer, and no layer a sliding window? */
+static bool layers_ok(const hd__config_file *f, const hd_llama_config *c)
+{
+    hd__config_file types = *f;
+    types.inside = "layer_types.";
+    int64_t n = hd__count_inside(&types);
+    if (n > 0) {
+        return n == c->num_hidden_layers ||
+               hd_error_set(HD_VALUE,
+                            "%s: '%.*s': layer_types has %" PRId64 " entries: expected %" PRId64
+                            ", the num_hidden_layers",
+                            f->function, HD__CUT(f->path), n, c->num_hidden_layers);
+    }
+    hd__value use = hd__value_of(f, "use_sliding_window"),
+              window = hd__value_of(f, "sliding_window"),
+              first = hd__value_of(f, "max_window_layers");
+    bool some = c->qkv_bias && hd__is_word(&use, "true") && !hd__is_word(&window, "null") &&
+                (first.name ? first.integer : 28) < c->num_hidden_layers;
+    return !some || hd_error_set(HD_VALUE,
+                                 "%s: '%.*s': use_sliding_window: found true: expected false, as "
+                                 "heed has no attention with a window",
+                                 f->function, HD__CUT(f->path));
+}
+
+/* A size that is not there, and has no other name */
+static const char *left_out(const hd__config_file *f, const hd__config_keys *t)
+{
+    for (const hd__config_key *k = t->keys; k->name; k++) {
+        const hd__config_key *also = k;
+        while (also->name && (also->offset != k->offset || !hd__value_of(f, also->name).name)) {
+            also++;
+        }
+        if (k->kind == HD__SIZE && k->offset != HD__NOWHERE && !also->name) {
+            return k->name;
+        }
+    }
+    return NULL;
+}
+
+/* The end tokens of config.json */
+static bool ends_read(const hd__config_file *f, hd_generate_options *o)
+{
+    const hd__family *family = family_named(config_type(f), config_class(f));
+    if (!hd__config_fill(f, &hd__ends_keys, o)) {
+        return false;
+    }
+    if (family && family->eos_token_id >= 0 && !hd__value_of(f, "eos_token_id").name &&
+        o->num_eos == 0) {
+        o->eos_token_id[o->num_eos++] = family->eos_token_id;
+    }
+    return true;
+}
+
+static bool config_of(const hd__config_file *f, hd__config *c)
+{
+    const hd__family *family = family_of(f);
+    if (!family) {
+        return false;
+    }
+    family->defaults(c);
+    c->left_out = left_out(f, &family->table);
+    return hd__config_fill(f, &family->table, &c->gpt2) &&
+           (c->is_gpt2 || (rope_read(f, &c->llama) && layers_ok(f, &c->llama))) &&
+           ends_read(f, &c->ends);
 }
 
 bool hd__config_read(const char *function, const char *path, hd__config *c)
 {
     hd_dict *d = hd__json_values(function, path);
-    const config_file f = {function, path, d};
-    bool ok = d && config_of(&f, c) && config_fill(&f, &ends_only, &c->ends);
+    const hd__config_file f = {function, path, d, ""};
+    bool ok = d && config_of(&f, c);
     hd_dict_free(d);
     return ok;
 }
 
 bool hd__sizes_ok(const char *function, const hd__config *c)
 {
-    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
-        const void *at = (const char *)&c->gpt2 + k->offset;
-        int64_t least = k->kind == SIZE, v = least || k->kind == DERIVED ? *(const int64_t *)at : 0;
-        if (v < least || v > INT32_MAX) {
+    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
+        if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
+            continue;
+        }
+        int64_t v = *(const int64_t *)(const void *)((const char *)&c->gpt2 + k->offset);
+        if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
             return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
                                 k->name, v);
         }
@@ -311,22 +207,25 @@ bool hd__sizes_ok(const char *function, const hd__config *c)
 bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
                         hd_lora_options *o)
 {
-    return config_fill(&(config_file){function, path, d}, &adapter_table, o);
+    return hd__config_fill(&(hd__config_file){function, path, d, ""}, &hd__adapter_keys, o);
 }
 
 /* ---------------------------------------------------------------- written back */
 
 /* A member of the object, unless it stands for "none" or "as it follows". */
-static void add_member(hd__text *t, const key *k, const char *name, const void *config)
+static void add_member(hd__text *t, const hd__config_key *k, const char *name, const void *config)
 {
     const void *at = (const char *)config + k->offset;
-    if (k->kind <= DERIVED && *(const int64_t *)at == (k->kind == INT ? HD_NO_PADDING : 0)) {
+    if (k->kind <= HD__DERIVED &&
+        *(const int64_t *)at == (k->kind == HD__INT ? HD_NO_PADDING : 0)) {
         return;
     }
     hd__text_format(t, ",\n  \"%s\": ", name);
     switch (k->kind) {
-    case DOUBLE: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
-    case BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+    case HD__FLOAT:
+    case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
+    case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+    case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
     default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
     }
 }
@@ -334,15 +233,13 @@ static void add_member(hd__text *t, const key *k, const char *name, const void *
 /* The keys of rope_parameters, in the form of today. */
 static void add_rope(hd__text *t, const hd_llama_config *c)
 {
-    static const char prefix[] = "rope_parameters.";
-    const size_t n = sizeof prefix - 1;
     bool scaled = c->rope.original_max_position_embeddings > 0;
     hd__text_format(t, ",\n  \"rope_parameters\": {\"rope_type\": \"%s\"",
                     scaled ? "llama3" : "default");
-    for (const key *k = llama_keys; k->name; k++) {
-        bool theta = k->offset == offsetof(hd_llama_config, rope.theta);
-        if (k->kind != ONLY && strncmp(k->name, prefix, n) == 0 && (theta || scaled)) {
-            add_member(t, k, k->name + n, c);
+    for (const hd__config_key *k = (scaled ? &hd__rope_llama3 : &hd__rope_default)->keys; k->name;
+         k++) {
+        if (k->offset != HD__NOWHERE) {
+            add_member(t, k, k->name, c);
         }
     }
     hd__text_puts(t, "}");
@@ -350,11 +247,11 @@ static void add_rope(hd__text *t, const hd_llama_config *c)
 
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
 {
-    const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
-                    type);
-    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
-        if (k->kind != ONLY && strncmp(k->name, "rope_", 5) != 0) {
+                    hd__family_of(c)->model_type);
+    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
+        if (k->offset != HD__NOWHERE && k->kind != HD__ALIAS &&
+            strcmp(k->name, "rope_theta") != 0) {
             add_member(t, k, k->name, &c->gpt2);
         }
     }
@@ -382,8 +279,8 @@ bool hd_generate_options_load(const char *folder, hd_generate_options *o)
     int own = hd__look_for(function, folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
     hd_dict *d = given ? hd__json_values(function, path.s) : NULL;
-    bool ok = d && config_fill(&(config_file){function, path.s, d},
-                               own ? &generation_table : &ends_only, o);
+    const hd__config_file f = {function, path.s, d, ""};
+    bool ok = d && (own ? hd__config_fill(&f, &hd__generation_keys, o) : ends_read(&f, o));
     if (!ok) {
         *o = hd_generate_defaults();
     }
