@@ -314,61 +314,6 @@ bool hd__adapter_config(const char *function, const char *path, const hd_dict *d
     return config_fill(&(config_file){function, path, d}, &adapter_table, o);
 }
 
-/* ---------------------------------------------------------------- written back */
-
-/* A member of the object, unless it stands for "none" or "as it follows". */
-static void add_member(hd__text *t, const key *k, const char *name, const void *config)
-{
-    const void *at = (const char *)config + k->offset;
-    if (k->kind <= DERIVED && *(const int64_t *)at == (k->kind == INT ? HD_NO_PADDING : 0)) {
-        return;
-    }
-    hd__text_format(t, ",\n  \"%s\": ", name);
-    switch (k->kind) {
-    case DOUBLE: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
-    case BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
-    default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
-    }
-}
-
-/* The keys of rope_parameters, in the form of today. */
-static void add_rope(hd__text *t, const hd_llama_config *c)
-{
-    static const char prefix[] = "rope_parameters.";
-    const size_t n = sizeof prefix - 1;
-    bool scaled = c->rope.original_max_position_embeddings > 0;
-    hd__text_format(t, ",\n  \"rope_parameters\": {\"rope_type\": \"%s\"",
-                    scaled ? "llama3" : "default");
-    for (const key *k = llama_keys; k->name; k++) {
-        bool theta = k->offset == offsetof(hd_llama_config, rope.theta);
-        if (k->kind != ONLY && strncmp(k->name, prefix, n) == 0 && (theta || scaled)) {
-            add_member(t, k, k->name + n, c);
-        }
-    }
-    hd__text_puts(t, "}");
-}
-
-void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
-{
-    const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
-    hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
-                    type);
-    for (const key *k = c->is_gpt2 ? gpt2_keys : llama_keys; k->name; k++) {
-        if (k->kind != ONLY && strncmp(k->name, "rope_", 5) != 0) {
-            add_member(t, k, k->name, &c->gpt2);
-        }
-    }
-    if (!c->is_gpt2) {
-        add_rope(t, &c->llama);
-    }
-    for (int64_t i = 0; i < c->ends.num_eos; i++) {
-        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [",
-                        c->ends.eos_token_id[i]);
-    }
-    hd__text_puts(t, c->ends.num_eos ? "]" : "");
-    hd__text_format(t, ",\n  \"dtype\": \"%s\"\n}\n", hd_dtype_name(d));
-}
-
 /* ---------------------------------------------------------------- generation_config.json */
 
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
