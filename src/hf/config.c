@@ -100,6 +100,13 @@ static const char idle_keys[] =
     "summary_ rope_parameters.rope_type rope_scaling.rope_type rope_scaling.type pretraining_tp "
     "is_llama_config max_window_layers sliding_window";
 
+static const key kept_keys[] = {
+    {FIELD(hd__config, INT, bos_token_id)},
+    {FIELD(hd__config, INT, pad_token_id)},
+    {FIELD(hd__config, BOOL, use_cache)},
+    {NULL, INT, 0, NULL},
+};
+
 static const key generation_keys[] = {
     {FIELD(hd_generate_options, BOOL, do_sample)},
     {FIELD(hd_generate_options, DOUBLE, temperature)},
@@ -133,6 +140,7 @@ static const key_table generation_table = {
     NULL};
 static const key_table ends_only = {
     &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL};
+static const key_table kept_only = {kept_keys, NULL, NULL};
 static const key_table adapter_table = {
     adapter_keys,
     "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
@@ -286,11 +294,26 @@ static bool config_of(const config_file *f, hd__config *c)
     return config_fill(f, &llama_table, &c->llama) && rope_type_ok(f, &c->llama.rope);
 }
 
+/* What is kept. The class of transformers has values of its own for what is missing. */
+static bool kept_read(const config_file *f, hd__config *c)
+{
+    int64_t first = c->is_gpt2 ? 50256 : 1, last = c->is_gpt2 ? 50256 : 2;
+    bool ends = hd_dict_kind_of(f->values, "eos_token_id") != HD_DICT_MISSING ||
+                hd_dict_kind_of(f->values, "eos_token_id.0") != HD_DICT_MISSING;
+    bool qwen2 = !c->is_gpt2 && c->llama.qkv_bias;
+    c->pad_token_id = HD_NO_PADDING;
+    c->bos_token_id = qwen2 ? HD_NO_PADDING : first;
+    c->use_cache = true;
+    c->ends.eos_token_id[0] = last;
+    c->ends.num_eos = !ends && !qwen2;
+    return config_fill(f, &kept_only, c) && config_fill(f, &ends_only, &c->ends);
+}
+
 bool hd__config_read(const char *function, const char *path, hd__config *c)
 {
     hd_dict *d = hd__json_values(function, path);
     const config_file f = {function, path, d};
-    bool ok = d && config_of(&f, c) && config_fill(&f, &ends_only, &c->ends);
+    bool ok = d && config_of(&f, c) && kept_read(&f, c);
     hd_dict_free(d);
     return ok;
 }

@@ -1,52 +1,66 @@
-/* config_write.c - config.json of a model, as transformers reads it. */
+/* config_write.c - the configuration that a model has now, and config.json made of it.
+ *
+ * The user may have put other modules into the model. So what a module knows is read from it: sizes,
+ * eps, dropouts, the activation. Then a model is made of this configuration, without memory for its
+ * weights. If one of its modules differs from the model's, config.json cannot say what the model
+ * is. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/text/json.h"
 #include "hf/hf_internal.h"
 
-/* A member of config.json. TOKEN and DERIVED are whole numbers: HD_NO_PADDING, or 0, is left out. */
-typedef enum kind { WHOLE, TOKEN, DERIVED, REAL, TRUTH } kind;
+/* ---------------------------------------------------------------- tables */
 
+/* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. */
+typedef enum kind { WHOLE, LENGTH, REAL, TRUTH } kind;
+
+/* A member of config.json, and the module that knows it: the end of its name, and the text that
+ * stands before the value in the module's line of the summary. Of several modules the last one is
+ * asked. NULL: no module knows it. */
 typedef struct member {
     const char *key;
     kind kind;
     size_t offset; /* in the configuration */
+    const char *module, *before;
 } member;
 
 #define GPT2(kind, field) #field, kind, offsetof(hd_gpt2_config, field)
 #define LLAMA(kind, field) #field, kind, offsetof(hd_llama_config, field)
-#define ROPE(kind, field) #field, kind, offsetof(hd_rotary_options, field)
+#define ROPE(kind, field) #field, kind, offsetof(hd_rotary_options, field), NULL, NULL
+#define NO_MODULE NULL, NULL
+#define END NULL, WHOLE, 0, NULL, NULL
 
 static const member gpt2_members[] = {
-    {GPT2(WHOLE, vocab_size)},
-    {GPT2(WHOLE, n_positions)},
-    {GPT2(WHOLE, n_embd)},
-    {GPT2(WHOLE, n_layer)},
-    {GPT2(WHOLE, n_head)},
-    {GPT2(DERIVED, n_inner)},
-    {GPT2(REAL, layer_norm_epsilon)},
-    {GPT2(REAL, embd_pdrop)},
-    {GPT2(REAL, attn_pdrop)},
-    {GPT2(REAL, resid_pdrop)},
-    {GPT2(REAL, initializer_range)},
-    {GPT2(TRUTH, tie_word_embeddings)},
-    {NULL, WHOLE, 0},
+    {GPT2(WHOLE, vocab_size), "transformer.wte", ""},
+    {GPT2(WHOLE, n_positions), "transformer.wpe", ""},
+    {GPT2(WHOLE, n_embd), NO_MODULE},
+    {GPT2(LENGTH, n_layer), "transformer.h", ""},
+    {GPT2(WHOLE, n_head), NO_MODULE},
+    {GPT2(WHOLE, n_inner), ".c_fc", "nf="},
+    {GPT2(REAL, layer_norm_epsilon), "transformer.ln_f", "eps="},
+    {GPT2(REAL, embd_pdrop), "transformer.drop", "p="},
+    {GPT2(REAL, attn_pdrop), ".attn_dropout", "p="},
+    {GPT2(REAL, resid_pdrop), ".resid_dropout", "p="},
+    {GPT2(REAL, initializer_range), NO_MODULE},
+    {GPT2(TRUTH, tie_word_embeddings), NO_MODULE},
+    {END},
 };
 
 static const member llama_members[] = {
-    {LLAMA(WHOLE, vocab_size)},
-    {LLAMA(WHOLE, hidden_size)},
-    {LLAMA(WHOLE, intermediate_size)},
-    {LLAMA(WHOLE, num_hidden_layers)},
-    {LLAMA(WHOLE, num_attention_heads)},
-    {LLAMA(DERIVED, num_key_value_heads)},
-    {LLAMA(DERIVED, head_dim)},
-    {LLAMA(WHOLE, max_position_embeddings)},
-    {LLAMA(TOKEN, pad_token_id)},
-    {LLAMA(REAL, rms_norm_eps)},
-    {LLAMA(REAL, initializer_range)},
-    {LLAMA(TRUTH, tie_word_embeddings)},
-    {NULL, WHOLE, 0},
+    {LLAMA(WHOLE, vocab_size), "model.embed_tokens", ""},
+    {LLAMA(WHOLE, hidden_size), NO_MODULE},
+    {LLAMA(WHOLE, intermediate_size), ".gate_proj", "out_features="},
+    {LLAMA(LENGTH, num_hidden_layers), "model.layers", ""},
+    {LLAMA(WHOLE, num_attention_heads), NO_MODULE},
+    {LLAMA(WHOLE, num_key_value_heads), NO_MODULE},
+    {LLAMA(WHOLE, head_dim), NO_MODULE},
+    {LLAMA(WHOLE, max_position_embeddings), NO_MODULE},
+    {LLAMA(REAL, rms_norm_eps), "model.norm", "eps="},
+    {LLAMA(REAL, initializer_range), NO_MODULE},
+    {LLAMA(TRUTH, tie_word_embeddings), NO_MODULE},
+    {END},
 };
 
 static const member scaling_members[] = {
@@ -54,17 +68,164 @@ static const member scaling_members[] = {
     {ROPE(REAL, low_freq_factor)},
     {ROPE(REAL, high_freq_factor)},
     {ROPE(WHOLE, original_max_position_embeddings)},
-    {NULL, WHOLE, 0},
+    {END},
 };
+
+static const member *members_of(const hd__config *c)
+{
+    return c->is_gpt2 ? gpt2_members : llama_members;
+}
+
+/* ---------------------------------------------------------------- read from the modules */
+
+enum { EXTRA = 256 };
+
+/* What the summary has in the brackets of m's line, without what no configuration says. */
+static const char *extra_of(const hd_module *m, char text[EXTRA])
+{
+    static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
+    text[0] = '\0';
+    if (m->type->extra) {
+        m->type->extra(m, text, EXTRA);
+        text[EXTRA - 1] = '\0';
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        char *at = strstr(text, unsaid[i]);
+        if (at) {
+            *at = '\0';
+        }
+    }
+    return text;
+}
+
+bool hd__extra_number(const hd_module *m, const char *before, double *v)
+{
+    char text[EXTRA];
+    const char *at = strstr(extra_of(m, text), before);
+    at = at ? at + strlen(before) : "";
+    hd__json j;
+    hd__json_init(&j, at, strspn(at, "0123456789.e+-"));
+    bool ok = hd__json_next(&j) == HD__JSON_NUMBER && hd__json_double(&j, v);
+    hd__json_free(&j);
+    return ok;
+}
+
+/* Takes over what the module m knows. A module of another class may know nothing. */
+static bool module_read(hd_module *m, const char *name, void *user)
+{
+    hd__config *c = user;
+    bool ok = true;
+    for (const member *r = members_of(c); ok && r->key; r++) {
+        void *at = (char *)&c->gpt2 + r->offset;
+        double v;
+        if (!r->module || !hd__ends_in(name, r->module)) {
+            continue;
+        }
+        if (r->kind == LENGTH && strcmp(m->type->name, "ModuleList") == 0) {
+            *(int64_t *)at = hd_module_list_len(m);
+            ok = *(int64_t *)at >= 0;
+        } else if (r->kind != LENGTH && hd__extra_number(m, r->before, &v)) {
+            if (r->kind == REAL) {
+                *(double *)at = v;
+            } else {
+                *(int64_t *)at = (int64_t)v;
+            }
+        }
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- compared */
+
+enum { TEXT = 2 * EXTRA };
+
+/* "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads" */
+static const char *described(const hd_module *m, char text[TEXT])
+{
+    char extra[EXTRA];
+    int64_t heads = hd__gpt2_heads(m) + hd__llama_heads(m);
+    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, extra_of(m, extra));
+    if (heads > 0) {
+        snprintf(text + n, (size_t)(TEXT - n), " with %" PRId64 " heads", heads);
+    }
+    return text;
+}
+
+typedef struct comparison {
+    const char *function;
+    hd_module *made; /* of the configuration */
+    hd_dict *names;  /* of the model's modules, which are as those of `made` */
+} comparison;
+
+static bool module_refuse(const comparison *c, const char *name, const char *found,
+                          const char *expected)
+{
+    return hd_error_set(HD_STATE,
+                        "%s: %.*s is %s, but the configuration says %s. transformers has no "
+                        "such model. Save it with hd_checkpoint_save.",
+                        c->function, HD__CUT(*name ? name : "m"), found, expected);
+}
+
+/* Is the module of the model such as the configuration's? The modules above it are. */
+static bool module_same(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    const hd_module *wanted = *name ? hd_module_get(c->made, name) : c->made;
+    char found[TEXT], expected[TEXT];
+    if (!wanted) {
+        return false;
+    }
+    if (strcmp(m->type->name, "lora.Linear") == 0) {
+        return hd_error_set(HD_STATE,
+                            "%s: '%s' has an adapter: merge them with hd_lora_merge or save them "
+                            "with hd_lora_save",
+                            c->function, name);
+    }
+    if (strcmp(described(m, found), described(wanted, expected)) != 0) {
+        return module_refuse(c, name, found, expected);
+    }
+    return m->type == wanted->type ? !*name || hd_dict_set_int(c->names, name, 0)
+                                   : module_refuse(c, name, "a class of your own", expected);
+}
+
+/* Has the model the module of the configuration? */
+static bool module_there(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    char expected[TEXT];
+    return !*name || hd_dict_kind_of(c->names, name) != HD_DICT_MISSING ||
+           module_refuse(c, name, "missing", described(m, expected));
+}
+
+bool hd__config_now(const char *function, hd__model *m, hd__config *c)
+{
+    HD_NO_INIT;
+    const hd_dtype d = HD_FLOAT32;
+    *c = m->config;
+    if (!hd_module_visit(&m->base, module_read, c)) {
+        return false;
+    }
+    comparison both = {function,
+                       c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
+                                  : hd__llama_make(function, &c->llama, &d),
+                       hd_dict_new()};
+    bool ok = both.made && both.names && hd_module_visit(&m->base, module_same, &both) &&
+              hd_module_visit(both.made, module_there, &both);
+    if (ok) {
+        *(c->is_gpt2 ? &c->gpt2.tie_word_embeddings : &c->llama.tie_word_embeddings) =
+            hd__head_is_tied(m);
+    }
+    hd_module_free(both.made);
+    hd_dict_free(both.names);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- written */
 
 static void add_members(hd__text *t, const member *r, const void *config, const char *separator)
 {
     for (; r->key; r++) {
         const void *at = (const char *)config + r->offset;
-        int64_t none = r->kind == TOKEN ? HD_NO_PADDING : 0;
-        if ((r->kind == TOKEN || r->kind == DERIVED) && *(const int64_t *)at == none) {
-            continue;
-        }
         hd__text_format(t, "%s\"%s\": ", separator, r->key);
         switch (r->kind) {
         case REAL: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
@@ -74,7 +235,8 @@ static void add_members(hd__text *t, const member *r, const void *config, const 
     }
 }
 
-/* The keys of rope_parameters, in the form of today. */
+/* The rotary positions in both forms: rope_parameters is that of transformers 5, and version 4 knows
+ * rope_theta and rope_scaling only. */
 static void add_rope(hd__text *t, const hd_rotary_options *o)
 {
     bool scaled = o->original_max_position_embeddings > 0;
@@ -83,7 +245,35 @@ static void add_rope(hd__text *t, const hd_rotary_options *o)
     if (scaled) {
         add_members(t, scaling_members, o, ", ");
     }
-    hd__text_puts(t, "}");
+    hd__text_format(t, "},\n  \"rope_theta\": %s", HD__FLOAT(o->theta));
+    if (scaled) {
+        hd__text_puts(t, ",\n  \"rope_scaling\": {\"rope_type\": \"llama3\"");
+        add_members(t, scaling_members, o, ", ");
+        hd__text_puts(t, "}");
+    }
+}
+
+static void add_token(hd__text *t, const char *key, int64_t id)
+{
+    hd__text_format(t, ",\n  \"%s\": ", key);
+    if (id == HD_NO_PADDING) {
+        hd__text_puts(t, "null");
+    } else {
+        hd__text_format(t, "%" PRId64, id);
+    }
+}
+
+/* One end token is a number, several are a list. */
+static void add_ends(hd__text *t, const hd_generate_options *o)
+{
+    if (o->num_eos < 2) {
+        add_token(t, "eos_token_id", o->num_eos ? o->eos_token_id[0] : HD_NO_PADDING);
+        return;
+    }
+    for (int64_t i = 0; i < o->num_eos; i++) {
+        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [", o->eos_token_id[i]);
+    }
+    hd__text_puts(t, "]");
 }
 
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
@@ -91,14 +281,13 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
     const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
                     type);
-    add_members(t, c->is_gpt2 ? gpt2_members : llama_members, &c->gpt2, ",\n  ");
+    add_members(t, members_of(c), &c->gpt2, ",\n  ");
     if (!c->is_gpt2) {
         add_rope(t, &c->llama.rope);
     }
-    for (int64_t i = 0; i < c->ends.num_eos; i++) {
-        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [",
-                        c->ends.eos_token_id[i]);
-    }
-    hd__text_puts(t, c->ends.num_eos ? "]" : "");
-    hd__text_format(t, ",\n  \"dtype\": \"%s\"\n}\n", hd_dtype_name(d));
+    add_token(t, "bos_token_id", c->bos_token_id);
+    add_ends(t, &c->ends);
+    add_token(t, "pad_token_id", c->is_gpt2 ? c->pad_token_id : c->llama.pad_token_id);
+    hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",
+                    c->use_cache ? "true" : "false", hd_dtype_name(d));
 }

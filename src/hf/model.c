@@ -68,6 +68,11 @@ hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
     return hd_forward(m->head, m->hidden(m, ids, NULL));
 }
 
+void hd__model_free(hd_module *self)
+{
+    hd_free(((hd__model *)self)->generation);
+}
+
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
 {
     return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, hd_size(x, 2) / heads), 1,
@@ -91,6 +96,14 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     o.is_causal = hd_size(q, 2) == hd_size(k, 2); /* else there is one query, the last */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
+}
+
+bool hd__head_is_tied(hd__model *m)
+{
+    const char *embedding =
+        m->config.is_gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
+    return hd_module_get_parameter(&m->base, "lm_head.weight") ==
+           hd_module_get_parameter(&m->base, embedding);
 }
 
 void *hd__part_of(hd_module *m, const hd_module_type *types, int n)
@@ -181,6 +194,8 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, cons
     hd_module base = model->base, *m = &model->base;
     *model = *like;
     model->base = base;
+    model->config.bos_token_id = model->config.pad_token_id = HD_NO_PADDING;
+    model->config.use_cache = true;
     bool draw = hd_set_init_mode(false);
     hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
     hd_register_module(m, "lm_head", &model->head,

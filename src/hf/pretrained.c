@@ -7,6 +7,7 @@
 #include "hf/hf_internal.h"
 
 static const char loads[] = "hd_from_pretrained";
+enum { GENERATION_MOST = 1 << 24 }; /* bytes */
 static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
 
 hd_pretrained_options hd_pretrained_defaults(void)
@@ -212,9 +213,24 @@ static hd_module *model_of(const char *path, const hd__config *c, const hd_safet
                                  : hd__llama_make(caller.s, &c->llama, &d);
     hd_free(caller.s);
     if (m) {
-        ((hd__model *)m)->config.ends = c->ends;
+        hd__config *own = &((hd__model *)m)->config;
+        own->bos_token_id = c->bos_token_id;
+        own->pad_token_id = c->pad_token_id;
+        own->use_cache = c->use_cache;
+        own->ends = c->ends;
     }
     return m;
+}
+
+/* The model keeps the text of generation_config.json, to write it back. */
+static bool keep_generation(hd__model *m, const char *folder)
+{
+    hd__text path = {0};
+    size_t n;
+    int found = hd__look_for(loads, folder, "generation_config.json", &path);
+    m->generation = found > 0 ? hd__whole_read(loads, path.s, GENERATION_MOST, &n) : NULL;
+    hd_free(path.s);
+    return found == 0 || m->generation;
 }
 
 hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o)
@@ -232,7 +248,9 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
               hd__config_read(loads, config_path.s, &config);
     hd_safetensors *f = ok ? weights_open(folder, &path, o) : NULL;
     hd_module *m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
-    m = hd__module_if(m && load_weights(m, path.s, f) && hd_module_eval(m), m);
+    ok = m && load_weights(m, path.s, f) && keep_generation((hd__model *)m, folder) &&
+         hd_module_eval(m);
+    m = hd__module_if(ok, m);
     hd_safetensors_close(f);
     hd_free(config_path.s);
     hd_free(path.s);

@@ -10,7 +10,7 @@
 #include "support/scarce.h"
 #include "support/warnings.h"
 
-#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(lora) X(null)
+#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(saved) X(lora) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
@@ -20,5 +20,7 @@ extern const char *const model_folders[MODEL_FOLDERS];
 
 hd_module *golden_model(const char *name); /* the model of the folder; never NULL */
 hd_dict *golden_of(const char *name);      /* what transformers makes of it */
+
+void remove_saved(const char *folder); /* that hd_save_pretrained has written */
 
 #endif
