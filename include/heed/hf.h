@@ -37,6 +37,9 @@ typedef struct hd_gpt2_config {
     double attn_pdrop, resid_pdrop;  /* 0.1: of the attention weights, and of what a layer adds */
     double initializer_range;        /* 0.02: the standard deviation of the first weights */
     bool tie_word_embeddings;        /* true: lm_head.weight is transformer.wte.weight */
+    /* "gelu_new": the MLP's activation, or "gelu_pytorch_tanh", which is the same, "gelu" or "relu"
+     * (max(x, 0)). A model that was made has a static text here. */
+    const char *activation_function;
 } hd_gpt2_config;
 
 HD_API hd_gpt2_config hd_gpt2_config_defaults(void);
@@ -63,10 +66,13 @@ typedef struct hd_llama_config {
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool qkv_bias;                   /* false; true makes it a Qwen2ForCausalLM */
     bool tie_word_embeddings;        /* false; true: lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
+    bool mlp_bias;                   /* false; true: gate_proj, up_proj and down_proj have one */
 } hd_llama_config;
 
 HD_API hd_llama_config hd_llama_config_defaults(void);
-/* LlamaForCausalLM, or with qkv_bias Qwen2ForCausalLM. c NULL: defaults.
+/* LlamaForCausalLM, or with qkv_bias Qwen2ForCausalLM, which has no attention_bias or mlp_bias.
+ * c NULL: defaults.
  *
  * Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models" */
 HD_API hd_module *hd_llama_new(const hd_llama_config *c);

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/text/json.h"
-#include "hf/hf_internal.h"
+#include "hf/config_keys.h"
 
 /* ---------------------------------------------------------------- tables */
 
-/* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. */
-typedef enum kind { WHOLE, LENGTH, REAL, TRUTH } kind;
+/* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. ACTIVATION is a text. */
+typedef enum kind { WHOLE, LENGTH, REAL, TRUTH, ACTIVATION } kind;
 
 /* A member of config.json, and the module that knows it: the end of its name, and the text that
  * stands before the value in the module's line of the summary. Of several modules the last one is
@@ -45,6 +45,7 @@ static const member gpt2_members[] = {
     {GPT2(REAL, resid_pdrop), ".resid_dropout", "p="},
     {GPT2(REAL, initializer_range), NO_MODULE},
     {GPT2(TRUTH, tie_word_embeddings), NO_MODULE},
+    {GPT2(ACTIVATION, activation_function), ".mlp.act", ""},
     {END},
 };
 
@@ -60,6 +61,8 @@ static const member llama_members[] = {
     {LLAMA(REAL, rms_norm_eps), "model.norm", "eps="},
     {LLAMA(REAL, initializer_range), NO_MODULE},
     {LLAMA(TRUTH, tie_word_embeddings), NO_MODULE},
+    {LLAMA(TRUTH, attention_bias), ".o_proj", "bias="},
+    {LLAMA(TRUTH, mlp_bias), ".down_proj", "bias="},
     {END},
 };
 
@@ -110,26 +113,52 @@ bool hd__extra_number(const hd_module *m, const char *before, double *v)
     return ok;
 }
 
-/* Takes over what the module m knows. A module of another class may know nothing. */
+/* The name in transformers of the activation m; `now` if it is that, too, or if m is another. */
+static const char *activation_read(const hd_module *m, const char *now)
+{
+    char text[EXTRA];
+    const char *name = extra_of(m, text);
+    if (strcmp(m->type->name, "ReLU") == 0) {
+        return "relu";
+    }
+    if (strcmp(name, "approximate='none'") == 0) {
+        return "gelu";
+    }
+    bool by_tanh = strcmp(name, "approximate='tanh'") == 0;
+    return by_tanh && strcmp(now, "gelu_pytorch_tanh") != 0 ? "gelu_new" : now;
+}
+
+/* Sets the value at `at` if m knows it. */
+static bool member_read(const member *r, hd_module *m, void *at)
+{
+    char text[EXTRA];
+    double v;
+    const char *found = strstr(extra_of(m, text), r->before);
+    switch (r->kind) {
+    case WHOLE:
+        *(int64_t *)at = hd__extra_number(m, r->before, &v) ? (int64_t)v : *(int64_t *)at;
+        break;
+    case REAL: hd__extra_number(m, r->before, at); break;
+    case TRUTH: *(bool *)at = found && strncmp(found + strlen(r->before), "True", 4) == 0; break;
+    case ACTIVATION: *(const char **)at = activation_read(m, *(const char **)at); break;
+    case LENGTH:
+        if (strcmp(m->type->name, "ModuleList") == 0) {
+            *(int64_t *)at = hd_module_list_len(m);
+            return *(int64_t *)at >= 0;
+        }
+        break;
+    }
+    return true;
+}
+
+/* Takes over what the module m knows. One of another class may know nothing. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__config *c = user;
     bool ok = true;
     for (const member *r = members_of(c); ok && r->key; r++) {
-        void *at = (char *)&c->gpt2 + r->offset;
-        double v;
-        if (!r->module || !hd__ends_in(name, r->module)) {
-            continue;
-        }
-        if (r->kind == LENGTH && strcmp(m->type->name, "ModuleList") == 0) {
-            *(int64_t *)at = hd_module_list_len(m);
-            ok = *(int64_t *)at >= 0;
-        } else if (r->kind != LENGTH && hd__extra_number(m, r->before, &v)) {
-            if (r->kind == REAL) {
-                *(double *)at = v;
-            } else {
-                *(int64_t *)at = (int64_t)v;
-            }
+        if (r->module && hd__ends_in(name, r->module)) {
+            ok = member_read(r, m, (char *)&c->gpt2 + r->offset);
         }
     }
     return ok;
@@ -205,6 +234,9 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
     if (!hd_module_visit(&m->base, module_read, c)) {
         return false;
     }
+    if (!c->is_gpt2 && c->llama.qkv_bias) { /* Qwen 2 has no others */
+        c->llama.attention_bias = c->llama.mlp_bias = false;
+    }
     comparison both = {function,
                        c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
                                   : hd__llama_make(function, &c->llama, &d),
@@ -230,6 +262,7 @@ static void add_members(hd__text *t, const member *r, const void *config, const 
         switch (r->kind) {
         case REAL: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
         case TRUTH: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+        case ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
         default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
         }
     }
@@ -278,9 +311,8 @@ static void add_ends(hd__text *t, const hd_generate_options *o)
 
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
 {
-    const char *type = c->is_gpt2 ? "gpt2" : c->llama.qkv_bias ? "qwen2" : "llama";
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
-                    type);
+                    hd__family_of(c)->model_type);
     add_members(t, members_of(c), &c->gpt2, ",\n  ");
     if (!c->is_gpt2) {
         add_rope(t, &c->llama.rope);

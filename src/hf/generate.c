@@ -323,7 +323,8 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
         return hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
                             "%s: logits %s, ids %s: expected float32 (batch, vocab) and int64 "
                             "(batch, tokens)",
-                            name, hd_shape_repr(logits), hd_shape_repr(ids));
+                            name, HD__SIZES(hd_ndim(logits), hd_sizes(logits)),
+                            HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
     }
     HD_NO_GRAD;
     HD__OWN_SCOPE(scope);

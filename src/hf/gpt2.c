@@ -3,6 +3,7 @@
  *     transformer.wte, .wpe, .drop, .h.N.{ln_1, attn, ln_2, mlp}, .ln_f; lm_head */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hf/hf_internal.h"
 
@@ -45,7 +46,36 @@ hd_gpt2_config hd_gpt2_config_defaults(void)
                             .attn_pdrop = 0.1,
                             .resid_pdrop = 0.1,
                             .initializer_range = 0.02,
-                            .tie_word_embeddings = true};
+                            .tie_word_embeddings = true,
+                            .activation_function = "gelu_new"};
+}
+
+/* ---------------------------------------------------------------- the activation */
+
+/* The name in transformers, and `approximate` of hd_gelu_new; NULL: it is relu. */
+static const char *const activations[][2] = {
+    {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
+
+static const char *const *activation_of(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
+        if (strcmp(activations[i][0], name) == 0) {
+            return activations[i];
+        }
+    }
+    return NULL;
+}
+
+const char *hd__activation(const char *name)
+{
+    const char *const *a = activation_of(name);
+    return a ? a[0] : NULL;
+}
+
+static hd_module *activation_new(const char *name)
+{
+    const char *approximate = activation_of(name)[1];
+    return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
 }
 
 /* ---------------------------------------------------------------- Conv1D */
@@ -143,7 +173,7 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
     return hd__module_of(&type,
                          HD__PARTS(HD__PART(mlp, c_fc, conv1d_new(e, inner)),
                                    HD__PART(mlp, c_proj, conv1d_new(inner, e)),
-                                   HD__PART(mlp, act, hd_gelu_new("tanh")),
+                                   HD__PART(mlp, act, activation_new(c->activation_function)),
                                    HD__PART(mlp, dropout, hd_dropout_new(c->resid_pdrop, false))));
 }
 
@@ -219,6 +249,13 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_d
         return NULL;
     }
     hd__config config = {.is_gpt2 = true, .gpt2 = *c};
+    const char *given = c->activation_function;
+    config.gpt2.activation_function = hd__activation(given);
+    if (!config.gpt2.activation_function) {
+        given = given ? given : "NULL";
+        return hd_error_set(HD_VALUE, "%s: activation_function %.*s: expected " HD__ACTIVATIONS,
+                            caller, HD__CUT(given));
+    }
     if (!hd__sizes_ok(caller, &config) ||
         !hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd)) {
         return NULL;

@@ -30,6 +30,7 @@ typedef struct hd__config {
     int64_t bos_token_id, pad_token_id;
     bool use_cache;
     hd_generate_options ends; /* the end tokens */
+    const char *left_out;     /* a size that config.json does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {
@@ -42,6 +43,10 @@ typedef struct hd__model {
     char *generation; /* the text of generation_config.json of its folder; NULL: there is none */
     int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
+
+/* A static text that is equal to the name of an activation of GPT-2; NULL: there is none. */
+const char *hd__activation(const char *name);
+#define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
 /* The public constructors. Messages begin with `caller`. d: NULL, or for hd__stored. */
 hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d);
@@ -124,8 +129,9 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
 
 /* ---------------------------------------------------------------- folders */
 
-/* The values of a JSON file by their paths: numbers, and texts, which true and false are too. The
- * path of list.0 is that of the first one in a list. null has no entry. NULL on failure. */
+/* The values of a JSON file by their paths: numbers, and texts, before which stands a quotation
+ * mark. true, false, null, {} and [] are texts without one. The path of list.0 is that of the first
+ * one in a list. NULL on failure. */
 hd_dict *hd__json_values(const char *function, const char *path);
 
 /* How many bytes the tensors of the file have */

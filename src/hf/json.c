@@ -9,8 +9,8 @@
 
 enum { MOST = 1 << 24, PATH = 512 };
 
-/* The reader, and where it is: the length of the path of each level, and the index in a list (-1:
- * none). */
+/* The reader, and where it is: the length of the path of each level, the index in a list (-1: none),
+ * and how many values there were before it. */
 typedef struct reading {
     hd__json json;
     const char *function;
@@ -19,6 +19,7 @@ typedef struct reading {
     char path[PATH];
     size_t len[HD__JSON_DEPTH + 2];
     int64_t index[HD__JSON_DEPTH + 2];
+    int64_t before[HD__JSON_DEPTH + 2];
 } reading;
 
 /* The path becomes that of the level `depth` with a name after it. NULL: the next element, if the
@@ -34,24 +35,40 @@ static bool enter(reading *r, int depth, const char *name, size_t n)
     return (size_t)put < room || hd__json_fail(&r->json, r->function, r->file.s, "shorter names");
 }
 
+static bool text_put(reading *r, const char *mark, const char *s, size_t n)
+{
+    hd__text text = {0};
+    hd__text_puts(&text, mark);
+    hd__text_add(&text, s, n);
+    bool ok = !text.failed && hd_dict_set_string(r->values, r->path, text.s);
+    hd_free(text.s);
+    return ok;
+}
+
 static bool value_put(reading *r)
 {
     int64_t whole;
     double v;
-    hd__text text = {0};
+    if (hd_dict_kind_of(r->values, r->path) != HD_DICT_MISSING) {
+        return hd__json_fail(&r->json, r->function, r->file.s, "each name once");
+    }
     switch (r->json.kind) {
-    case HD__JSON_NULL: return true;
-    case HD__JSON_TRUE: hd__text_puts(&text, "true"); break;
-    case HD__JSON_FALSE: hd__text_puts(&text, "false"); break;
+    case HD__JSON_NULL: return text_put(r, "null", "", 0);
+    case HD__JSON_TRUE: return text_put(r, "true", "", 0);
+    case HD__JSON_FALSE: return text_put(r, "false", "", 0);
     case HD__JSON_NUMBER:
         return hd__json_int(&r->json, &whole)
                    ? hd_dict_set_int(r->values, r->path, whole)
                    : hd__json_double(&r->json, &v) && hd_dict_set_double(r->values, r->path, v);
-    default: hd__text_add(&text, r->json.s, r->json.len);
+    default: return text_put(r, "\"", r->json.s, r->json.len);
     }
-    bool ok = !text.failed && hd_dict_set_string(r->values, r->path, text.s);
-    hd_free(text.s);
-    return ok;
+}
+
+/* The level of this depth ends. One without anything is a value. */
+static bool level_end(reading *r, int depth, const char *value)
+{
+    r->path[r->len[depth]] = '\0';
+    return depth == 1 || r->before[depth] < hd_dict_len(r->values) || text_put(r, value, "", 0);
 }
 
 static bool event_take(reading *r)
@@ -67,9 +84,10 @@ static bool event_take(reading *r)
         }
         r->len[depth] = strlen(r->path);
         r->index[depth] = j->kind == HD__JSON_ARRAY ? 0 : -1;
+        r->before[depth] = hd_dict_len(r->values);
         return true;
-    case HD__JSON_OBJECT_END:
-    case HD__JSON_ARRAY_END: r->path[r->len[depth]] = '\0'; return true;
+    case HD__JSON_OBJECT_END: return level_end(r, depth + 1, "{}");
+    case HD__JSON_ARRAY_END: return level_end(r, depth + 1, "[]");
     default: return enter(r, depth, NULL, 0) && value_put(r);
     }
 }

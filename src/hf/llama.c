@@ -84,12 +84,13 @@ static hd_module *llama_attention_new(const hd_llama_config *c)
 {
     int64_t e = c->hidden_size, q = c->num_attention_heads * c->head_dim,
             kv = c->num_key_value_heads * c->head_dim;
-    hd_module *self =
-        hd__module_of(&attention_types[c->qkv_bias],
-                      HD__PARTS(HD__PART(attention, q_proj, hd_linear_new(e, q, c->qkv_bias)),
-                                HD__PART(attention, k_proj, hd_linear_new(e, kv, c->qkv_bias)),
-                                HD__PART(attention, v_proj, hd_linear_new(e, kv, c->qkv_bias)),
-                                HD__PART(attention, o_proj, hd_linear_new(q, e, false))));
+    bool bias = c->qkv_bias || c->attention_bias;
+    hd_module *self = hd__module_of(
+        &attention_types[c->qkv_bias],
+        HD__PARTS(HD__PART(attention, q_proj, hd_linear_new(e, q, bias)),
+                  HD__PART(attention, k_proj, hd_linear_new(e, kv, bias)),
+                  HD__PART(attention, v_proj, hd_linear_new(e, kv, bias)),
+                  HD__PART(attention, o_proj, hd_linear_new(q, e, c->attention_bias))));
     if (self) {
         ((attention *)self)->heads = c->num_attention_heads;
         ((attention *)self)->kv_heads = c->num_key_value_heads;
@@ -110,9 +111,9 @@ static hd_module *llama_mlp_new(const hd_llama_config *c)
     static const hd_module_type types[] = CLASSES(mlp, "MLP", llama_mlp_forward);
     int64_t e = c->hidden_size, inner = c->intermediate_size;
     return hd__module_of(&types[c->qkv_bias],
-                         HD__PARTS(HD__PART(mlp, gate_proj, hd_linear_new(e, inner, false)),
-                                   HD__PART(mlp, up_proj, hd_linear_new(e, inner, false)),
-                                   HD__PART(mlp, down_proj, hd_linear_new(inner, e, false)),
+                         HD__PARTS(HD__PART(mlp, gate_proj, hd_linear_new(e, inner, c->mlp_bias)),
+                                   HD__PART(mlp, up_proj, hd_linear_new(e, inner, c->mlp_bias)),
+                                   HD__PART(mlp, down_proj, hd_linear_new(inner, e, c->mlp_bias)),
                                    HD__PART(mlp, act_fn, hd_silu_new(false))));
 }
 
@@ -203,6 +204,10 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd
     }
     own.llama = *c;
     c = &own.llama;
+    if (c->qkv_bias && (c->attention_bias || c->mlp_bias)) {
+        return hd_error_set(HD_VALUE, "%s: qkv_bias and %s are true: expected one of them", caller,
+                            c->attention_bias ? "attention_bias" : "mlp_bias");
+    }
     int64_t heads = c->num_attention_heads;
     own.llama.num_key_value_heads = c->num_key_value_heads ? c->num_key_value_heads : heads;
     if (!hd__sizes_ok(caller, &own) ||
@@ -211,6 +216,13 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd
         !hd__divides_ok(caller, "num_key_value_heads", c->num_key_value_heads,
                         "num_attention_heads", heads)) {
         return NULL;
+    }
+    if (c->pad_token_id >= c->vocab_size ||
+        (c->pad_token_id < -c->vocab_size && c->pad_token_id != HD_NO_PADDING)) {
+        return hd_error_set(HD_VALUE,
+                            "%s: pad_token_id %" PRId64 " and vocab_size %" PRId64
+                            ": expected a token of the vocabulary",
+                            caller, c->pad_token_id, c->vocab_size);
     }
     own.llama.head_dim = c->head_dim ? c->head_dim : c->hidden_size / heads;
     if (c->head_dim % 2 != 0) {

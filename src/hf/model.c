@@ -50,7 +50,7 @@ bool hd__ids_ok(const char *function, const hd_tensor *ids)
     return (whole && hd_ndim(ids) == 2 && hd_size(ids, 1) > 0) ||
            hd_error_set(whole ? HD_SHAPE : HD_DTYPE,
                         "%s: ids are %s %s: expected int64 (batch, tokens)", function,
-                        hd_dtype_name(hd_dtype_of(ids)), hd_shape_repr(ids));
+                        hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
 hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)

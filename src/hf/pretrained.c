@@ -33,6 +33,12 @@ int64_t hd__file_bytes(const hd_safetensors *f)
     return bytes;
 }
 
+typedef struct weights {
+    const char *path; /* of their file */
+    const hd_safetensors *f;
+    const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
+} weights;
+
 /* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
 static int64_t find(const hd_safetensors *f, const char *name)
 {
@@ -42,19 +48,20 @@ static int64_t find(const hd_safetensors *f, const char *name)
 }
 
 /* The tensor of the file that a weight of this name and shape gets */
-static hd_tensor *read_weight(const char *path, const hd_safetensors *f, const char *name,
-                              const hd_tensor *w)
+static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
+    const hd_safetensors *f = from->f;
     int64_t i = find(f, name);
     const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
     if (i < 0) {
-        return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s", loads,
-                            HD__CUT(path), name, wanted);
+        return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s%s", loads,
+                            HD__CUT(from->path), name, wanted, from->hint);
     }
     const char *found = HD__SIZES(hd_safetensors_ndim(f, i), hd_safetensors_sizes(f, i));
-    return strcmp(found, wanted) == 0 ? hd_safetensors_read(f, i)
-                                      : hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s",
-                                                     loads, HD__CUT(path), name, found, wanted);
+    return strcmp(found, wanted) == 0
+               ? hd_safetensors_read(f, i)
+               : hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s%s", loads,
+                              HD__CUT(from->path), name, found, wanted, from->hint);
 }
 
 /* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
@@ -65,8 +72,9 @@ static bool passed_over(const char *name)
 }
 
 /* Has the file no tensor that the model has not? */
-static bool tensors_known(const char *path, const hd_safetensors *f, const hd_dict *weights)
+static bool tensors_known(const weights *from, const hd_dict *weights)
 {
+    const hd_safetensors *f = from->f;
     hd__text longer = {0};
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
@@ -77,46 +85,48 @@ static bool tensors_known(const char *path, const hd_safetensors *f, const hd_di
              (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
               hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
               strcmp(name, head_name) == 0 || passed_over(name) ||
-              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not", loads,
-                           HD__CUT(path), HD__CUT(name)));
+              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not%s", loads,
+                           HD__CUT(from->path), HD__CUT(name), from->hint));
     }
     hd_free(longer.s);
     return ok;
 }
 
 /* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
-static bool load_tied_head(hd_module *m, const char *path, const hd_safetensors *f)
+static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__OWN_SCOPE(scope);
     hd_tensor *w = scope ? hd_module_get_parameter(m, head_name) : NULL;
-    hd_tensor *own = hd_to(read_weight(path, f, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
+    hd_tensor *own = hd_to(read_weight(from, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
     if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
     hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
-            HD__CUT(path), head_name);
+            HD__CUT(from->path), head_name);
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it. */
-static bool load_weights(hd_module *m, const char *path, const hd_safetensors *f)
+/* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it; if
+ * the file has the head alone, it is the weight. */
+static bool load_weights(hd_module *m, const weights *from)
 {
     HD_NO_GRAD;
     hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
-    bool ok = weights && tensors_known(path, f, weights);
+    bool ok = weights && tensors_known(from, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         HD__OWN_SCOPE(scope);
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        hd_tensor *from = scope ? read_weight(path, f, name, w) : NULL;
-        from = hd_parameter(hd_to(from, hd_dtype_of(w)), hd_requires_grad(w));
         const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
-        ok = hd_module_set_parameter(m, name, from) && hd_module_set_parameter(m, also, from);
+        hd_tensor *read =
+            scope ? read_weight(from, find(from->f, name) < 0 ? also : name, w) : NULL;
+        read = hd_parameter(hd_to(read, hd_dtype_of(w)), hd_requires_grad(w));
+        ok = hd_module_set_parameter(m, name, read) && hd_module_set_parameter(m, also, read);
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
-                    hd_safetensors_find(f, head_name) >= 0;
+                    hd_safetensors_find(from->f, head_name) >= 0;
     hd_dict_free(weights);
-    return own_head ? load_tied_head(m, path, f) : ok;
+    return own_head ? load_tied_head(m, from) : ok;
 }
 
 /* ---------------------------------------------------------------- the folder */
@@ -188,23 +198,23 @@ static double elements_of(const hd__config *c)
 }
 
 /* The model of the configuration that stands in the file at path. */
-static hd_module *model_of(const char *path, const hd__config *c, const hd_safetensors *f,
-                           hd_dtype d)
+static hd_module *model_of(const char *path, const hd__config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
     int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
-    if (layers > hd_safetensors_len(f)) {
+    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
+    if (layers > tensors) {
         return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': found %" PRId64 " layers: expected fewer, as the weights "
-                            "are %" PRId64 " tensors",
-                            loads, HD__CUT(path), layers, hd_safetensors_len(f));
+                            "%s: '%.*s': %s %" PRId64 ", but the weights are only %" PRId64
+                            " tensors: expected some for each layer%s",
+                            loads, HD__CUT(path), c->is_gpt2 ? "n_layer" : "num_hidden_layers",
+                            layers, tensors, from->hint);
     }
-    int64_t bytes = hd__file_bytes(f); /* an element has one byte or more */
-    if (elements_of(c) > (double)bytes) {
+    if (elements_of(c) > (double)bytes) { /* an element has one byte or more */
         return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': found sizes of %.0f weights: expected at most as many as "
-                            "the weights have bytes, %" PRId64,
-                            loads, HD__CUT(path), elements_of(c), bytes);
+                            "%s: '%.*s': the model has %.0f weights or more, but their file only "
+                            "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
+                            loads, HD__CUT(path), elements_of(c), bytes, from->hint);
     }
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
@@ -242,17 +252,22 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
         !hd__hf_dtype_ok(loads, o->dtype)) {
         return NULL;
     }
-    hd__text config_path = {0}, path = {0};
+    hd__text config_path = {0}, path = {0}, hint = {0};
     hd__config config = {0};
     bool ok = hd__path_of(folder, "config.json", &config_path) &&
               hd__config_read(loads, config_path.s, &config);
-    hd_safetensors *f = ok ? weights_open(folder, &path, o) : NULL;
-    hd_module *m = f ? model_of(config_path.s, &config, f, o->dtype) : NULL;
-    ok = m && load_weights(m, path.s, f) && keep_generation((hd__model *)m, folder) &&
-         hd_module_eval(m);
+    if (config.left_out) {
+        hd__text_format(&hint, ". config.json has no %s", config.left_out);
+    }
+    hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
+    const weights from = {path.s, f, hint.s ? hint.s : ""};
+    hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
+    ok =
+        m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
     m = hd__module_if(ok, m);
     hd_safetensors_close(f);
     hd_free(config_path.s);
     hd_free(path.s);
+    hd_free(hint.s);
     return m;
 }

@@ -512,7 +512,7 @@ START_TEST(configurations_that_are_refused)
         {"{\"peft_type\": \"LORA\", \"r\": 0.5}",
          "adapter_config.json': r: found 0.5: expected a whole number"},
         {"{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": \"6\"}",
-         "adapter_config.json': lora_alpha: found 6: expected a number"},
+         "adapter_config.json': lora_alpha: found \"6\": expected a number"},
         {"{\"peft_type\": \"IA3\"}", "adapter_config.json': peft_type: found IA3: expected plain "
                                      "LoRA, without this key or with its default"},
     };

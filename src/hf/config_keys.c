@@ -1,0 +1,224 @@
+/* config_keys.c - which keys of a configuration file are used, which have no effect, and which may
+ * have some values only, because heed has no others.
+ *
+ * The tables of models follow the classes of transformers 5.23: what a class reads, of which type it
+ * must be, and where null stands for the default. */
+#include <string.h>
+
+#include "hf/config_keys.h"
+
+#define FIELD(of, kind, field, ...)                                                                \
+    {                                                                                              \
+#field, HD__##kind, offsetof(of, field), __VA_ARGS__                                       \
+    }
+#define GPT2(kind, field, ...) FIELD(hd_gpt2_config, kind, field, __VA_ARGS__)
+#define LLAMA(kind, field, ...) FIELD(hd_llama_config, kind, field, __VA_ARGS__)
+#define ROPE(name, kind, field)                                                                    \
+    {                                                                                              \
+        name, HD__##kind, offsetof(hd_llama_config, rope.field), NULL                              \
+    }
+#define ONLY(name, words)                                                                          \
+    {                                                                                              \
+        name, HD__ONLY, HD__NOWHERE, words                                                         \
+    }
+#define CHECKED(name, kind, words)                                                                 \
+    {                                                                                              \
+        name, HD__##kind, HD__NOWHERE, words                                                       \
+    }
+#define LAST(kind)                                                                                 \
+    {                                                                                              \
+        NULL, HD__##kind, HD__NOWHERE, "false"                                                     \
+    }
+
+/* ---------------------------------------------------------------- models */
+
+/* What every family may have: nothing follows from it for the numbers of a model. */
+#define IDLE                                                                                       \
+    "architectures. model_type torch_dtype dtype transformers_version eos_token_id. "              \
+    "_name_or_path name_or_path task_specific_params. transformers.js_config. "                    \
+    "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
+    "num_labels problem_type is_encoder_decoder is_decoder "
+
+/* What would make other numbers of any family */
+#define COMMON                                                                                     \
+    CHECKED("use_cache", BOOL, NULL), CHECKED("bos_token_id", INT, NULL),                          \
+        ONLY("per_layer_config.", "null {}"), ONLY("quantization_config.", "null")
+
+static const hd__config_key gpt2_keys[] = {
+    GPT2(SIZE, vocab_size, NULL),
+    GPT2(SIZE, n_positions, NULL),
+    GPT2(SIZE, n_embd, NULL),
+    GPT2(SIZE, n_layer, NULL),
+    GPT2(SIZE, n_head, NULL),
+    GPT2(DERIVED, n_inner, NULL),
+    GPT2(FLOAT, layer_norm_epsilon, NULL),
+    GPT2(NUMBER, embd_pdrop, NULL),
+    GPT2(NUMBER, attn_pdrop, NULL),
+    GPT2(NUMBER, resid_pdrop, NULL),
+    GPT2(FLOAT, initializer_range, NULL),
+    GPT2(BOOL, tie_word_embeddings, NULL),
+    GPT2(ACTIVATION, activation_function, NULL),
+    {"max_position_embeddings", HD__ALIAS, offsetof(hd_gpt2_config, n_positions), NULL},
+    {"hidden_size", HD__ALIAS, offsetof(hd_gpt2_config, n_embd), NULL},
+    {"num_hidden_layers", HD__ALIAS, offsetof(hd_gpt2_config, n_layer), NULL},
+    {"num_attention_heads", HD__ALIAS, offsetof(hd_gpt2_config, n_head), NULL},
+    CHECKED("pad_token_id", INT, NULL),
+    CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* for float16: the same in float32 */
+    ONLY("scale_attn_weights", "true"),
+    ONLY("scale_attn_by_inverse_layer_idx", "false"),
+    ONLY("add_cross_attention", "false"),
+    COMMON,
+    LAST(INT),
+};
+
+static void gpt2_defaults(hd__config *c)
+{
+    c->is_gpt2 = true;
+    c->gpt2 = hd_gpt2_config_defaults();
+}
+
+/* What Llama and Qwen 2 have in common */
+#define LLAMA_KEYS                                                                                 \
+    LLAMA(SIZE, vocab_size, NULL), LLAMA(SIZE, hidden_size, NULL),                                 \
+        LLAMA(SIZE, intermediate_size, NULL), LLAMA(SIZE, num_hidden_layers, NULL),                \
+        LLAMA(SIZE, num_attention_heads, NULL), LLAMA(DERIVED, num_key_value_heads, NULL),         \
+        LLAMA(DERIVED, head_dim, NULL), LLAMA(SIZE, max_position_embeddings, NULL),                \
+        LLAMA(INT, pad_token_id, NULL), LLAMA(FLOAT, rms_norm_eps, NULL),                          \
+        LLAMA(FLOAT, initializer_range, NULL), LLAMA(BOOL, tie_word_embeddings, NULL),             \
+        ROPE("rope_theta", NUMBER, theta), CHECKED("rope_parameters.", OBJECT, "null {}"),         \
+        CHECKED("rope_scaling.", OBJECT, "null {} [] false 0"),                                    \
+        CHECKED("original_max_position_embeddings", ANY, NULL),                                    \
+        CHECKED("partial_rotary_factor", ANY, "null 1"), ONLY("hidden_act", "silu swish"),         \
+        CHECKED("rope_interleaved", ANY, "false"), COMMON
+
+static const hd__config_key llama_keys[] = {
+    LLAMA_KEYS,
+    LLAMA(BOOL, attention_bias, NULL),
+    LLAMA(BOOL, mlp_bias, NULL),
+    CHECKED("attention_dropout", NUMBER, "0 null"),
+    CHECKED("pretraining_tp", INT, NULL),
+    CHECKED("use_sliding_window", ANY, "false null"),
+    CHECKED("sliding_window", INT, "null"),
+    CHECKED("layer_types.", ANY, "full_attention null"),
+    LAST(INT),
+};
+
+static void llama_defaults(hd__config *c)
+{
+    c->is_gpt2 = false;
+    c->llama = hd_llama_config_defaults();
+}
+
+/* sliding_ok reads those of the sliding window. */
+static const hd__config_key qwen2_keys[] = {
+    LLAMA_KEYS,
+    CHECKED("attention_bias", ANY, "false null"),
+    CHECKED("mlp_bias", ANY, "false null"),
+    CHECKED("attention_dropout", NUMBER, "0"),
+    CHECKED("use_sliding_window", BOOL, NULL),
+    CHECKED("sliding_window", INT, NULL),
+    CHECKED("max_window_layers", SIZE, NULL),
+    ONLY("layer_types.", "full_attention null"),
+    LAST(INT),
+};
+
+static void qwen2_defaults(hd__config *c)
+{
+    llama_defaults(c);
+    c->llama.qkv_bias = true;
+    c->llama.vocab_size = 151936;
+    c->llama.intermediate_size = 22016;
+    c->llama.num_key_value_heads = 32;
+    c->llama.max_position_embeddings = 32768;
+}
+
+const hd__family hd__families[HD__FAMILIES] = {
+    {"gpt2",
+     "GPT2LMHeadModel",
+     {gpt2_keys, IDLE "n_ctx summary_", NULL, false},
+     gpt2_defaults,
+     50256,
+     50256},
+    {"llama",
+     "LlamaForCausalLM",
+     {llama_keys, IDLE "is_llama_config max_window_layers", NULL, false},
+     llama_defaults,
+     1,
+     2},
+    {"qwen2",
+     "Qwen2ForCausalLM",
+     {qwen2_keys, IDLE "pretraining_tp", NULL, false},
+     qwen2_defaults,
+     HD_NO_PADDING,
+     HD_NO_PADDING},
+};
+
+const hd__family *hd__family_of(const hd__config *c)
+{
+    return &hd__families[c->is_gpt2 ? 0 : c->llama.qkv_bias ? 2 : 1];
+}
+
+/* ---------------------------------------------------------------- rotary positions */
+
+/* The type llama3 needs the first three; the default takes the rows from rope_theta on. */
+static const hd__config_key rope_keys[] = {
+    ROPE("factor", NUMBER, factor),
+    ROPE("low_freq_factor", NUMBER, low_freq_factor),
+    ROPE("high_freq_factor", NUMBER, high_freq_factor),
+    ROPE("original_max_position_embeddings", SIZE, original_max_position_embeddings),
+    ONLY("partial_rotary_factor", "null 1"),
+    ROPE("rope_theta", NUMBER, theta),
+    CHECKED("rope_type", ANY, NULL),
+    CHECKED("type", ANY, NULL),
+    LAST(INT),
+};
+
+const hd__config_keys hd__rope_llama3 = {rope_keys, "", NULL, false};
+const hd__config_keys hd__rope_default = {rope_keys + 5, "", NULL, false};
+
+static const hd__config_key beside_keys[] = {
+    ROPE("original_max_position_embeddings", SIZE, original_max_position_embeddings),
+    ONLY("partial_rotary_factor", "null 1"),
+    LAST(INT),
+};
+
+const hd__config_keys hd__rope_beside = {beside_keys, NULL, NULL, false};
+
+/* ---------------------------------------------------------------- generation, adapters */
+
+static const hd__config_key generation_keys[] = {
+    FIELD(hd_generate_options, BOOL, do_sample, NULL),
+    FIELD(hd_generate_options, NUMBER, temperature, NULL),
+    FIELD(hd_generate_options, INT, top_k, NULL),
+    FIELD(hd_generate_options, NUMBER, top_p, NULL),
+    FIELD(hd_generate_options, NUMBER, repetition_penalty, NULL),
+    FIELD(hd_generate_options, INT, max_new_tokens, NULL),
+    FIELD(hd_generate_options, INT, pad_token_id, NULL),
+    ONLY("num_beams", "1"),
+    {"eos_token_id.", HD__ENDS, 0, "null []"},
+    LAST(INT),
+};
+
+static const hd__config_key adapter_keys[] = {
+    FIELD(hd_lora_options, INT, r, NULL),
+    FIELD(hd_lora_options, NUMBER, lora_alpha, NULL),
+    FIELD(hd_lora_options, NUMBER, lora_dropout, NULL),
+    {"target_modules.", HD__NAMES, 0, NULL},
+    ONLY("bias", "none"),
+    ONLY("init_lora_weights", "true false gaussian"),
+    ONLY("peft_type", "LORA"),
+    LAST(ONLY),
+};
+
+const hd__config_keys hd__generation_keys = {
+    generation_keys,
+    "bos_token_id transformers_version _from_model_config max_length use_cache output_ "
+    "return_dict_in_generate",
+    NULL, true};
+const hd__config_keys hd__ends_keys = {
+    &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL, true};
+const hd__config_keys hd__adapter_keys = {
+    adapter_keys,
+    "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
+    "megatron_core. qalora_group_size revision task_type",
+    "plain LoRA, without this key or with its default", true};
