@@ -166,6 +166,40 @@ static void twice_as_large(hd_module *m)
     ck_assert(hd_module_to(m, HD_FLOAT64));
 }
 
+static void relu_everywhere(hd_module *m)
+{
+    put(m, "transformer.h.0.mlp.act", hd_relu_new(false));
+    put(m, "transformer.h.1.mlp.act", hd_relu_new(true));
+}
+
+static void gelu_everywhere(hd_module *m)
+{
+    put(m, "transformer.h.0.mlp.act", hd_gelu_new("none"));
+    put(m, "transformer.h.1.mlp.act", hd_gelu_new("none"));
+}
+
+/* Puts a Linear with a bias in the place of each of these in both layers. */
+static void put_biases(hd_module *m, const char *const names[])
+{
+    char name[64];
+    for (int i = 0; names[i / 2]; i++) {
+        snprintf(name, sizeof name, "model.layers.%d.%s", i % 2, names[i / 2]);
+        hd_tensor *w = hd_module_get_parameter(hd_module_get(m, name), "weight");
+        put(m, name, hd_linear_new(hd_size(w, 1), hd_size(w, 0), true));
+    }
+}
+
+static void attention_biases(hd_module *m)
+{
+    put_biases(m, (const char *const[]){"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                        "self_attn.o_proj", NULL});
+}
+
+static void mlp_biases(hd_module *m)
+{
+    put_biases(m, (const char *const[]){"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", NULL});
+}
+
 /* ---------------------------------------------------------------- what is saved */
 
 static const struct {
@@ -189,6 +223,10 @@ static const struct {
      "\"embd_pdrop\": 0.0,\n  \"attn_pdrop\": 0.4,\n  \"resid_pdrop\": 0.3,"},
     {"llama", freeze_norm, "\"rms_norm_eps\": 1e-06,"},
     {"qwen2", silu_in_place, "\"model_type\": \"qwen2\","},
+    {"gpt2", relu_everywhere, "\"activation_function\": \"relu\","},
+    {"gpt2_bf16", gelu_everywhere, "\"activation_function\": \"gelu\","},
+    {"llama", attention_biases, "\"attention_bias\": true,\n  \"mlp_bias\": false,"},
+    {"llama3", mlp_biases, "\"attention_bias\": false,\n  \"mlp_bias\": true,"},
     {"gpt2", twice_as_large, "\"dtype\": \"float32\""},
 };
 
@@ -325,6 +363,11 @@ static void qwen2_layer(hd_module *m)
     put_from(m, llama_with(24, 4, true), "model.layers.1");
 }
 
+static void qwen2_biases(hd_module *m)
+{
+    put_biases(m, (const char *const[]){"self_attn.o_proj", NULL});
+}
+
 static void other_width(hd_module *m)
 {
     put(m, "model.embed_tokens", hd_embedding_new(64, 32, HD_NO_PADDING));
@@ -420,6 +463,9 @@ static const struct {
     {"llama", qwen2_layer,
      "model.layers.1 is Qwen2DecoderLayer(), but the configuration says "
      "LlamaDecoderLayer()" NO_SUCH},
+    {"qwen2", qwen2_biases,
+     "model.layers.0.self_attn.o_proj is Linear(in_features=16, out_features=16, bias=True), but "
+     "the configuration says Linear(in_features=16, out_features=16, bias=False)" NO_SUCH},
     {"llama", other_width,
      "model.embed_tokens is Embedding(64, 32), but the configuration says "
      "Embedding(64, 16)" NO_SUCH},
@@ -471,6 +517,27 @@ START_TEST(no_layer_and_no_word)
 END_TEST
 
 /* GPT-2's attention drops with the module that the summary shows. */
+/* The two names of one function: the model's own stays. */
+START_TEST(gelu_pytorch_tanh_stays)
+{
+    size_t n;
+    char path[512];
+    const char *folder = temporary("changed");
+    hd_gpt2_config c = hd_gpt2_config_defaults();
+    c.vocab_size = c.n_positions = c.n_embd = 8;
+    c.n_layer = c.n_head = 1;
+    c.activation_function = "gelu_pytorch_tanh";
+    hd_module *m = hd_gpt2_new(&c);
+    ck_assert_msg(hd_save_pretrained(m, folder, NULL), "%s", hd_error_message());
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    char *config = read_file(path, &n);
+    ck_assert(strstr(config, "\"activation_function\": \"gelu_pytorch_tanh\","));
+    free(config);
+    hd_module_free(m);
+    remove_saved(folder);
+}
+END_TEST
+
 START_TEST(attention_drops_as_its_module_says)
 {
     HD_SCOPE;
@@ -501,7 +568,8 @@ END_TEST
 
 Suite *suite_saved(void)
 {
-    const TTest *const tests[] = {no_layer_and_no_word, attention_drops_as_its_module_says};
+    const TTest *const tests[] = {no_layer_and_no_word, gelu_pytorch_tanh_stays,
+                                  attention_drops_as_its_module_says};
     Suite *s = SUITE("saved", tests);
     TCase *c = tcase_create("changes");
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);
