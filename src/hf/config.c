@@ -402,13 +402,12 @@ static bool ends_read(const config_file *f, hd_generate_options *o)
 }
 
 /* What is kept to be written back, whose kinds the table has checked. */
-static void kept_read(const config_file *f, hd__config *c)
+static void kept_read(const config_file *f, const hd__family *family, hd__kept *c)
 {
     value bos = value_of(f, "bos_token_id"), pad = value_of(f, "pad_token_id"),
           use_cache = value_of(f, "use_cache");
-    c->bos_token_id = bos.whole  ? bos.integer
-                      : bos.name ? HD_NO_PADDING
-                                 : hd__family_of(c)->bos_token_id;
+    c->bos_token_id = bos.name ? HD_NO_PADDING : family->bos_token_id;
+    c->bos_token_id = bos.whole ? bos.integer : c->bos_token_id;
     c->pad_token_id = pad.whole ? pad.integer : HD_NO_PADDING;
     c->use_cache = !is_word(&use_cache, "false");
 }
@@ -421,11 +420,11 @@ static bool config_of(const config_file *f, hd__config *c)
     }
     family->defaults(c);
     c->left_out = left_out(f, &family->table);
-    kept_read(f, c);
+    kept_read(f, family, &c->kept);
     return config_fill(f, &family->table, &c->gpt2) &&
            (c->is_gpt2 ||
             (rope_read(f, &c->llama) && (!c->llama.qkv_bias || sliding_ok(f, &c->llama)))) &&
-           ends_read(f, &c->ends);
+           ends_read(f, &c->kept.ends);
 }
 
 bool hd__config_read(const char *function, const char *path, hd__config *c)

@@ -5,6 +5,7 @@
  * weights. If one of its modules differs from the model's, config.json cannot say what the model
  * is. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -226,6 +227,22 @@ static bool module_there(hd_module *m, const char *name, void *user)
            module_refuse(c, name, "missing", described(m, expected));
 }
 
+/* Can a config.json with these numbers be read? LlamaConfig asks for the multiple, whatever head_dim
+ * is. */
+static bool numbers_ok(const char *function, const hd__config *c)
+{
+    for (const member *r = members_of(c); r->key; r++) {
+        const double *v = (const void *)((const char *)&c->gpt2 + r->offset);
+        if (r->kind == REAL && !isfinite(*v)) {
+            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, r->key,
+                                HD__FLOAT(*v));
+        }
+    }
+    return c->is_gpt2 || c->llama.qkv_bias ||
+           hd__divides_ok(function, "num_attention_heads", c->llama.num_attention_heads,
+                          "hidden_size", c->llama.hidden_size);
+}
+
 bool hd__config_now(const char *function, hd__model *m, hd__config *c)
 {
     HD_NO_INIT;
@@ -241,7 +258,8 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
                        c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
                                   : hd__llama_make(function, &c->llama, &d),
                        hd_dict_new()};
-    bool ok = both.made && both.names && hd_module_visit(&m->base, module_same, &both) &&
+    bool ok = both.made && both.names && numbers_ok(function, c) &&
+              hd_module_visit(&m->base, module_same, &both) &&
               hd_module_visit(both.made, module_there, &both);
     if (ok) {
         *(c->is_gpt2 ? &c->gpt2.tie_word_embeddings : &c->llama.tie_word_embeddings) =
@@ -317,9 +335,9 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
     if (!c->is_gpt2) {
         add_rope(t, &c->llama.rope);
     }
-    add_token(t, "bos_token_id", c->bos_token_id);
-    add_ends(t, &c->ends);
-    add_token(t, "pad_token_id", c->is_gpt2 ? c->pad_token_id : c->llama.pad_token_id);
+    add_token(t, "bos_token_id", c->kept.bos_token_id);
+    add_ends(t, &c->kept.ends);
+    add_token(t, "pad_token_id", c->is_gpt2 ? c->kept.pad_token_id : c->llama.pad_token_id);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",
-                    c->use_cache ? "true" : "false", hd_dtype_name(d));
+                    c->kept.use_cache ? "true" : "false", hd_dtype_name(d));
 }

@@ -19,18 +19,23 @@ typedef struct hd__seen {
     hd_kv_cache *cache[];
 } hd__seen;
 
+/* What config.json has for other programs and the model does not use, to write it back: a key that
+ * the file does not have counts as it does in transformers 4. A token may be HD_NO_PADDING: none,
+ * which is null in the file. */
+typedef struct hd__kept {
+    int64_t bos_token_id, pad_token_id;
+    hd_generate_options ends; /* the end tokens */
+    bool use_cache;
+} hd__kept;
+
 typedef struct hd__config {
     bool is_gpt2;
     union {
         hd_gpt2_config gpt2;
         hd_llama_config llama;
     };
-    /* What config.json has for other programs and the model does not use, to write it back. A token
-     * may be HD_NO_PADDING: none. */
-    int64_t bos_token_id, pad_token_id;
-    bool use_cache;
-    hd_generate_options ends; /* the end tokens */
-    const char *left_out;     /* a size that config.json does not have; NULL: it has all */
+    hd__kept kept;
+    const char *left_out; /* a size that config.json does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {

@@ -194,8 +194,7 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, cons
     hd_module base = model->base, *m = &model->base;
     *model = *like;
     model->base = base;
-    model->config.bos_token_id = model->config.pad_token_id = HD_NO_PADDING;
-    model->config.use_cache = true;
+    model->config.kept = (hd__kept){HD_NO_PADDING, HD_NO_PADDING, .use_cache = true};
     bool draw = hd_set_init_mode(false);
     hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
     hd_register_module(m, "lm_head", &model->head,

@@ -223,11 +223,7 @@ static hd_module *model_of(const char *path, const hd__config *c, const weights 
                                  : hd__llama_make(caller.s, &c->llama, &d);
     hd_free(caller.s);
     if (m) {
-        hd__config *own = &((hd__model *)m)->config;
-        own->bos_token_id = c->bos_token_id;
-        own->pad_token_id = c->pad_token_id;
-        own->use_cache = c->use_cache;
-        own->ends = c->ends;
+        ((hd__model *)m)->config.kept = c->kept;
     }
     return m;
 }

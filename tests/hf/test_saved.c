@@ -1,6 +1,7 @@
 /* test_saved.c - a model whose modules were replaced is saved with the configuration that it has
  * now, or refused if config.json cannot say what it is. tools/oracle/hf_saved.py asks
  * transformers. */
+#include <math.h>
 #include <string.h>
 
 #include "suites.h"
@@ -517,6 +518,37 @@ START_TEST(no_layer_and_no_word)
 END_TEST
 
 /* GPT-2's attention drops with the module that the summary shows. */
+/* transformers cannot read these configurations. */
+START_TEST(no_config_json)
+{
+    hd_llama_config c = hd_llama_config_defaults();
+    c.vocab_size = c.hidden_size = c.intermediate_size = c.head_dim = 8;
+    c.num_hidden_layers = 1;
+    c.num_attention_heads = 3;
+    hd_module *m = hd_llama_new(&c);
+    ck_assert(!hd_save_pretrained(m, temporary("changed"), NULL));
+    ck_error(HD_VALUE, "hd_save_pretrained: num_attention_heads 3 and hidden_size 8: expected a "
+                       "multiple");
+    hd_module_free(m);
+    c.num_attention_heads = 2;
+    c.rms_norm_eps = INFINITY;
+    m = hd_llama_new(&c);
+    ck_assert(!hd_save_pretrained(m, temporary("changed"), NULL));
+    ck_error(HD_VALUE, "hd_save_pretrained: rms_norm_eps inf: expected a finite number");
+    hd_module_free(m);
+    c.rms_norm_eps = 1e-6;
+    c.pad_token_id = 7;
+    m = hd_llama_new(&c);
+    put(m, "model.embed_tokens", hd_embedding_new(5, 8, HD_NO_PADDING));
+    put(m, "lm_head", hd_linear_new(8, 5, false));
+    ck_assert(!hd_save_pretrained(m, temporary("changed"), NULL));
+    ck_error(HD_VALUE,
+             "hd_save_pretrained: pad_token_id 7 and vocab_size 5: expected a token of the "
+             "vocabulary");
+    hd_module_free(m);
+}
+END_TEST
+
 /* The two names of one function: the model's own stays. */
 START_TEST(gelu_pytorch_tanh_stays)
 {
@@ -568,7 +600,7 @@ END_TEST
 
 Suite *suite_saved(void)
 {
-    const TTest *const tests[] = {no_layer_and_no_word, gelu_pytorch_tanh_stays,
+    const TTest *const tests[] = {no_layer_and_no_word, no_config_json, gelu_pytorch_tanh_stays,
                                   attention_drops_as_its_module_says};
     Suite *s = SUITE("saved", tests);
     TCase *c = tcase_create("changes");
