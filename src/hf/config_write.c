@@ -137,7 +137,9 @@ static bool member_read(const member *r, hd_module *m, void *at)
     const char *found = strstr(extra_of(m, text), r->before);
     switch (r->kind) {
     case WHOLE:
-        *(int64_t *)at = hd__extra_number(m, r->before, &v) ? (int64_t)v : *(int64_t *)at;
+        if (hd__extra_number(m, r->before, &v) && fabs(v) < 0x1p53) {
+            *(int64_t *)at = (int64_t)v;
+        }
         break;
     case REAL: hd__extra_number(m, r->before, at); break;
     case TRUTH: *(bool *)at = found && strncmp(found + strlen(r->before), "True", 4) == 0; break;
@@ -149,7 +151,7 @@ static bool member_read(const member *r, hd_module *m, void *at)
         }
         break;
     }
-    return true;
+    return hd_error_code() == HD_OK; /* memory may have run out */
 }
 
 /* Takes over what the module m knows. One of another class may know nothing. */

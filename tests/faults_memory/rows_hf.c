@@ -55,7 +55,7 @@ static void begin(world *w)
     drawn.tokenizer = bytes;
     drawn.on_token = on_token;
     saved_beside = hd_save_pretrained_defaults();
-    saved_beside.source = FOLDERS "/gpt2";
+    saved_beside.source = GOLDEN_DIR "/chat";
     saved_stored = hd_save_pretrained_defaults();
     saved_stored.dtype = HD_BFLOAT16;
     stored = hd_pretrained_defaults();
