@@ -86,16 +86,25 @@ typedef struct hd_pretrained_options {
 } hd_pretrained_options;
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
-/* The model of a folder, in evaluation mode: the one that `architectures` of its config.json
- * names, which is GPT2LMHeadModel, LlamaForCausalLM or Qwen2ForCausalLM. o NULL: defaults. Weights
- * of the file's own dtype stay in the file, which is mapped as hd_load_safetensors says: as long
- * as the model lives, no other program may change the file or make it shorter, but it may replace
- * or remove it. Others are converted one by one. A key of config.json that heed does not know is a
- * warning (hd_on_warning), and so is a lm_head.weight that differs from the weight to which it
- * should be tied: then it is not tied. NULL with an error that names the file, the key or the
- * tensor, what was found and what was expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a
- * tensor that is missing or unknown), HD_SHAPE (of a tensor) or HD_VALUE (a value that heed has
- * not).
+/* The model of a folder, in evaluation mode: the one that `model_type` and `architectures` of its
+ * config.json name, which must agree if both are there: GPT2LMHeadModel, LlamaForCausalLM or
+ * Qwen2ForCausalLM. o NULL: defaults. Weights of the file's own dtype stay in the file, which is
+ * mapped as hd_load_safetensors says: as long as the model lives, no other program may change the
+ * file or make it shorter, but it may replace or remove it. Others are converted one by one. A tied
+ * model may have its weight as lm_head.weight. If the file has both and they differ, they are not
+ * tied, which is a warning (hd_on_warning).
+ *
+ * The keys of config.json mean what they mean to transformers 5.23, in any order: what is left out
+ * has the default of the class, rope_scaling as a whole counts for more than rope_parameters, and
+ * rope_theta inside of them for more than rope_theta beside them. A key that has no effect on the
+ * model is a warning: one that heed does not know, one that the class does not use, as
+ * sliding_window in a Llama, and attention_dropout, because a Llama or a Qwen 2 of heed has none in
+ * training.
+ *
+ * NULL with an error that names the file, the key or the tensor, what was found and what was
+ * expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is missing or unknown; a
+ * pointer that Git LFS has left in place of a file), HD_SHAPE (of a tensor) or HD_VALUE (a value of
+ * another type, or one that heed has not).
  *
  * With HD_BFLOAT16 the weights of Linear, Conv1D and Embedding take half the memory: they are
  * rounded to bfloat16, or stay as they are in a file of bfloat16, and they are frozen. Biases and
@@ -145,7 +154,7 @@ typedef struct hd_generate_options {
 
 HD_API hd_generate_options hd_generate_defaults(void);
 /* The defaults of a folder, in *o: those of its generation_config.json; without that file, only
- * eos_token_id is taken, from config.json. A key that heed does not know is a warning. On failure
+ * eos_token_id is taken, from config.json or as the default of its class. A key that heed does not know is a warning. On failure
  * *o has the defaults. */
 HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
 

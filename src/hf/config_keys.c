@@ -109,7 +109,7 @@ static void llama_defaults(hd__config *c)
     c->llama = hd_llama_config_defaults();
 }
 
-/* sliding_ok reads those of the sliding window. */
+/* layers_ok reads those of the sliding window. */
 static const hd__config_key qwen2_keys[] = {
     LLAMA_KEYS,
     CHECKED("attention_bias", ANY, "false null"),

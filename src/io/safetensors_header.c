@@ -328,7 +328,8 @@ static bool read_length(hd_safetensors *f, size_t *n)
         return hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more",
                         HD__CUT(f->path), f->in.size);
     }
-    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes)) {
+    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes) ||
+        !hd__lfs_ok(hd__call, f->path, bytes, sizeof bytes)) {
         return false;
     }
     uint64_t length = 0;

@@ -10,12 +10,13 @@
 #include "support/scarce.h"
 #include "support/warnings.h"
 
-#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(saved) X(lora) X(null)
+#define SUITES(X)                                                                                  \
+    X(models) X(folders) X(config) X(generate) X(refused) X(save) X(saved) X(lora) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
 #define MODELS GOLDEN_DIR "/models"
-enum { MODEL_FOLDERS = 8 };
+enum { MODEL_FOLDERS = 10 };
 extern const char *const model_folders[MODEL_FOLDERS];
 
 hd_module *golden_model(const char *name); /* the model of the folder; never NULL */

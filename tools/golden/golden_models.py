@@ -31,8 +31,8 @@ LLAMA3 = {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq
           "original_max_position_embeddings": 1024}
 
 
-def gpt2():
-    return GPT2Config(n_embd=16, n_layer=2, n_head=2, n_positions=64, **COMMON)
+def gpt2(**more):
+    return GPT2Config(n_embd=16, n_layer=2, n_head=2, n_positions=64, **COMMON, **more)
 
 
 def llama(rope, tied, **more):
@@ -47,13 +47,17 @@ def qwen2(tied):
 MODELS = {
     "gpt2": (gpt2(), torch.float32, 1, False),
     "gpt2_bf16": (gpt2(), torch.bfloat16, 3, True),
+    "gpt2_gelu": (gpt2(activation_function="gelu"), torch.float32, 1, False),
     "llama": (llama(PLAIN, False), torch.float32, 3, False),
+    "llama_bias": (llama(PLAIN, False, attention_bias=True, mlp_bias=True), torch.float32, 1, False),
     "llama_f16": (llama(PLAIN, True), torch.float16, 1, False),
     "llama3": (llama(LLAMA3, True, head_dim=8, max_position_embeddings=8192), torch.float32, 1, False),
     "llama3_bf16": (llama(LLAMA3, False, head_dim=8, max_position_embeddings=8192), torch.bfloat16, 3, True),
     "qwen2": (qwen2(False), torch.float32, 1, False),
     "qwen2_f16": (qwen2(True), torch.float16, 3, True),
 }
+
+DRAWN = ["gpt2_gelu", "llama_bias"]  # whose biases are not 0
 
 
 # ---------------------------------------------------------------- a folder
@@ -144,6 +148,10 @@ def make(name, folder):
     for seed in range(1, 1000):
         torch.manual_seed(seed)
         model = AutoModelForCausalLM.from_config(config).to(dtype)
+        if name in DRAWN:
+            for n, p in model.named_parameters():
+                if n.endswith(".bias"):
+                    torch.nn.init.normal_(p, std=0.3)
         save(model, folder, files)
         if older:
             make_older(folder)

@@ -58,7 +58,7 @@ class Heed:
                 (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_ndim", ctypes.c_int, p),
                 (self.lib, "hd_size", i64, p, ctypes.c_int), (self.lib, "hd_contiguous", p, p),
                 (self.lib, "hd_set_grad_mode", ctypes.c_bool, ctypes.c_bool),
-                (self.lib, "hd_error_message", ctypes.c_char_p),
+                (self.lib, "hd_error_message", ctypes.c_char_p), (self.lib, "hd_error_clear", None),
                 (self.lib, "hd_scope_open", p), (self.lib, "hd_scope_close", None, p)):
             f = getattr(lib, name)
             f.restype, f.argtypes = result, args

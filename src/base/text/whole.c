@@ -82,6 +82,17 @@ static char *whole_read_all(const char *function, const char *path, int fd, size
     return bytes;
 }
 
+bool hd__lfs_ok(const char *function, const char *path, const void *bytes, size_t n)
+{
+    static const char start[] = "version https://git-lfs.";
+    size_t most = sizeof start - 1;
+    return n < 8 || memcmp(bytes, start, n < most ? n : most) != 0 ||
+           hd_error_set(HD_FORMAT,
+                        "%s: '%.*s': a pointer of Git LFS in place of the file. To fetch the file, "
+                        "run 'git lfs pull' in its folder",
+                        function, HD__CUT(path));
+}
+
 char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n)
 {
     int64_t size;
@@ -97,6 +108,10 @@ char *hd__whole_read(const char *function, const char *path, size_t most, size_t
         bytes = whole_read_all(function, path, fd, (size_t)size, n);
     }
     hd__sys_drop(fd);
+    if (bytes && !hd__lfs_ok(function, path, bytes, *n)) {
+        hd_free(bytes);
+        return NULL;
+    }
     return bytes;
 }
 

@@ -27,8 +27,12 @@ int hd__regular_open(const char *function, const char *path, int64_t *size);
 /* Is the open file fd a regular one? Gives its size. The caller closes it. */
 bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size);
 
+/* Are these the first n bytes of a file itself, and not of a pointer that Git LFS has left in its
+ * place? HD_FORMAT. */
+bool hd__lfs_ok(const char *function, const char *path, const void *bytes, size_t n);
+
 /* The bytes of a regular file with a zero after them, for hd_free. If there are more than `most`,
- * fails with HD_FORMAT. */
+ * or it is a pointer of Git LFS, fails with HD_FORMAT. */
 char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n);
 
 /* ---------------------------------------------------------------- names */

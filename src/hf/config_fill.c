@@ -1,0 +1,259 @@
+/* config_fill.c - what a file has for the keys of a table, put into a configuration. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hf/config_fill.h"
+
+/* ---------------------------------------------------------------- values */
+
+/* The name of value i, from what it is inside of; NULL: it is elsewhere. */
+static const char *name_at(const hd__config_file *f, int64_t i)
+{
+    const char *name = hd_dict_name(f->values, i);
+    size_t n = strlen(f->inside);
+    return strncmp(name, f->inside, n) == 0 ? name + n : NULL;
+}
+
+static hd__value value_at(const hd__config_file *f, int64_t i)
+{
+    const char *name = hd_dict_name(f->values, i);
+    hd_dict_kind kind = hd_dict_kind_of(f->values, name);
+    hd__value v = {.name = name_at(f, i), .whole = kind == HD_DICT_INT};
+    if (kind == HD_DICT_STRING) {
+        v.text = hd_dict_get_string(f->values, name);
+        v.quoted = *v.text == '"';
+        v.text += v.quoted;
+    } else {
+        hd_dict_get_double(f->values, name, &v.number);
+    }
+    if (v.whole) {
+        hd_dict_get_int(f->values, name, &v.integer);
+    }
+    return v;
+}
+
+hd__value hd__value_of(const hd__config_file *f, const char *name)
+{
+    for (int64_t i = 0; i < hd_dict_len(f->values); i++) {
+        const char *at = name_at(f, i);
+        if (at && strcmp(at, name) == 0) {
+            return value_at(f, i);
+        }
+    }
+    return (hd__value){0};
+}
+
+int64_t hd__count_inside(const hd__config_file *f)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < hd_dict_len(f->values); i++) {
+        n += name_at(f, i) != NULL;
+    }
+    return n;
+}
+
+/* Does the key of n bytes stand for the name? */
+static bool stands_for(const char *key, size_t n, const char *name)
+{
+    bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
+    n -= inside;
+    return strncmp(name, key, n) == 0 && (all || !name[n] || (inside && name[n] == '.'));
+}
+
+static bool is_among(const char *words, const char *name)
+{
+    while (*words && !stands_for(words, strcspn(words, " "), name)) {
+        words += strcspn(words, " ");
+        words += *words == ' ';
+    }
+    return *words;
+}
+
+/* The value as it is shown and compared: a number in few digits */
+static const char *shown(const hd__value *v, char room[HD__FLOAT_TEXT])
+{
+    return v->text ? v->text : hd__short_text(v->number, room);
+}
+
+bool hd__is_word(const hd__value *v, const char *words)
+{
+    char room[HD__FLOAT_TEXT];
+    const char *text = shown(v, room);
+    return words && is_among(words, text) &&
+           !(v->quoted && is_among("null true false {} [] 0 1", text));
+}
+
+/* ---------------------------------------------------------------- a key */
+
+enum { EXPECTED = 100 };
+
+/* The words with "or" between them */
+static const char *words_text(const char *words, char room[EXPECTED])
+{
+    size_t n = 0, length;
+    for (; *words && n < EXPECTED; words += length + (words[length] == ' ')) {
+        length = strcspn(words, " ");
+        n +=
+            (size_t)snprintf(room + n, EXPECTED - n, "%s%.*s", n ? " or " : "", (int)length, words);
+    }
+    return room;
+}
+
+/* What the key takes, for a message */
+static const char *expected_of(const hd__config_key *k, const char *other, char room[EXPECTED])
+{
+    switch (k->kind) {
+    case HD__FLOAT: return "a number with a point or an exponent, as 1.0";
+    case HD__NUMBER: return "a number";
+    case HD__BOOL: return "true or false";
+    case HD__ACTIVATION: return HD__ACTIVATIONS;
+    case HD__OBJECT: return "an object";
+    case HD__ONLY: return other ? other : words_text(k->words, room);
+    case HD__ENDS: return "a whole number, and at most 16 of them";
+    case HD__NAMES: return "a list of names, or all-linear";
+    default: return "a whole number";
+    }
+}
+
+bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__config_key *k,
+                      const char *other)
+{
+    char room[HD__FLOAT_TEXT], expected[EXPECTED];
+    const char *found = shown(v, room), *mark = v->quoted && k->kind < HD__ACTIVATION ? "\"" : "";
+    return hd_error_set(HD_VALUE, "%s: '%.*s': %s%.*s: found %s%.*s%s: expected %s", f->function,
+                        HD__CUT(f->path), f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
+                        expected_of(k, other, expected));
+}
+
+static bool put_whole(const hd__value *v, int64_t *at)
+{
+    *at = v->integer;
+    return v->whole;
+}
+
+static bool put_number(const hd__value *v, double *at)
+{
+    *at = v->number;
+    return !v->text;
+}
+
+static bool put_name(const hd__value *v, hd_lora_options *o)
+{
+    ((const char **)o->target_modules)[o->num_target_modules++] = v->text;
+    return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
+}
+
+/* Puts the value into its place in the configuration; false if it is of another kind. */
+static bool config_set(const hd__value *v, const hd__config_key *k, void *config)
+{
+    int64_t nowhere[1];
+    void *at = k->offset == HD__NOWHERE ? nowhere : (void *)((char *)config + k->offset);
+    const char *dot = strchr(v->name, '.');
+    bool element = dot && hd__is_digit(dot[1]); /* of a list */
+    hd_generate_options *o = config;
+    if (hd__is_word(v, k->words) || (k->kind == HD__INT && hd__is_word(v, "null"))) {
+        return true;
+    }
+    switch (k->kind) {
+    case HD__DERIVED:
+        return put_whole(v, at) ? v->integer != 0 : hd__is_word(v, "null"); /* 0 if it is null */
+    case HD__FLOAT: return put_number(v, at) && !v->whole;
+    case HD__NUMBER: return put_number(v, at);
+    case HD__BOOL: *(bool *)at = hd__is_word(v, "true"); return hd__is_word(v, "true false");
+    case HD__ACTIVATION:
+        *(const char **)at = v->quoted ? hd__activation(v->text) : NULL;
+        return *(const char **)at;
+    case HD__ANY: return true;
+    case HD__OBJECT: return dot && !element;
+    case HD__ONLY: return false;
+    case HD__ENDS:
+        return (!dot || element) && o->num_eos < HD_EOS_MOST &&
+               put_whole(v, &o->eos_token_id[o->num_eos++]);
+    case HD__NAMES: return put_name(v, config);
+    default: return put_whole(v, at);
+    }
+}
+
+/* Sets what the key says, if the file has it. */
+static bool key_take(const hd__config_file *f, const hd__config_keys *t, const hd__config_key *k,
+                     void *config)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(f->values); i++) {
+        const char *name = name_at(f, i);
+        if (!name || !stands_for(k->name, strlen(k->name), name)) {
+            continue;
+        }
+        hd__value v = value_at(f, i);
+        if (t->null_is_left_out && hd__is_word(&v, "null")) {
+            continue;
+        }
+        ok = config_set(&v, k, config) || hd__refuse_value(f, &v, k, t->other);
+        if (ok && k->offset == HD__NOWHERE && k->kind <= HD__ANY && k->words &&
+            !hd__is_word(&v, k->words)) {
+            hd_warn("%s: '%.*s': %s%.*s has no effect on this model", f->function, HD__CUT(f->path),
+                    f->inside, HD__CUT(v.name));
+        }
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a table */
+
+/* The key that stands for the name; the last one, which has no name, if none does. */
+static const hd__config_key *key_of(const hd__config_keys *t, const char *name)
+{
+    const hd__config_key *k = t->keys;
+    while (k->name && !stands_for(k->name, strlen(k->name), name)) {
+        k++;
+    }
+    return k;
+}
+
+/* The key in whose place a list or an object stands that has this inside; NULL: none. */
+static const hd__config_key *key_around(const hd__config_keys *t, const char *name)
+{
+    size_t n = strcspn(name, ".");
+    const hd__config_key *k = t->keys;
+    while (k->name && (k->kind == HD__ANY || strlen(k->name) != n || strncmp(k->name, name, n))) {
+        k++;
+    }
+    return name[n] && k->name ? k : NULL;
+}
+
+/* A value that no key of the table stands for: a warning, or an error if it is in the place of a
+ * single one, or if the table says so. */
+static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const hd__value *v)
+{
+    const hd__config_key *around = key_around(t, v->name), *last = key_of(t, v->name);
+    if (around) {
+        return hd_error_set(HD_VALUE, "%s: '%.*s': %s%s: found a list or an object: expected %s",
+                            f->function, HD__CUT(f->path), f->inside, around->name,
+                            expected_of(around, t->other, (char[EXPECTED]){0}));
+    }
+    if (hd__is_word(v, "null {} []")) {
+        return true;
+    }
+    if (t->other) {
+        return hd__is_word(v, last->words) || hd__refuse_value(f, v, last, t->other);
+    }
+    hd_warn("%s: '%.*s': %s%.*s has no effect: heed does not know this key", f->function,
+            HD__CUT(f->path), f->inside, HD__CUT(v->name));
+    return true;
+}
+
+bool hd__config_fill(const hd__config_file *f, const hd__config_keys *t, void *config)
+{
+    bool ok = true;
+    for (const hd__config_key *k = t->keys; ok && k->name; k++) {
+        ok = key_take(f, t, k, config);
+    }
+    for (int64_t i = 0; ok && t->idle && i < hd_dict_len(f->values); i++) {
+        const char *name = name_at(f, i);
+        if (name && !key_of(t, name)->name && !is_among(t->idle, name)) {
+            hd__value v = value_at(f, i);
+            ok = unknown_ok(f, t, &v);
+        }
+    }
+    return ok;
+}
