@@ -113,7 +113,7 @@ HD_API hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_opt
 
 typedef struct hd_save_pretrained_options {
     size_t size;
-    hd_dtype dtype;     /* HD_FLOAT32: that of all tensors of the file; or HD_BFLOAT16 */
+    hd_dtype dtype; /* HD_FLOAT32: that of all tensors of the file; or HD_BFLOAT16 */
     /* NULL; a folder with a tokenizer, which is copied with its generation_config.json */
     const char *source;
 } hd_save_pretrained_options;

@@ -1,9 +1,9 @@
 /* config_write.c - the configuration that a model has now, and config.json made of it.
  *
- * The user may have put other modules into the model. So what a module knows is read from it: sizes,
- * eps, dropouts, the activation. Then a model is made of this configuration, without memory for its
- * weights. If one of its modules differs from the model's, config.json cannot say what the model
- * is. */
+ * The user may have put other modules into the model. So hd__config_now reads what they know:
+ * sizes, eps, dropouts, the activation. Then it makes a model of this configuration, without memory
+ * for weights. If a module of that model differs from the user's, config.json cannot say what the
+ * user's model is. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -84,8 +84,9 @@ static const member *members_of(const hd__config *c)
 
 enum { EXTRA = 256 };
 
-/* What the summary has in the brackets of m's line, without what no configuration says. */
-static const char *extra_of(const hd_module *m, char text[EXTRA])
+/* The text in the brackets of m's line in the summary, without the parts that no configuration
+ * says. */
+static const char *brackets_of(const hd_module *m, char text[EXTRA])
 {
     static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
     text[0] = '\0';
@@ -105,7 +106,7 @@ static const char *extra_of(const hd_module *m, char text[EXTRA])
 bool hd__extra_number(const hd_module *m, const char *before, double *v)
 {
     char text[EXTRA];
-    const char *at = strstr(extra_of(m, text), before);
+    const char *at = strstr(brackets_of(m, text), before);
     at = at ? at + strlen(before) : "";
     hd__json j;
     hd__json_init(&j, at, strspn(at, "0123456789.e+-"));
@@ -118,7 +119,7 @@ bool hd__extra_number(const hd_module *m, const char *before, double *v)
 static const char *activation_read(const hd_module *m, const char *now)
 {
     char text[EXTRA];
-    const char *name = extra_of(m, text);
+    const char *name = brackets_of(m, text);
     if (strcmp(m->type->name, "ReLU") == 0) {
         return "relu";
     }
@@ -134,7 +135,7 @@ static bool member_read(const member *r, hd_module *m, void *at)
 {
     char text[EXTRA];
     double v;
-    const char *found = strstr(extra_of(m, text), r->before);
+    const char *found = strstr(brackets_of(m, text), r->before);
     switch (r->kind) {
     case WHOLE:
         if (hd__extra_number(m, r->before, &v) && fabs(v) < 0x1p53) {
@@ -154,7 +155,7 @@ static bool member_read(const member *r, hd_module *m, void *at)
     return hd_error_code() == HD_OK; /* memory may have run out */
 }
 
-/* Takes over what the module m knows. One of another class may know nothing. */
+/* Puts into the configuration what the module m knows. One of another class may know nothing. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__config *c = user;
@@ -176,7 +177,7 @@ static const char *described(const hd_module *m, char text[TEXT])
 {
     char extra[EXTRA];
     int64_t heads = hd__gpt2_heads(m) + hd__llama_heads(m);
-    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, extra_of(m, extra));
+    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, brackets_of(m, extra));
     if (heads > 0) {
         snprintf(text + n, (size_t)(TEXT - n), " with %" PRId64 " heads", heads);
     }
@@ -186,10 +187,10 @@ static const char *described(const hd_module *m, char text[TEXT])
 typedef struct comparison {
     const char *function;
     hd_module *made; /* of the configuration */
-    hd_dict *names;  /* of the model's modules, which are as those of `made` */
+    hd_dict *names;  /* of the modules that both have */
 } comparison;
 
-static bool module_refuse(const comparison *c, const char *name, const char *found,
+static bool module_unlike(const comparison *c, const char *name, const char *found,
                           const char *expected)
 {
     return hd_error_set(HD_STATE,
@@ -198,7 +199,7 @@ static bool module_refuse(const comparison *c, const char *name, const char *fou
                         c->function, HD__CUT(*name ? name : "m"), found, expected);
 }
 
-/* Is the module of the model such as the configuration's? The modules above it are. */
+/* Is the module m equal to the one that the configuration makes? The modules above it are. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -214,23 +215,23 @@ static bool module_same(hd_module *m, const char *name, void *user)
                             c->function, name);
     }
     if (strcmp(described(m, found), described(wanted, expected)) != 0) {
-        return module_refuse(c, name, found, expected);
+        return module_unlike(c, name, found, expected);
     }
     return m->type == wanted->type ? !*name || hd_dict_set_int(c->names, name, 0)
-                                   : module_refuse(c, name, "a class of your own", expected);
+                                   : module_unlike(c, name, "a class of your own", expected);
 }
 
-/* Has the model the module of the configuration? */
+/* Does the model have the module m, which the configuration makes? */
 static bool module_there(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
     char expected[TEXT];
     return !*name || hd_dict_kind_of(c->names, name) != HD_DICT_MISSING ||
-           module_refuse(c, name, "missing", described(m, expected));
+           module_unlike(c, name, "missing", described(m, expected));
 }
 
-/* Can a config.json with these numbers be read? LlamaConfig asks for the multiple, whatever head_dim
- * is. */
+/* Does transformers read a config.json with these numbers? LlamaConfig asks for the multiple, with
+ * any head_dim. */
 static bool numbers_ok(const char *function, const hd__config *c)
 {
     for (const member *r = members_of(c); r->key; r++) {
@@ -253,7 +254,7 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
     if (!hd_module_visit(&m->base, module_read, c)) {
         return false;
     }
-    if (!c->is_gpt2 && c->llama.qkv_bias) { /* Qwen 2 has no others */
+    if (!c->is_gpt2 && c->llama.qkv_bias) { /* Qwen 2 has no other biases */
         c->llama.attention_bias = c->llama.mlp_bias = false;
     }
     comparison both = {function,
@@ -288,8 +289,8 @@ static void add_members(hd__text *t, const member *r, const void *config, const 
     }
 }
 
-/* The rotary positions in both forms: rope_parameters is that of transformers 5, and version 4 knows
- * rope_theta and rope_scaling only. */
+/* The rotary positions in both forms: transformers 5 reads rope_parameters, and version 4 knows
+ * rope_theta and rope_scaling alone. */
 static void add_rope(hd__text *t, const hd_rotary_options *o)
 {
     bool scaled = o->original_max_position_embeddings > 0;
@@ -306,7 +307,7 @@ static void add_rope(hd__text *t, const hd_rotary_options *o)
     }
 }
 
-static void add_token(hd__text *t, const char *key, int64_t id)
+static void add_special(hd__text *t, const char *key, int64_t id)
 {
     hd__text_format(t, ",\n  \"%s\": ", key);
     if (id == HD_NO_PADDING) {
@@ -320,7 +321,7 @@ static void add_token(hd__text *t, const char *key, int64_t id)
 static void add_ends(hd__text *t, const hd_generate_options *o)
 {
     if (o->num_eos < 2) {
-        add_token(t, "eos_token_id", o->num_eos ? o->eos_token_id[0] : HD_NO_PADDING);
+        add_special(t, "eos_token_id", o->num_eos ? o->eos_token_id[0] : HD_NO_PADDING);
         return;
     }
     for (int64_t i = 0; i < o->num_eos; i++) {
@@ -337,9 +338,9 @@ void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d,
     if (!c->is_gpt2) {
         add_rope(t, &c->llama.rope);
     }
-    add_token(t, "bos_token_id", c->kept.bos_token_id);
+    add_special(t, "bos_token_id", c->kept.bos_token_id);
     add_ends(t, &c->kept.ends);
-    add_token(t, "pad_token_id", c->is_gpt2 ? c->kept.pad_token_id : c->llama.pad_token_id);
+    add_special(t, "pad_token_id", c->is_gpt2 ? c->kept.pad_token_id : c->llama.pad_token_id);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",
                     c->kept.use_cache ? "true" : "false", hd_dtype_name(d));
 }

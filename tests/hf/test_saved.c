@@ -44,7 +44,7 @@ static void put_from(hd_module *m, hd_module *other, const char *form)
 {
     char name[64];
     for (int i = 0; i < (strchr(form, '%') ? 2 : 1); i++) {
-        snprintf(name, sizeof name, form, i); /* NOLINT */
+        snprintf(name, sizeof name, form, i);
         put(m, name, hd_module_take(other, name));
     }
     hd_module_free(other);
