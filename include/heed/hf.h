@@ -122,7 +122,7 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
 /* Writes m as a folder from which transformers 4 and 5 and hd_from_pretrained load the same model:
  * config.json and model.safetensors, without a lm_head.weight that is tied, and copies of the
  * tokenizer's files in o->source (o NULL: defaults). Tensors of another dtype are converted in
- * memory.
+ * memory, and for a moment a save needs the memory of the largest tensor.
  *
  * config.json says what m is now. These are read from the modules, whatever m was made with: sizes
  * of the vocabulary, of positions and of the MLP, the number of layers, eps, dropouts, GPT-2's

@@ -135,20 +135,16 @@ static bool member_read(const member *r, hd_module *m, void *at)
 {
     char text[EXTRA];
     double v;
+    bool number = hd__extra_number(m, r->before, &v);
     const char *found = strstr(brackets_of(m, text), r->before);
     switch (r->kind) {
-    case WHOLE:
-        if (hd__extra_number(m, r->before, &v) && fabs(v) < 0x1p53) {
-            *(int64_t *)at = (int64_t)v;
-        }
-        break;
-    case REAL: hd__extra_number(m, r->before, at); break;
+    case WHOLE: *(int64_t *)at = number && fabs(v) < 0x1p53 ? (int64_t)v : *(int64_t *)at; break;
+    case REAL: *(double *)at = number ? v : *(double *)at; break;
     case TRUTH: *(bool *)at = found && strncmp(found + strlen(r->before), "True", 4) == 0; break;
     case ACTIVATION: *(const char **)at = activation_read(m, *(const char **)at); break;
     case LENGTH:
         if (strcmp(m->type->name, "ModuleList") == 0) {
             *(int64_t *)at = hd_module_list_len(m);
-            return *(int64_t *)at >= 0;
         }
         break;
     }
