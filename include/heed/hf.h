@@ -169,8 +169,8 @@ typedef struct hd_generate_options {
 
 HD_API hd_generate_options hd_generate_defaults(void);
 /* The defaults of a folder, in *o: those of its generation_config.json; without that file, only
- * eos_token_id is taken, from config.json or as the default of its class. A key that heed does not know is a warning. On failure
- * *o has the defaults. */
+ * eos_token_id is taken, from config.json or as the default of its class. A key that heed does not
+ * know is a warning. On failure *o has the defaults. */
 HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
 
 /* The tokens that a draw may give after the texts ids (b, t) with these logits (b, vocab), float32,

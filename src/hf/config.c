@@ -8,25 +8,25 @@
 /* ---------------------------------------------------------------- config.json */
 
 /* The text of this name, but not if it is one of these words; NULL: there is none. */
-static const char *text_of(const hd__config_file *f, const char *name, const char *none)
+static const char *text_value(const hd__config_file *f, const char *name, const char *none)
 {
     hd__value v = hd__value_of(f, name);
     return !v.name || hd__is_word(&v, none) ? NULL : v.text ? v.text : "a number";
 }
 
-static const char *type_of(const hd__config_file *f)
+static const char *config_type(const hd__config_file *f)
 {
-    return text_of(f, "model_type", "null");
+    return text_value(f, "model_type", "null");
 }
 
-static const char *class_of(const hd__config_file *f)
+static const char *config_class(const hd__config_file *f)
 {
-    const char *first = text_of(f, "architectures.0", NULL);
-    return first ? first : text_of(f, "architectures", "null []");
+    const char *first = text_value(f, "architectures.0", NULL);
+    return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* The family that model_type and architectures name, which must agree if both are there; NULL: there
- * is none. */
+/* The family that model_type and architectures name, which must agree if both are there; NULL:
+ * there is none. */
 static const hd__family *family_named(const char *type, const char *class)
 {
     for (int i = 0; (type || class) && i < HD__FAMILIES; i++) {
@@ -42,7 +42,7 @@ static const hd__family *family_named(const char *type, const char *class)
 /* The same, or an error that names both */
 static const hd__family *family_of(const hd__config_file *f)
 {
-    const char *type = type_of(f), *class = class_of(f);
+    const char *type = config_type(f), *class = config_class(f);
     const hd__family *family = family_named(type, class);
     type = type ? type : "none";
     class = class ? class : "none";
@@ -171,7 +171,7 @@ static const char *left_out(const hd__config_file *f, const hd__config_keys *t)
 /* The end tokens of config.json */
 static bool ends_read(const hd__config_file *f, hd_generate_options *o)
 {
-    const hd__family *family = family_named(type_of(f), class_of(f));
+    const hd__family *family = family_named(config_type(f), config_class(f));
     if (!hd__config_fill(f, &hd__ends_keys, o)) {
         return false;
     }

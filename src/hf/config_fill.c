@@ -14,7 +14,7 @@ static const char *name_at(const hd__config_file *f, int64_t i)
     return strncmp(name, f->inside, n) == 0 ? name + n : NULL;
 }
 
-static hd__value value_at(const hd__config_file *f, int64_t i)
+static hd__value config_value(const hd__config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
     hd_dict_kind kind = hd_dict_kind_of(f->values, name);
@@ -37,7 +37,7 @@ hd__value hd__value_of(const hd__config_file *f, const char *name)
     for (int64_t i = 0; i < hd_dict_len(f->values); i++) {
         const char *at = name_at(f, i);
         if (at && strcmp(at, name) == 0) {
-            return value_at(f, i);
+            return config_value(f, i);
         }
     }
     return (hd__value){0};
@@ -184,7 +184,7 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
         if (!name || !stands_for(k->name, strlen(k->name), name)) {
             continue;
         }
-        hd__value v = value_at(f, i);
+        hd__value v = config_value(f, i);
         if (t->null_is_left_out && hd__is_word(&v, "null")) {
             continue;
         }
@@ -201,7 +201,7 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
 /* ---------------------------------------------------------------- a table */
 
 /* The key that stands for the name; the last one, which has no name, if none does. */
-static const hd__config_key *key_of(const hd__config_keys *t, const char *name)
+static const hd__config_key *known_key(const hd__config_keys *t, const char *name)
 {
     const hd__config_key *k = t->keys;
     while (k->name && !stands_for(k->name, strlen(k->name), name)) {
@@ -225,7 +225,7 @@ static const hd__config_key *key_around(const hd__config_keys *t, const char *na
  * single one, or if the table says so. */
 static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const hd__value *v)
 {
-    const hd__config_key *around = key_around(t, v->name), *last = key_of(t, v->name);
+    const hd__config_key *around = key_around(t, v->name), *last = known_key(t, v->name);
     if (around) {
         return hd_error_set(HD_VALUE, "%s: '%.*s': %s%s: found a list or an object: expected %s",
                             f->function, HD__CUT(f->path), f->inside, around->name,
@@ -250,8 +250,8 @@ bool hd__config_fill(const hd__config_file *f, const hd__config_keys *t, void *c
     }
     for (int64_t i = 0; ok && t->idle && i < hd_dict_len(f->values); i++) {
         const char *name = name_at(f, i);
-        if (name && !key_of(t, name)->name && !is_among(t->idle, name)) {
-            hd__value v = value_at(f, i);
+        if (name && !known_key(t, name)->name && !is_among(t->idle, name)) {
+            hd__value v = config_value(f, i);
             ok = unknown_ok(f, t, &v);
         }
     }

@@ -1,34 +1,22 @@
 /* config_keys.c - which keys of a configuration file are used, which have no effect, and which may
  * have some values only, because heed has no others.
  *
- * The tables of models follow the classes of transformers 5.23: what a class reads, of which type it
- * must be, and where null stands for the default. */
-#include <string.h>
-
+ * The tables of models follow the classes of transformers 5.23: what a class reads, of which type
+ * it must be, and where null stands for the default. */
 #include "hf/config_keys.h"
 
-#define FIELD(of, kind, field, ...)                                                                \
+#define ROW(...)                                                                                   \
     {                                                                                              \
-#field, HD__##kind, offsetof(of, field), __VA_ARGS__                                       \
+        __VA_ARGS__                                                                                \
     }
-#define GPT2(kind, field, ...) FIELD(hd_gpt2_config, kind, field, __VA_ARGS__)
-#define LLAMA(kind, field, ...) FIELD(hd_llama_config, kind, field, __VA_ARGS__)
-#define ROPE(name, kind, field)                                                                    \
-    {                                                                                              \
-        name, HD__##kind, offsetof(hd_llama_config, rope.field), NULL                              \
-    }
-#define ONLY(name, words)                                                                          \
-    {                                                                                              \
-        name, HD__ONLY, HD__NOWHERE, words                                                         \
-    }
-#define CHECKED(name, kind, words)                                                                 \
-    {                                                                                              \
-        name, HD__##kind, HD__NOWHERE, words                                                       \
-    }
-#define LAST(kind)                                                                                 \
-    {                                                                                              \
-        NULL, HD__##kind, HD__NOWHERE, "false"                                                     \
-    }
+#define FIELD(of, kind, field) ROW(#field, HD__##kind, offsetof(of, field), NULL)
+#define GPT2(kind, field) FIELD(hd_gpt2_config, kind, field)
+#define ALIAS(name, field) ROW(name, HD__ALIAS, offsetof(hd_gpt2_config, field), NULL)
+#define LLAMA(kind, field) FIELD(hd_llama_config, kind, field)
+#define ROPE(name, kind, at) ROW(name, HD__##kind, offsetof(hd_llama_config, rope.at), NULL)
+#define CHECKED(name, kind, words) ROW(name, HD__##kind, HD__NOWHERE, words)
+#define ONLY(name, words) CHECKED(name, ONLY, words)
+#define LAST(kind) CHECKED(NULL, kind, "false")
 
 /* ---------------------------------------------------------------- models */
 
@@ -45,23 +33,23 @@
         ONLY("per_layer_config.", "null {}"), ONLY("quantization_config.", "null")
 
 static const hd__config_key gpt2_keys[] = {
-    GPT2(SIZE, vocab_size, NULL),
-    GPT2(SIZE, n_positions, NULL),
-    GPT2(SIZE, n_embd, NULL),
-    GPT2(SIZE, n_layer, NULL),
-    GPT2(SIZE, n_head, NULL),
-    GPT2(DERIVED, n_inner, NULL),
-    GPT2(FLOAT, layer_norm_epsilon, NULL),
-    GPT2(NUMBER, embd_pdrop, NULL),
-    GPT2(NUMBER, attn_pdrop, NULL),
-    GPT2(NUMBER, resid_pdrop, NULL),
-    GPT2(FLOAT, initializer_range, NULL),
-    GPT2(BOOL, tie_word_embeddings, NULL),
-    GPT2(ACTIVATION, activation_function, NULL),
-    {"max_position_embeddings", HD__ALIAS, offsetof(hd_gpt2_config, n_positions), NULL},
-    {"hidden_size", HD__ALIAS, offsetof(hd_gpt2_config, n_embd), NULL},
-    {"num_hidden_layers", HD__ALIAS, offsetof(hd_gpt2_config, n_layer), NULL},
-    {"num_attention_heads", HD__ALIAS, offsetof(hd_gpt2_config, n_head), NULL},
+    GPT2(SIZE, vocab_size),
+    GPT2(SIZE, n_positions),
+    GPT2(SIZE, n_embd),
+    GPT2(SIZE, n_layer),
+    GPT2(SIZE, n_head),
+    GPT2(DERIVED, n_inner),
+    GPT2(FLOAT, layer_norm_epsilon),
+    GPT2(NUMBER, embd_pdrop),
+    GPT2(NUMBER, attn_pdrop),
+    GPT2(NUMBER, resid_pdrop),
+    GPT2(FLOAT, initializer_range),
+    GPT2(BOOL, tie_word_embeddings),
+    GPT2(ACTIVATION, activation_function),
+    ALIAS("max_position_embeddings", n_positions),
+    ALIAS("hidden_size", n_embd),
+    ALIAS("num_hidden_layers", n_layer),
+    ALIAS("num_attention_heads", n_head),
     CHECKED("pad_token_id", INT, NULL),
     CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* for float16: the same in float32 */
     ONLY("scale_attn_weights", "true"),
@@ -79,13 +67,13 @@ static void gpt2_defaults(hd__config *c)
 
 /* What Llama and Qwen 2 have in common */
 #define LLAMA_KEYS                                                                                 \
-    LLAMA(SIZE, vocab_size, NULL), LLAMA(SIZE, hidden_size, NULL),                                 \
-        LLAMA(SIZE, intermediate_size, NULL), LLAMA(SIZE, num_hidden_layers, NULL),                \
-        LLAMA(SIZE, num_attention_heads, NULL), LLAMA(DERIVED, num_key_value_heads, NULL),         \
-        LLAMA(DERIVED, head_dim, NULL), LLAMA(SIZE, max_position_embeddings, NULL),                \
-        LLAMA(INT, pad_token_id, NULL), LLAMA(FLOAT, rms_norm_eps, NULL),                          \
-        LLAMA(FLOAT, initializer_range, NULL), LLAMA(BOOL, tie_word_embeddings, NULL),             \
-        ROPE("rope_theta", NUMBER, theta), CHECKED("rope_parameters.", OBJECT, "null {}"),         \
+    LLAMA(SIZE, vocab_size), LLAMA(SIZE, hidden_size), LLAMA(SIZE, intermediate_size),             \
+        LLAMA(SIZE, num_hidden_layers), LLAMA(SIZE, num_attention_heads),                          \
+        LLAMA(DERIVED, num_key_value_heads), LLAMA(DERIVED, head_dim),                             \
+        LLAMA(SIZE, max_position_embeddings), LLAMA(INT, pad_token_id),                            \
+        LLAMA(FLOAT, rms_norm_eps), LLAMA(FLOAT, initializer_range),                               \
+        LLAMA(BOOL, tie_word_embeddings), ROPE("rope_theta", NUMBER, theta),                       \
+        CHECKED("rope_parameters.", OBJECT, "null {}"),                                            \
         CHECKED("rope_scaling.", OBJECT, "null {} [] false 0"),                                    \
         CHECKED("original_max_position_embeddings", ANY, NULL),                                    \
         CHECKED("partial_rotary_factor", ANY, "null 1"), ONLY("hidden_act", "silu swish"),         \
@@ -93,8 +81,8 @@ static void gpt2_defaults(hd__config *c)
 
 static const hd__config_key llama_keys[] = {
     LLAMA_KEYS,
-    LLAMA(BOOL, attention_bias, NULL),
-    LLAMA(BOOL, mlp_bias, NULL),
+    LLAMA(BOOL, attention_bias),
+    LLAMA(BOOL, mlp_bias),
     CHECKED("attention_dropout", NUMBER, "0 null"),
     CHECKED("pretraining_tp", INT, NULL),
     CHECKED("use_sliding_window", ANY, "false null"),
@@ -187,22 +175,22 @@ const hd__config_keys hd__rope_beside = {beside_keys, NULL, NULL, false};
 /* ---------------------------------------------------------------- generation, adapters */
 
 static const hd__config_key generation_keys[] = {
-    FIELD(hd_generate_options, BOOL, do_sample, NULL),
-    FIELD(hd_generate_options, NUMBER, temperature, NULL),
-    FIELD(hd_generate_options, INT, top_k, NULL),
-    FIELD(hd_generate_options, NUMBER, top_p, NULL),
-    FIELD(hd_generate_options, NUMBER, repetition_penalty, NULL),
-    FIELD(hd_generate_options, INT, max_new_tokens, NULL),
-    FIELD(hd_generate_options, INT, pad_token_id, NULL),
+    FIELD(hd_generate_options, BOOL, do_sample),
+    FIELD(hd_generate_options, NUMBER, temperature),
+    FIELD(hd_generate_options, INT, top_k),
+    FIELD(hd_generate_options, NUMBER, top_p),
+    FIELD(hd_generate_options, NUMBER, repetition_penalty),
+    FIELD(hd_generate_options, INT, max_new_tokens),
+    FIELD(hd_generate_options, INT, pad_token_id),
     ONLY("num_beams", "1"),
     {"eos_token_id.", HD__ENDS, 0, "null []"},
     LAST(INT),
 };
 
 static const hd__config_key adapter_keys[] = {
-    FIELD(hd_lora_options, INT, r, NULL),
-    FIELD(hd_lora_options, NUMBER, lora_alpha, NULL),
-    FIELD(hd_lora_options, NUMBER, lora_dropout, NULL),
+    FIELD(hd_lora_options, INT, r),
+    FIELD(hd_lora_options, NUMBER, lora_alpha),
+    FIELD(hd_lora_options, NUMBER, lora_dropout),
     {"target_modules.", HD__NAMES, 0, NULL},
     ONLY("bias", "none"),
     ONLY("init_lora_weights", "true false gaussian"),

@@ -29,8 +29,8 @@ typedef struct hd__config_key {
     const char *name;
     hd__config_kind kind;
     size_t offset; /* in the configuration */
-    /* NULL, or values that are taken whatever the kind is. Where there are such and nothing is kept,
-     * any other value is a warning: it has no effect. */
+    /* NULL, or values that are taken whatever the kind is. Where there are such and nothing is
+     * kept, any other value is a warning: it has no effect. */
     const char *words;
 } hd__config_key;
 

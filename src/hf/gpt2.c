@@ -72,7 +72,7 @@ const char *hd__activation(const char *name)
     return a ? a[0] : NULL;
 }
 
-static hd_module *activation_new(const char *name)
+static hd_module *gpt2_activation_new(const char *name)
 {
     const char *approximate = activation_of(name)[1];
     return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
@@ -173,7 +173,7 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
     return hd__module_of(&type,
                          HD__PARTS(HD__PART(mlp, c_fc, conv1d_new(e, inner)),
                                    HD__PART(mlp, c_proj, conv1d_new(inner, e)),
-                                   HD__PART(mlp, act, activation_new(c->activation_function)),
+                                   HD__PART(mlp, act, gpt2_activation_new(c->activation_function)),
                                    HD__PART(mlp, dropout, hd_dropout_new(c->resid_pdrop, false))));
 }
 

@@ -9,8 +9,8 @@
 
 enum { MOST = 1 << 24, PATH = 512 };
 
-/* The reader, and where it is: the length of the path of each level, the index in a list (-1: none),
- * and how many values there were before it. */
+/* The reader, and where it is: the length of the path of each level, the index in a list (-1:
+ * none), and how many values there were before it. */
 typedef struct reading {
     hd__json json;
     const char *function;
