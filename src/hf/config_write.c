@@ -17,68 +17,40 @@
 /* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. ACTIVATION is a text. */
 typedef enum kind { WHOLE, LENGTH, REAL, TRUTH, ACTIVATION } kind;
 
-/* A member of config.json, and the module that knows it: the end of its name, and the text that
+/* A value of the configuration, and the module that knows it: the end of its name, and the text that
  * stands before the value in the module's line of the summary. Of several modules the last one is
- * asked. NULL: no module knows it. */
-typedef struct member {
-    const char *key;
+ * asked. */
+typedef struct known {
     kind kind;
     size_t offset; /* in the configuration */
     const char *module, *before;
-} member;
+} known;
 
-#define GPT2(kind, field) #field, kind, offsetof(hd_gpt2_config, field)
-#define LLAMA(kind, field) #field, kind, offsetof(hd_llama_config, field)
-#define ROPE(kind, field) #field, kind, offsetof(hd_rotary_options, field), NULL, NULL
-#define NO_MODULE NULL, NULL
-#define END NULL, WHOLE, 0, NULL, NULL
+#define GPT2(kind, field) kind, offsetof(hd_gpt2_config, field)
+#define LLAMA(kind, field) kind, offsetof(hd_llama_config, field)
 
-static const member gpt2_members[] = {
+static const known gpt2_known[] = {
     {GPT2(WHOLE, vocab_size), "transformer.wte", ""},
     {GPT2(WHOLE, n_positions), "transformer.wpe", ""},
-    {GPT2(WHOLE, n_embd), NO_MODULE},
     {GPT2(LENGTH, n_layer), "transformer.h", ""},
-    {GPT2(WHOLE, n_head), NO_MODULE},
     {GPT2(WHOLE, n_inner), ".c_fc", "nf="},
     {GPT2(REAL, layer_norm_epsilon), "transformer.ln_f", "eps="},
     {GPT2(REAL, embd_pdrop), "transformer.drop", "p="},
     {GPT2(REAL, attn_pdrop), ".attn_dropout", "p="},
     {GPT2(REAL, resid_pdrop), ".resid_dropout", "p="},
-    {GPT2(REAL, initializer_range), NO_MODULE},
-    {GPT2(TRUTH, tie_word_embeddings), NO_MODULE},
     {GPT2(ACTIVATION, activation_function), ".mlp.act", ""},
-    {END},
+    {WHOLE, 0, NULL, NULL},
 };
 
-static const member llama_members[] = {
+static const known llama_known[] = {
     {LLAMA(WHOLE, vocab_size), "model.embed_tokens", ""},
-    {LLAMA(WHOLE, hidden_size), NO_MODULE},
     {LLAMA(WHOLE, intermediate_size), ".gate_proj", "out_features="},
     {LLAMA(LENGTH, num_hidden_layers), "model.layers", ""},
-    {LLAMA(WHOLE, num_attention_heads), NO_MODULE},
-    {LLAMA(WHOLE, num_key_value_heads), NO_MODULE},
-    {LLAMA(WHOLE, head_dim), NO_MODULE},
-    {LLAMA(WHOLE, max_position_embeddings), NO_MODULE},
     {LLAMA(REAL, rms_norm_eps), "model.norm", "eps="},
-    {LLAMA(REAL, initializer_range), NO_MODULE},
-    {LLAMA(TRUTH, tie_word_embeddings), NO_MODULE},
     {LLAMA(TRUTH, attention_bias), ".o_proj", "bias="},
     {LLAMA(TRUTH, mlp_bias), ".down_proj", "bias="},
-    {END},
+    {WHOLE, 0, NULL, NULL},
 };
-
-static const member scaling_members[] = {
-    {ROPE(REAL, factor)},
-    {ROPE(REAL, low_freq_factor)},
-    {ROPE(REAL, high_freq_factor)},
-    {ROPE(WHOLE, original_max_position_embeddings)},
-    {END},
-};
-
-static const member *members_of(const hd__config *c)
-{
-    return c->is_gpt2 ? gpt2_members : llama_members;
-}
 
 /* ---------------------------------------------------------------- read from the modules */
 
@@ -131,7 +103,7 @@ static const char *activation_read(const hd_module *m, const char *now)
 }
 
 /* Sets the value at `at` if m knows it. */
-static bool member_read(const member *r, hd_module *m, void *at)
+static bool value_read(const known *r, hd_module *m, void *at)
 {
     char text[EXTRA];
     double v;
@@ -156,10 +128,8 @@ static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__config *c = user;
     bool ok = true;
-    for (const member *r = members_of(c); ok && r->key; r++) {
-        if (r->module && hd__ends_in(name, r->module)) {
-            ok = member_read(r, m, (char *)&c->gpt2 + r->offset);
-        }
+    for (const known *r = c->is_gpt2 ? gpt2_known : llama_known; ok && r->module; r++) {
+        ok = !hd__ends_in(name, r->module) || value_read(r, m, (char *)&c->gpt2 + r->offset);
     }
     return ok;
 }
@@ -230,10 +200,11 @@ static bool module_there(hd_module *m, const char *name, void *user)
  * any head_dim. */
 static bool numbers_ok(const char *function, const hd__config *c)
 {
-    for (const member *r = members_of(c); r->key; r++) {
-        const double *v = (const void *)((const char *)&c->gpt2 + r->offset);
-        if (r->kind == REAL && !isfinite(*v)) {
-            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, r->key,
+    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
+        const double *v = (const void *)((const char *)&c->gpt2 + k->offset);
+        bool number = k->kind == HD__FLOAT || k->kind == HD__NUMBER;
+        if (number && k->offset != HD__NOWHERE && !isfinite(*v)) {
+            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, k->name,
                                 HD__FLOAT(*v));
         }
     }
@@ -262,7 +233,9 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
               hd_module_visit(both.made, module_there, &both);
     if (ok) {
         *(c->is_gpt2 ? &c->gpt2.tie_word_embeddings : &c->llama.tie_word_embeddings) =
-            hd__head_is_tied(m);
+            hd_module_get_parameter(&m->base, "lm_head.weight") ==
+            hd_module_get_parameter(&m->base, c->is_gpt2 ? "transformer.wte.weight"
+                                                         : "model.embed_tokens.weight");
     }
     hd_module_free(both.made);
     hd_dict_free(both.names);
@@ -271,41 +244,9 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
 
 /* ---------------------------------------------------------------- written */
 
-static void add_members(hd__text *t, const member *r, const void *config, const char *separator)
+/* A token, or null */
+static void add_special(hd__text *t, int64_t id)
 {
-    for (; r->key; r++) {
-        const void *at = (const char *)config + r->offset;
-        hd__text_format(t, "%s\"%s\": ", separator, r->key);
-        switch (r->kind) {
-        case REAL: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
-        case TRUTH: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
-        case ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
-        default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
-        }
-    }
-}
-
-/* The rotary positions in both forms: transformers 5 reads rope_parameters, and version 4 knows
- * rope_theta and rope_scaling alone. */
-static void add_rope(hd__text *t, const hd_rotary_options *o)
-{
-    bool scaled = o->original_max_position_embeddings > 0;
-    hd__text_format(t, ",\n  \"rope_parameters\": {\"rope_type\": \"%s\", \"rope_theta\": %s",
-                    scaled ? "llama3" : "default", HD__FLOAT(o->theta));
-    if (scaled) {
-        add_members(t, scaling_members, o, ", ");
-    }
-    hd__text_format(t, "},\n  \"rope_theta\": %s", HD__FLOAT(o->theta));
-    if (scaled) {
-        hd__text_puts(t, ",\n  \"rope_scaling\": {\"rope_type\": \"llama3\"");
-        add_members(t, scaling_members, o, ", ");
-        hd__text_puts(t, "}");
-    }
-}
-
-static void add_special(hd__text *t, const char *key, int64_t id)
-{
-    hd__text_format(t, ",\n  \"%s\": ", key);
     if (id == HD_NO_PADDING) {
         hd__text_puts(t, "null");
     } else {
@@ -313,30 +254,73 @@ static void add_special(hd__text *t, const char *key, int64_t id)
     }
 }
 
+/* The keys of the table that the configuration has a place for. */
+static void add_members(hd__text *t, const hd__config_key *k, const void *config)
+{
+    for (; k->name; k++) {
+        const void *at = (const char *)config + k->offset;
+        if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
+            continue;
+        }
+        hd__text_format(t, ",\n  \"%s\": ", k->name);
+        switch (k->kind) {
+        case HD__FLOAT:
+        case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
+        case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+        case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
+        default: add_special(t, *(const int64_t *)at); break;
+        }
+    }
+}
+
+/* The rotary positions in both forms: transformers 5 reads rope_parameters, and version 4 knows
+ * rope_theta, which is a key of the table, and rope_scaling alone. */
+static void add_rope(hd__text *t, const hd_rotary_options *o)
+{
+    bool scaled = o->original_max_position_embeddings > 0;
+    for (int i = 0; i <= scaled; i++) {
+        hd__text_format(t, ",\n  \"%s\": {\"rope_type\": \"%s\"",
+                        i ? "rope_scaling" : "rope_parameters", scaled ? "llama3" : "default");
+        if (scaled) {
+            hd__text_format(t,
+                            ", \"factor\": %s, \"low_freq_factor\": %s, "
+                            "\"high_freq_factor\": %s, "
+                            "\"original_max_position_embeddings\": %" PRId64,
+                            HD__FLOAT(o->factor), HD__FLOAT(o->low_freq_factor),
+                            HD__FLOAT(o->high_freq_factor), o->original_max_position_embeddings);
+        }
+        if (i == 0) {
+            hd__text_format(t, ", \"rope_theta\": %s", HD__FLOAT(o->theta));
+        }
+        hd__text_puts(t, "}");
+    }
+}
+
 /* One end token is a number, several are a list. */
 static void add_ends(hd__text *t, const hd_generate_options *o)
 {
-    if (o->num_eos < 2) {
-        add_special(t, "eos_token_id", o->num_eos ? o->eos_token_id[0] : HD_NO_PADDING);
-        return;
-    }
+    const char *open = o->num_eos > 1 ? "[" : "";
+    hd__text_format(t, ",\n  \"eos_token_id\": %s", o->num_eos ? open : "null");
     for (int64_t i = 0; i < o->num_eos; i++) {
-        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [", o->eos_token_id[i]);
+        hd__text_format(t, "%s%" PRId64, i ? ", " : "", o->eos_token_id[i]);
     }
-    hd__text_puts(t, "]");
+    hd__text_puts(t, o->num_eos > 1 ? "]" : "");
 }
 
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
 {
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
                     hd__family_of(c)->model_type);
-    add_members(t, members_of(c), &c->gpt2, ",\n  ");
-    if (!c->is_gpt2) {
+    add_members(t, hd__family_of(c)->table.keys, &c->gpt2);
+    hd__text_puts(t, ",\n  \"bos_token_id\": ");
+    add_special(t, c->kept.bos_token_id);
+    if (c->is_gpt2) { /* Llama's has a place in the configuration */
+        hd__text_puts(t, ",\n  \"pad_token_id\": ");
+        add_special(t, c->kept.pad_token_id);
+    } else {
         add_rope(t, &c->llama.rope);
     }
-    add_special(t, "bos_token_id", c->kept.bos_token_id);
     add_ends(t, &c->kept.ends);
-    add_special(t, "pad_token_id", c->is_gpt2 ? c->kept.pad_token_id : c->llama.pad_token_id);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",
                     c->kept.use_cache ? "true" : "false", hd_dtype_name(d));
 }

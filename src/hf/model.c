@@ -98,14 +98,6 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd__seen *see
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
 
-bool hd__head_is_tied(hd__model *m)
-{
-    const char *embedding =
-        m->config.is_gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
-    return hd_module_get_parameter(&m->base, "lm_head.weight") ==
-           hd_module_get_parameter(&m->base, embedding);
-}
-
 void *hd__part_of(hd_module *m, const hd_module_type *types, int n)
 {
     const char *name = types->name;

@@ -160,15 +160,15 @@ START_TEST(rotary_positions_are_written_in_both_forms)
 {
     static const char scaling[] =
         "\"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0, "
-        "\"original_max_position_embeddings\": 1024}";
+        "\"original_max_position_embeddings\": 1024";
     char lines[3][256];
     const char *folder = temporary("saved");
     hd_module *m = golden_model("llama3"), *plain = golden_model("qwen2");
     snprintf(lines[0], 256,
-             "\"rope_parameters\": {\"rope_type\": \"llama3\", \"rope_theta\": 10000.0, %s,\n",
+             "\"rope_parameters\": {\"rope_type\": \"llama3\", %s, \"rope_theta\": 10000.0},\n",
              scaling);
     snprintf(lines[1], 256, "\"rope_theta\": 10000.0,\n");
-    snprintf(lines[2], 256, "\"rope_scaling\": {\"rope_type\": \"llama3\", %s,\n", scaling);
+    snprintf(lines[2], 256, "\"rope_scaling\": {\"rope_type\": \"llama3\", %s},\n", scaling);
     ck_assert(hd_save_pretrained(m, folder, NULL));
     char *config = text_of(folder, "config.json");
     for (int i = 0; i < 3; i++) {
@@ -178,8 +178,8 @@ START_TEST(rotary_positions_are_written_in_both_forms)
     remove_saved(folder);
     ck_assert(hd_save_pretrained(plain, folder, NULL));
     config = text_of(folder, "config.json");
-    ck_assert(strstr(config, "{\"rope_type\": \"default\", \"rope_theta\": 10000.0},\n  "
-                             "\"rope_theta\": 10000.0,\n"));
+    ck_assert(strstr(config, "{\"rope_type\": \"default\", \"rope_theta\": 10000.0},\n"));
+    ck_assert(strstr(config, ",\n  \"rope_theta\": 10000.0,\n"));
     ck_assert(!strstr(config, "rope_scaling"));
     free(config);
     remove_saved(folder);
