@@ -17,9 +17,9 @@
 /* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. ACTIVATION is a text. */
 typedef enum kind { WHOLE, LENGTH, REAL, TRUTH, ACTIVATION } kind;
 
-/* A value of the configuration, and the module that knows it: the end of its name, and the text that
- * stands before the value in the module's line of the summary. Of several modules the last one is
- * asked. */
+/* A value of the configuration, and the module that knows it: the end of the module's name, and the
+ * text that stands before the value in its line of the summary. The last one of several modules
+ * counts. */
 typedef struct known {
     kind kind;
     size_t offset; /* in the configuration */
