@@ -99,7 +99,7 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * rope_theta inside of them for more than rope_theta beside them. A key that has no effect on the
  * model is a warning: one that heed does not know, one that the class does not use, as
  * sliding_window in a Llama, and attention_dropout, because a Llama or a Qwen 2 of heed has none in
- * training.
+ * training. The model keeps the text of generation_config.json, for hd_save_pretrained.
  *
  * NULL with an error that names the file, the key or the tensor, what was found and what was
  * expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is missing or unknown; a

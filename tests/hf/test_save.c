@@ -214,6 +214,24 @@ START_TEST(generation_config_stays)
 }
 END_TEST
 
+START_TEST(generation_config_that_cannot_be_read)
+{
+    char path[512], wanted[1024];
+    const char *folder = temporary("saved");
+    hd_module *m = golden_model("gpt2");
+    ck_assert(hd_save_pretrained(m, folder, NULL));
+    snprintf(path, sizeof path, "%s/generation_config.json", folder);
+    ck_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    ck_assert_ptr_null(hd_from_pretrained(folder, NULL));
+    snprintf(wanted, sizeof wanted,
+             "hd_from_pretrained: '%s': a directory: expected a regular file", path);
+    ck_error(HD_IO, wanted);
+    ck_assert_int_eq(rmdir(path), 0);
+    hd_module_free(m);
+    remove_saved(folder);
+}
+END_TEST
+
 START_TEST(a_source_is_a_folder_with_a_tokenizer)
 {
     char path[512], wanted[1024];
@@ -483,6 +501,7 @@ Suite *suite_save(void)
                                   a_new_model_has_no_tokens,
                                   rotary_positions_are_written_in_both_forms,
                                   generation_config_stays,
+                                  generation_config_that_cannot_be_read,
                                   a_source_is_a_folder_with_a_tokenizer,
                                   learning_does_not_change_the_file};
     Suite *s = SUITE("save", tests);
