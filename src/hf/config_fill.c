@@ -18,16 +18,14 @@ static hd__value config_value(const hd__config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
     hd_dict_kind kind = hd_dict_kind_of(f->values, name);
-    hd__value v = {.name = name_at(f, i), .whole = kind == HD_DICT_INT};
+    hd__value v = {.name = name_at(f, i)};
     if (kind == HD_DICT_STRING) {
         v.text = hd_dict_get_string(f->values, name);
         v.quoted = *v.text == '"';
         v.text += v.quoted;
     } else {
-        hd_dict_get_double(f->values, name, &v.number);
-    }
-    if (v.whole) {
-        hd_dict_get_int(f->values, name, &v.integer);
+        v.text = hd_dict_get_double(f->values, name, &v.number) ? NULL : "";
+        v.whole = kind == HD_DICT_INT && hd_dict_get_int(f->values, name, &v.integer);
     }
     return v;
 }
@@ -146,8 +144,12 @@ static bool put_name(const hd__value *v, hd_lora_options *o)
 /* Puts the value into its place in the configuration; false if it is of another kind. */
 static bool config_set(const hd__value *v, const hd__config_key *k, void *config)
 {
-    int64_t nowhere[1];
-    void *at = k->offset == HD__NOWHERE ? nowhere : (void *)((char *)config + k->offset);
+    union {
+        int64_t whole;
+        double number;
+        bool yes;
+    } nowhere;
+    void *at = k->offset == HD__NOWHERE ? (void *)&nowhere : (char *)config + k->offset;
     const char *dot = strchr(v->name, '.');
     bool element = dot && hd__is_digit(dot[1]); /* of a list */
     hd_generate_options *o = config;

@@ -22,15 +22,16 @@
 
 /* What every family may have: nothing follows from it for the numbers of a model. */
 #define IDLE                                                                                       \
-    "architectures. model_type torch_dtype dtype transformers_version eos_token_id. "              \
+    "architectures. torch_dtype dtype transformers_version eos_token_id. "                         \
     "_name_or_path name_or_path task_specific_params. transformers.js_config. "                    \
     "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
     "num_labels problem_type is_encoder_decoder is_decoder "
 
-/* What would make other numbers of any family */
+/* What is checked in every family: some of it would make other numbers. */
 #define COMMON                                                                                     \
-    CHECKED("use_cache", BOOL, NULL), CHECKED("bos_token_id", INT, NULL),                          \
-        ONLY("per_layer_config.", "null {}"), ONLY("quantization_config.", "null")
+    ONLY("model_type", "gpt2 llama qwen2 null"), CHECKED("use_cache", BOOL, NULL),                 \
+        CHECKED("bos_token_id", INT, NULL), ONLY("per_layer_config.", "null {}"),                  \
+        ONLY("quantization_config.", "null")
 
 static const hd__config_key gpt2_keys[] = {
     GPT2(SIZE, vocab_size),

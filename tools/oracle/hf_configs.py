@@ -76,6 +76,9 @@ def base_of(family, r):
          "num_attention_heads": heads, "max_position_embeddings": 32}
     if family == "qwen2" or r.random() < 0.4:
         c["num_key_value_heads"] = r.choice([h for h in (1, 2, 4) if heads % h == 0])
+    if family == "qwen2" and r.random() < 0.15:  # as many heads as Qwen 2 has by default
+        c.update(hidden_size=64, num_attention_heads=32)
+        c.pop("num_key_value_heads")
     return c
 
 
@@ -84,8 +87,8 @@ def rope_block(r):
     kind = r.random()
     if kind < 0.5:
         block = dict(LLAMA3, factor=r.choice([2.0, 4.0, 8, 0.5]), original_max_position_embeddings=r.choice([4, 8, 64]))
-        if r.random() < 0.3:
-            block.pop(r.choice(list(block)))
+        if r.random() < 0.4:
+            block.pop(r.choice([*block, "original_max_position_embeddings", "original_max_position_embeddings"]))
         if r.random() < 0.15:
             block[r.choice(list(LLAMA3))] = r.choice(WRONG)
     elif kind < 0.9:
