@@ -99,7 +99,7 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * rope_theta inside of them for more than rope_theta beside them. A key that has no effect on the
  * model is a warning: one that heed does not know, one that the class does not use, as
  * sliding_window in a Llama, and attention_dropout, because a Llama or a Qwen 2 of heed has none in
- * training.
+ * training. The model keeps the text of generation_config.json, for hd_save_pretrained.
  *
  * NULL with an error that names the file, the key or the tensor, what was found and what was
  * expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is missing or unknown; a
@@ -113,19 +113,34 @@ HD_API hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_opt
 
 typedef struct hd_save_pretrained_options {
     size_t size;
-    hd_dtype dtype;     /* HD_FLOAT32: that of all tensors of the file; or HD_BFLOAT16 */
-    const char *source; /* NULL; a folder whose tokenizer and generation_config.json are copied */
+    hd_dtype dtype; /* HD_FLOAT32: that of all tensors of the file; or HD_BFLOAT16 */
+    /* NULL; a folder with a tokenizer, which is copied with its generation_config.json */
+    const char *source;
 } hd_save_pretrained_options;
 
 HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
-/* Writes m as a folder that transformers and hd_from_pretrained load: config.json and
- * model.safetensors, without a lm_head.weight that is tied, and copies of what o->source has
- * (o NULL: defaults). config.json has what m was made with, and the end tokens of the folder that m
- * was loaded from. folder must not exist; its parent must. It appears whole or not at all. After a
- * crash an unfinished one may be left beside it, whose name begins with ".heed-" and ends in
- * ".tmp"; the next call for the same folder removes it. Tensors of another dtype are converted in
- * memory. Nothing is written while an error stands or m has adapters (HD_STATE), or if lm_head is
- * not the one of m's configuration (HD_SHAPE). */
+/* Writes m as a folder from which transformers 4 and 5 and hd_from_pretrained load the same model:
+ * config.json and model.safetensors, without a lm_head.weight that is tied, and copies of the
+ * tokenizer's files in o->source (o NULL: defaults). Tensors of another dtype are converted in
+ * memory, and for a moment a save needs the memory of the largest tensor.
+ *
+ * config.json says what m is now. These are read from the modules, whatever m was made with: sizes
+ * of the vocabulary, of positions and of the MLP, the number of layers, eps, dropouts, GPT-2's
+ * activation, Llama's biases, and whether the head is tied. Special tokens, use_cache and
+ * generation_config.json, unless o->source has one, are those of the folder that m was loaded from;
+ * a model that was not loaded has no special tokens.
+ *
+ * A module of another class or with other numbers than those of the class in transformers is an
+ * error that names it (HD_STATE): a head of two classes, another eps or activation in one layer, a
+ * MLP of another width in one layer, a module that was taken away, a class of your own. Such a
+ * model is one for hd_checkpoint_save. Dropouts count, too; whether a parameter is frozen,
+ * padding_idx and inplace do not. Nothing is written while an error stands or m has adapters
+ * (HD_STATE), or if o->source is no folder with a tokenizer (HD_IO). HD_VALUE: a size or number
+ * that transformers does not take, as heads of which the hidden size of a Llama is no multiple.
+ *
+ * folder must not exist; its parent must. It appears whole or not at all. After a crash an
+ * unfinished one may be left beside it, whose name begins with ".heed-" and ends in ".tmp"; the
+ * next call for the same folder removes it. */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 

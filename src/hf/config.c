@@ -1,5 +1,5 @@
 /* config.c - reads config.json, generation_config.json and adapter_config.json by the tables of
- * config_keys.c, and writes config.json. */
+ * config_keys.c. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -81,6 +81,21 @@ static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o
                         HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
+/* Does all that rope_parameters says stand in rope_scaling, or beside it, too? So it is in folders
+ * that several versions of transformers are to read. */
+static bool said_again(const hd__config_file *in, const hd__config_file *scaling,
+                       const hd__config_file *f)
+{
+    bool same = true;
+    for (const hd__config_key *k = hd__rope_llama3.keys; same && k->name; k++) {
+        hd__value v = hd__value_of(in, k->name), again = hd__value_of(scaling, k->name);
+        again = again.name ? again : hd__value_of(f, k->name);
+        same = !v.name || (again.name && v.number == again.number &&
+                           strcmp(v.text ? v.text : "", again.text ? again.text : "") == 0);
+    }
+    return same;
+}
+
 /* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
  * inside of it for more than rope_theta beside it. */
 static bool rope_read(const hd__config_file *f, hd_llama_config *c)
@@ -90,7 +105,7 @@ static bool rope_read(const hd__config_file *f, hd_llama_config *c)
     scaling.inside = "rope_scaling.";
     in.inside = "rope_parameters.";
     if (hd__count_inside(&scaling)) {
-        if (hd__count_inside(&in)) {
+        if (!said_again(&in, &scaling, f)) {
             hd_warn("%s: '%.*s': rope_parameters has no effect beside rope_scaling", f->function,
                     HD__CUT(f->path));
         }
@@ -160,11 +175,22 @@ static bool ends_read(const hd__config_file *f, hd_generate_options *o)
     if (!hd__config_fill(f, &hd__ends_keys, o)) {
         return false;
     }
-    if (family && family->eos_token_id >= 0 && !hd__value_of(f, "eos_token_id").name &&
+    if (family && family->eos_token_id != HD_NO_PADDING && !hd__value_of(f, "eos_token_id").name &&
         o->num_eos == 0) {
         o->eos_token_id[o->num_eos++] = family->eos_token_id;
     }
     return true;
+}
+
+/* What is kept to be written back, whose kinds the table has checked. */
+static void kept_read(const hd__config_file *f, const hd__family *family, hd__kept *c)
+{
+    hd__value bos = hd__value_of(f, "bos_token_id"), pad = hd__value_of(f, "pad_token_id"),
+              use_cache = hd__value_of(f, "use_cache");
+    c->bos_token_id = bos.name ? HD_NO_PADDING : family->bos_token_id;
+    c->bos_token_id = bos.whole ? bos.integer : c->bos_token_id;
+    c->pad_token_id = pad.whole ? pad.integer : HD_NO_PADDING;
+    c->use_cache = !hd__is_word(&use_cache, "false");
 }
 
 static bool config_of(const hd__config_file *f, hd__config *c)
@@ -175,9 +201,10 @@ static bool config_of(const hd__config_file *f, hd__config *c)
     }
     family->defaults(c);
     c->left_out = left_out(f, &family->table);
+    kept_read(f, family, &c->kept);
     return hd__config_fill(f, &family->table, &c->gpt2) &&
            (c->is_gpt2 || (rope_read(f, &c->llama) && layers_ok(f, &c->llama))) &&
-           ends_read(f, &c->ends);
+           ends_read(f, &c->kept.ends);
 }
 
 bool hd__config_read(const char *function, const char *path, hd__config *c)
@@ -208,62 +235,6 @@ bool hd__adapter_config(const char *function, const char *path, const hd_dict *d
                         hd_lora_options *o)
 {
     return hd__config_fill(&(hd__config_file){function, path, d, ""}, &hd__adapter_keys, o);
-}
-
-/* ---------------------------------------------------------------- written back */
-
-/* A member of the object, unless it stands for "none" or "as it follows". */
-static void add_member(hd__text *t, const hd__config_key *k, const char *name, const void *config)
-{
-    const void *at = (const char *)config + k->offset;
-    if (k->kind <= HD__DERIVED &&
-        *(const int64_t *)at == (k->kind == HD__INT ? HD_NO_PADDING : 0)) {
-        return;
-    }
-    hd__text_format(t, ",\n  \"%s\": ", name);
-    switch (k->kind) {
-    case HD__FLOAT:
-    case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
-    case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
-    case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
-    default: hd__text_format(t, "%" PRId64, *(const int64_t *)at); break;
-    }
-}
-
-/* The keys of rope_parameters, in the form of today. */
-static void add_rope(hd__text *t, const hd_llama_config *c)
-{
-    bool scaled = c->rope.original_max_position_embeddings > 0;
-    hd__text_format(t, ",\n  \"rope_parameters\": {\"rope_type\": \"%s\"",
-                    scaled ? "llama3" : "default");
-    for (const hd__config_key *k = (scaled ? &hd__rope_llama3 : &hd__rope_default)->keys; k->name;
-         k++) {
-        if (k->offset != HD__NOWHERE) {
-            add_member(t, k, k->name, c);
-        }
-    }
-    hd__text_puts(t, "}");
-}
-
-void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
-{
-    hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
-                    hd__family_of(c)->model_type);
-    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
-        if (k->offset != HD__NOWHERE && k->kind != HD__ALIAS &&
-            strcmp(k->name, "rope_theta") != 0) {
-            add_member(t, k, k->name, &c->gpt2);
-        }
-    }
-    if (!c->is_gpt2) {
-        add_rope(t, &c->llama);
-    }
-    for (int64_t i = 0; i < c->ends.num_eos; i++) {
-        hd__text_format(t, "%s%" PRId64, i ? ", " : ",\n  \"eos_token_id\": [",
-                        c->ends.eos_token_id[i]);
-    }
-    hd__text_puts(t, c->ends.num_eos ? "]" : "");
-    hd__text_format(t, ",\n  \"dtype\": \"%s\"\n}\n", hd_dtype_name(d));
 }
 
 /* ---------------------------------------------------------------- generation_config.json */

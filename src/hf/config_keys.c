@@ -126,17 +126,20 @@ const hd__family hd__families[HD__FAMILIES] = {
      "GPT2LMHeadModel",
      {gpt2_keys, IDLE "n_ctx summary_", NULL, false},
      gpt2_defaults,
+     50256,
      50256},
     {"llama",
      "LlamaForCausalLM",
      {llama_keys, IDLE "is_llama_config max_window_layers", NULL, false},
      llama_defaults,
+     1,
      2},
     {"qwen2",
      "Qwen2ForCausalLM",
      {qwen2_keys, IDLE "pretraining_tp", NULL, false},
      qwen2_defaults,
-     -1},
+     HD_NO_PADDING,
+     HD_NO_PADDING},
 };
 
 const hd__family *hd__family_of(const hd__config *c)

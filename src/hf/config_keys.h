@@ -49,7 +49,7 @@ typedef struct hd__family {
     const char *model_type, *architecture;
     hd__config_keys table; /* in the order in which a folder's keys are written */
     void (*defaults)(hd__config *c);
-    int64_t eos_token_id; /* -1: none */
+    int64_t bos_token_id, eos_token_id; /* HD_NO_PADDING: none */
 } hd__family;
 
 enum { HD__FAMILIES = 3 };

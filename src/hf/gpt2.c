@@ -1,6 +1,8 @@
 /* gpt2.c - GPT2LMHeadModel, with the names and shapes of transformers.
  *
  *     transformer.wte, .wpe, .drop, .h.N.{ln_1, attn, ln_2, mlp}, .ln_f; lm_head */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hf/hf_internal.h"
@@ -14,7 +16,6 @@ typedef struct attention {
     hd_module base;
     hd_module *c_attn, *c_proj, *attn_dropout, *resid_dropout;
     int64_t heads;
-    double dropout;
 } attention;
 
 typedef struct mlp {
@@ -85,9 +86,16 @@ static hd_tensor *conv1d_forward(hd_module *self, hd_tensor *x)
     return hd_linear(x, hd_t(m->weight), m->bias);
 }
 
+static void conv1d_extra(const hd_module *self, char *text, size_t n)
+{
+    const conv1d *m = (const conv1d *)self;
+    snprintf(text, n, "nf=%" PRId64 ", nx=%" PRId64, hd_size(m->weight, 1), hd_size(m->weight, 0));
+}
+
 static hd_module *conv1d_new(int64_t in, int64_t out)
 {
-    static const hd_module_type type = HD_MODULE_TYPE(conv1d, "Conv1D", conv1d_forward);
+    static const hd_module_type type =
+        HD_MODULE_TYPE(conv1d, "Conv1D", conv1d_forward, NULL, conv1d_extra);
     conv1d *m = (conv1d *)hd_module_new(&type);
     if (!m) {
         return NULL;
@@ -104,11 +112,27 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
 
 static const hd_module_type attention_type = HD_MODULE_TYPE(attention, "GPT2Attention", NULL);
 
+int64_t hd__gpt2_heads(const hd_module *m)
+{
+    return m->type == &attention_type ? ((const attention *)m)->heads : 0;
+}
+
+/* The probability that the module attn_dropout has, which attention itself drops with */
+static bool attention_dropout(const attention *m, double *p)
+{
+    *p = 0;
+    return !hd_module_training(&m->base) ||
+           (m->attn_dropout && hd__extra_number(m->attn_dropout, "p=", p)) ||
+           hd_error_set(HD_STATE, "GPT2Attention: attn_dropout is %s: expected a Dropout",
+                        m->attn_dropout ? m->attn_dropout->type->name : "missing");
+}
+
 /* x (b, t, e) */
 static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__context *c,
                                      int64_t layer)
 {
-    if (!m || !hd_forward_begin(&m->base)) {
+    double dropout;
+    if (!m || !attention_dropout(m, &dropout) || !hd_forward_begin(&m->base)) {
         return NULL;
     }
     hd_list *qkv = hd_chunk(hd_forward(m->c_attn, x), 3, 2);
@@ -116,7 +140,6 @@ static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__conte
     for (int i = 0; i < 3; i++) {
         of[i] = hd__heads(hd_list_get(qkv, i), m->heads);
     }
-    double dropout = hd_module_training(&m->base) ? m->dropout : 0;
     hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], c, layer, dropout);
     y = hd_forward(m->resid_dropout, hd_forward(m->c_proj, y));
     return hd_forward_end(&m->base, y);
@@ -133,7 +156,6 @@ static hd_module *gpt2_attention_new(const hd_gpt2_config *c)
                   HD__PART(attention, resid_dropout, hd_dropout_new(c->resid_pdrop, false))));
     if (self) {
         ((attention *)self)->heads = c->n_head;
-        ((attention *)self)->dropout = c->attn_pdrop;
     }
     return self;
 }
@@ -220,7 +242,7 @@ static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
 hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d)
 {
     static const hd_module_type type =
-        HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward);
+        HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward, hd__model_free);
     hd_gpt2_config defaults = hd_gpt2_config_defaults();
     c = c ? c : &defaults;
     if (!HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {

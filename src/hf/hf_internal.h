@@ -33,14 +33,23 @@ typedef struct hd__context {
     hd_tensor *positions; /* (b, t) int64, with a mask; NULL: they follow those before them */
 } hd__context;
 
+/* What config.json has for other programs and the model does not use, to write it back: a key that
+ * the file does not have counts as it does in transformers 4. A token may be HD_NO_PADDING: none,
+ * which is null in the file. */
+typedef struct hd__kept {
+    int64_t bos_token_id, pad_token_id;
+    hd_generate_options ends; /* the end tokens */
+    bool use_cache;
+} hd__kept;
+
 typedef struct hd__config {
     bool is_gpt2;
     union {
         hd_gpt2_config gpt2;
         hd_llama_config llama;
     };
-    hd_generate_options ends; /* the end tokens of config.json, to write them back */
-    const char *left_out;     /* a size that config.json does not have; NULL: it has all */
+    hd__kept kept;
+    const char *left_out; /* a size that config.json does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {
@@ -49,6 +58,7 @@ typedef struct hd__model {
     hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, const hd__context *c);
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
+    char *generation; /* the text of generation_config.json of its folder; NULL: there is none */
     int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
 
@@ -68,6 +78,7 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, cons
                          const char *tied, const hd_dtype *d);
 /* The forward of both models, by which they are known. */
 hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
+void hd__model_free(hd_module *m); /* the function `free` of both */
 
 /* A child of a module: its name, its field's place in the struct, and the child. */
 typedef struct hd__part {
@@ -92,6 +103,13 @@ hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const 
  * HD_BFLOAT16. Parts of a model get them one by one, so that it never has the memory of all
  * weights. On failure m is freed. */
 hd_module *hd__stored(hd_module *m, const hd_dtype *d);
+
+/* How many heads the attention m has; 0 if m is another module */
+int64_t hd__gpt2_heads(const hd_module *m);
+int64_t hd__llama_heads(const hd_module *m);
+/* Reads the number that stands after `before` in what the summary says of m: "p=" in
+ * "Dropout(p=0.1, inplace=False)". False: there is none. */
+bool hd__extra_number(const hd_module *m, const char *before, double *v);
 
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
@@ -159,7 +177,10 @@ bool hd__config_read(const char *function, const char *path, hd__config *c);
  * for as many names, which stay d's. */
 bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
                         hd_lora_options *o);
-/* Adds the same as a JSON text, for weights of dtype d. */
+/* *c becomes the configuration of m as its modules are now. HD_STATE names the first module that
+ * no configuration can say. */
+bool hd__config_now(const char *function, hd__model *m, hd__config *c);
+/* Adds it as a JSON text, for weights of dtype d. */
 void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
 
 #endif

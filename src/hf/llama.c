@@ -52,12 +52,19 @@ hd_llama_config hd_llama_config_defaults(void)
 /* ---------------------------------------------------------------- a layer */
 
 /* The classes of a module in Llama and in Qwen 2 */
-#define CLASSES(of, name, forward)                                                                 \
+#define CLASSES(of, name, ...)                                                                     \
     {                                                                                              \
-        HD_MODULE_TYPE(of, "Llama" name, forward), HD_MODULE_TYPE(of, "Qwen2" name, forward)       \
+        HD_MODULE_TYPE(of, "Llama" name, __VA_ARGS__),                                             \
+            HD_MODULE_TYPE(of, "Qwen2" name, __VA_ARGS__)                                          \
     }
 
 static const hd_module_type attention_types[] = CLASSES(attention, "Attention", NULL);
+
+int64_t hd__llama_heads(const hd_module *m)
+{
+    bool is = m->type == &attention_types[0] || m->type == &attention_types[1];
+    return is ? ((const attention *)m)->heads : 0;
+}
 
 /* x (b, t, e) */
 static hd_tensor *llama_attention_run(attention *m, hd_tensor *x, const call *c, int64_t layer)
@@ -200,7 +207,8 @@ static hd_module *body_new(const hd__config *config, const hd_dtype *d)
 
 hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd_dtype *d)
 {
-    static const hd_module_type types[] = CLASSES(hd__model, "ForCausalLM", hd__model_forward);
+    static const hd_module_type types[] =
+        CLASSES(hd__model, "ForCausalLM", hd__model_forward, hd__model_free);
     hd__config own = {.llama = hd_llama_config_defaults()};
     c = c ? c : &own.llama;
     if (!HD__SIZE_OK_TO(caller, c, "hd_llama_config_defaults()")) {

@@ -89,6 +89,11 @@ hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *at
     return hd_forward_end(module, logits_of(m, function, ids, attention_mask));
 }
 
+void hd__model_free(hd_module *self)
+{
+    hd_free(((hd__model *)self)->generation);
+}
+
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
 {
     return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, hd_size(x, 2) / heads), 1,
@@ -204,6 +209,7 @@ hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, cons
     hd_module base = model->base, *m = &model->base;
     *model = *like;
     model->base = base;
+    model->config.kept = (hd__kept){HD_NO_PADDING, HD_NO_PADDING, .use_cache = true};
     bool draw = hd_set_init_mode(false);
     hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
     hd_register_module(m, "lm_head", &model->head,

@@ -16,8 +16,9 @@ static bool mask_shape_ok(const char *function, const hd_tensor *ids, const hd_t
     return (typed && fits) ||
            hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
                         "%s: attention_mask is %s %s: expected int64 or bool %s, as the ids are",
-                        function, hd_dtype_name(hd_dtype_of(mask)), hd_shape_repr(mask),
-                        hd_shape_repr(ids));
+                        function, hd_dtype_name(hd_dtype_of(mask)),
+                        HD__SIZES(hd_ndim(mask), hd_sizes(mask)),
+                        HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
 /* Adds the ones of row i, which begins at `one` and has t values, to *ones. */

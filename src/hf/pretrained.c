@@ -7,6 +7,7 @@
 #include "hf/hf_internal.h"
 
 static const char loads[] = "hd_from_pretrained";
+enum { GENERATION_MOST = 1 << 24 }; /* bytes */
 static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
 
 hd_pretrained_options hd_pretrained_defaults(void)
@@ -222,9 +223,20 @@ static hd_module *model_of(const char *path, const hd__config *c, const weights 
                                  : hd__llama_make(caller.s, &c->llama, &d);
     hd_free(caller.s);
     if (m) {
-        ((hd__model *)m)->config.ends = c->ends;
+        ((hd__model *)m)->config.kept = c->kept;
     }
     return m;
+}
+
+/* The model keeps the text of generation_config.json, to write it back. */
+static bool keep_generation(hd__model *m, const char *folder)
+{
+    hd__text path = {0};
+    size_t n;
+    int found = hd__look_for(loads, folder, "generation_config.json", &path);
+    m->generation = found > 0 ? hd__whole_read(loads, path.s, GENERATION_MOST, &n) : NULL;
+    hd_free(path.s);
+    return found == 0 || m->generation;
 }
 
 hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o)
@@ -246,7 +258,9 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
     const weights from = {path.s, f, hint.s ? hint.s : ""};
     hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
-    m = hd__module_if(m && load_weights(m, &from) && hd_module_eval(m), m);
+    ok =
+        m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
+    m = hd__module_if(ok, m);
     hd_safetensors_close(f);
     hd_free(config_path.s);
     hd_free(path.s);

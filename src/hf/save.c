@@ -88,79 +88,91 @@ static bool convert(hd_dict *weights, hd_dtype d)
     return ok;
 }
 
-static bool copy_file(const hd__folder *f, const char *from, const char *name)
+typedef struct saving {
+    const hd__model *m;
+    const hd__config *config;
+    const hd_save_pretrained_options *o;
+} saving;
+
+/* All tensors under all their names, as a file of transformers has them: without a tied head, but
+ * with others that are tied, which transformers would look for. */
+static hd_dict *weights_of(const saving *s)
 {
+    const hd__config *c = s->config;
+    hd_dict *d = hd_module_state_dict(&s->m->base);
+    bool tied = c->is_gpt2 ? c->gpt2.tie_word_embeddings : c->llama.tie_word_embeddings;
+    return hd__dict_if(
+        d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
+}
+
+/* Copies the file of this name, if the folder `from` has it. */
+static bool copy_if_there(const hd__folder *f, const char *from, const char *name)
+{
+    hd__text path = {0};
     size_t n;
-    char *bytes = hd__whole_read(function, from, MOST, &n);
-    bool ok = bytes && file_write(f, name, bytes, n);
+    int found = hd__look_for(function, from, name, &path);
+    char *bytes = found > 0 ? hd__whole_read(function, path.s, MOST, &n) : NULL;
+    bool ok = found == 0 || (bytes && file_write(f, name, bytes, n));
     hd_free(bytes);
+    hd_free(path.s);
     return ok;
 }
 
-typedef struct saving {
-    const hd__model *m;
-    const hd_save_pretrained_options *o;
-} saving;
+/* Writes generation_config.json of the folder that the model was loaded from, unless the source had
+ * one. */
+static bool write_generation(const hd__folder *f, const char *text)
+{
+    hd__text path = {0};
+    int found = hd__look_for(function, f->hidden, files[COPIED], &path);
+    bool ok = found > 0 || (found == 0 && file_write(f, files[COPIED], text, strlen(text)));
+    hd_free(path.s);
+    return ok;
+}
 
 /* Fills the new directory. */
 static bool write_files(hd__folder *f)
 {
-    const hd__model *m = ((const saving *)f->user)->m;
-    const hd_save_pretrained_options *o = ((const saving *)f->user)->o;
-    hd__config c = m->config;
-    hd__text from = {0}, config = {0};
-    hd_dict *weights = hd_module_named_parameters(&m->base); /* without a tied head */
-    *(c.is_gpt2 ? &c.gpt2.tie_word_embeddings : &c.llama.tie_word_embeddings) =
-        weights && hd_dict_kind_of(weights, "lm_head.weight") == HD_DICT_MISSING;
-    hd__config_write(&c, m->base.type->name, o->dtype, &config);
-    bool ok = weights && convert(weights, o->dtype) && hd__files_write(f, &config, weights);
-    for (int i = COPIED; ok && o->source && files[i]; i++) {
-        int found = hd__look_for(function, o->source, files[i], &from);
-        ok = found == 0 || (found > 0 && copy_file(f, from.s, files[i]));
+    const saving *s = f->user;
+    hd__text config = {0};
+    hd_dict *weights = weights_of(s);
+    hd__config_write(s->config, s->m->base.type->name, s->o->dtype, &config);
+    bool ok = weights && hd__files_write(f, &config, weights);
+    for (int i = COPIED; ok && s->o->source && files[i]; i++) {
+        ok = copy_if_there(f, s->o->source, files[i]);
     }
+    ok = ok && (!s->m->generation || write_generation(f, s->m->generation));
     hd_dict_free(weights);
     hd_free(config.s);
-    hd_free(from.s);
     return ok;
 }
 
 /* ---------------------------------------------------------------- the folder */
 
-static bool no_adapter(hd_module *m, const char *name, void *user)
-{
-    (void)user;
-    return strcmp(m->type->name, "lora.Linear") != 0 ||
-           hd_error_set(HD_STATE,
-                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
-                        "hd_lora_save",
-                        function, name);
-}
-
-/* Has the model no adapters, and the head that its configuration says? */
-static bool may_be_saved(hd__model *m)
-{
-    const int64_t wanted[] = {m->vocab, m->width};
-    bool ok = hd_module_visit(&m->base, no_adapter, NULL);
-    hd_dict *own = ok ? hd_module_named_parameters(m->head) : NULL;
-    int64_t n = own ? hd_dict_len(own) : 0;
-    hd_tensor *w = n > 0 ? hd_dict_get(own, hd_dict_name(own, 0)) : NULL;
-    const char *expected = HD__SIZES(2, wanted);
-    const char *found = w ? HD__SIZES(hd_ndim(w), hd_sizes(w)) : "missing";
-    ok = own && ((n == 1 && strcmp(found, expected) == 0) ||
-                 hd_error_set(HD_SHAPE,
-                              "%s: lm_head.weight: found %s, the first of %" PRId64
-                              " in a %s: expected %s alone, as in m's configuration",
-                              function, found, n, m->head->type->name, expected));
-    hd_dict_free(own);
-    return ok;
-}
-
-/* Is there the folder whose files are to be copied? */
+/* Is it a folder with a tokenizer, which is to be copied? */
 static bool source_ok(const char *source)
 {
+    static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};
     hd__sys_info info;
-    return !source || hd__sys_stat(HD__SYS_HERE, source, true, &info) == 0 ||
-           hd__io_fail(function, source, "find the folder of the tokenizer", errno);
+    if (hd__sys_stat(HD__SYS_HERE, source, true, &info) != 0) {
+        return hd__io_fail(function, source, "find the folder of the tokenizer", errno);
+    }
+    if (info.kind != HD__SYS_DIRECTORY) {
+        return hd_error_set(HD_IO,
+                            "%s: o->source '%.*s' is a file: expected the folder of the tokenizer",
+                            function, HD__CUT(source));
+    }
+    hd__text path = {0};
+    int found = 0;
+    for (int i = 0; found == 0 && i < 3; i++) {
+        found = hd__look_for(function, source, tokenizers[i], &path);
+    }
+    hd_free(path.s);
+    return found > 0 ||
+           (found == 0 && hd_error_set(HD_IO,
+                                       "%s: o->source '%.*s' has no tokenizer.json, "
+                                       "tokenizer.model or vocab.json: expected a folder with a "
+                                       "tokenizer, or NULL",
+                                       function, HD__CUT(source)));
 }
 
 bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
@@ -172,12 +184,13 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
+    hd__config config;
     hd__folder f = {.function = function,
                     .path = folder,
                     .what = "model",
                     .names = files,
                     .fill = write_files,
-                    .user = &(saving){m, o}};
-    return hd__hf_dtype_ok(function, o->dtype) && may_be_saved(m) && source_ok(o->source) &&
-           hd__folder_write(&f);
+                    .user = &(saving){m, &config, o}};
+    return hd__hf_dtype_ok(function, o->dtype) && (!o->source || source_ok(o->source)) &&
+           hd__config_now(function, m, &config) && hd__folder_write(&f);
 }

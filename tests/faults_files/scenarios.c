@@ -553,7 +553,7 @@ static bool save_model(void)
 {
     hd_module *m = model_folder(GOLDEN_DIR "/models/gpt2");
     hd_save_pretrained_options o = hd_save_pretrained_defaults();
-    o.source = GOLDEN_DIR "/models/gpt2";
+    o.source = GOLDEN_DIR "/chat";
     bool ok = m && hd_save_pretrained(m, "m", &o);
     hd_module_free(m);
     return ok;

@@ -59,7 +59,7 @@ static void begin(world *w)
     padded = drawn;
     padded.attention_mask = one_padded;
     saved_beside = hd_save_pretrained_defaults();
-    saved_beside.source = FOLDERS "/gpt2";
+    saved_beside.source = GOLDEN_DIR "/chat";
     saved_stored = hd_save_pretrained_defaults();
     saved_stored.dtype = HD_BFLOAT16;
     stored = hd_pretrained_defaults();

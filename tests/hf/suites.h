@@ -11,7 +11,8 @@
 #include "support/warnings.h"
 
 #define SUITES(X)                                                                                  \
-    X(models) X(folders) X(config) X(generate) X(padding) X(refused) X(save) X(lora) X(null)
+    X(models) X(folders) X(config) X(generate) X(padding) X(refused) X(save) X(saved) X(lora)      \
+        X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
@@ -31,5 +32,7 @@ typedef struct keeper {
     hd_tensor *kept; /* (b, n, vocab) */
 } keeper;
 keeper *keep_logits(hd_module *m); /* the head that m has from now on */
+
+void remove_saved(const char *folder); /* that hd_save_pretrained has written */
 
 #endif

@@ -227,15 +227,12 @@ START_TEST(masks_that_are_refused)
     hd_module *m = golden_model("llama"), *linear = hd_linear_new(2, 3, true);
     hd_tensor *ids = hd_ones(HD_INT64, 2, 3), *mask = hd_ones(HD_INT64, 2, 3);
     hd_generate_options o = hd_generate_defaults();
-#define EXPECTED ": expected int64 or bool torch.Size([2, 3]), as the ids are"
-    REFUSED(hd_ones(HD_FLOAT32, 2, 3), HD_DTYPE,
-            "attention_mask is float32 torch.Size([2, 3])" EXPECTED);
-    REFUSED(hd_ones(HD_INT64, 3), HD_SHAPE, "attention_mask is int64 torch.Size([3])" EXPECTED);
-    REFUSED(hd_ones(HD_BOOL, 2, 4), HD_SHAPE, "attention_mask is bool torch.Size([2, 4])" EXPECTED);
-    REFUSED(hd_ones(HD_INT64, 1, 3), HD_SHAPE,
-            "attention_mask is int64 torch.Size([1, 3])" EXPECTED);
-    REFUSED(hd_ones(HD_INT64, 2, 3, 1), HD_SHAPE,
-            "attention_mask is int64 torch.Size([2, 3, 1])" EXPECTED);
+#define EXPECTED ": expected int64 or bool (2, 3), as the ids are"
+    REFUSED(hd_ones(HD_FLOAT32, 2, 3), HD_DTYPE, "attention_mask is float32 (2, 3)" EXPECTED);
+    REFUSED(hd_ones(HD_INT64, 3), HD_SHAPE, "attention_mask is int64 (3,)" EXPECTED);
+    REFUSED(hd_ones(HD_BOOL, 2, 4), HD_SHAPE, "attention_mask is bool (2, 4)" EXPECTED);
+    REFUSED(hd_ones(HD_INT64, 1, 3), HD_SHAPE, "attention_mask is int64 (1, 3)" EXPECTED);
+    REFUSED(hd_ones(HD_INT64, 2, 3, 1), HD_SHAPE, "attention_mask is int64 (2, 3, 1)" EXPECTED);
 #undef EXPECTED
     REFUSED(NULL, HD_NULL_ARG, "attention_mask is NULL");
     ck_assert(hd_setitem_scalar(mask, 2, 1, 1));
@@ -264,7 +261,7 @@ START_TEST(masks_that_are_refused)
     ck_error(HD_VALUE,
              "hd_forward_with_mask: 65 tokens: expected at most 64, which is its context");
     ck_assert_ptr_null(hd_forward_with_mask(m, hd_ones(HD_FLOAT32, 1, 5), HD_NONE));
-    ck_error(HD_DTYPE, "hd_forward_with_mask: ids are float32 torch.Size([1, 5]): expected int64 "
+    ck_error(HD_DTYPE, "hd_forward_with_mask: ids are float32 (1, 5): expected int64 "
                        "(batch, tokens)");
     hd_module_free(m);
     hd_module_free(linear);

@@ -6,11 +6,11 @@
 
 #include "suites.h"
 
-/* Removes a saved folder. */
-static void remove_saved(const char *folder)
+void remove_saved(const char *folder)
 {
     static const char *const names[] = {"config.json", "model.safetensors",
-                                        "generation_config.json"};
+                                        "generation_config.json", "tokenizer.json",
+                                        "tokenizer_config.json"};
     char path[512];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -22,13 +22,10 @@ static void remove_saved(const char *folder)
 START_TEST(loads_again)
 {
     HD_SCOPE;
-    char source[512], path[512];
+    char path[512];
     const char *folder = temporary("saved");
-    snprintf(source, sizeof source, MODELS "/%s", model_folders[_i]);
     hd_module *m = golden_model(model_folders[_i]), *again = NULL;
-    hd_save_pretrained_options o = hd_save_pretrained_defaults();
-    o.source = source;
-    ck_assert_msg(hd_save_pretrained(m, folder, &o), "%s", hd_error_message());
+    ck_assert_msg(hd_save_pretrained(m, folder, NULL), "%s", hd_error_message());
     ck_assert_int_eq(files_in(folder), 3);
     ck_no_warning(again = hd_from_pretrained(folder, NULL));
     ck_assert_msg(again, "%s", hd_error_message());
@@ -101,38 +98,194 @@ static void change_config(const char *folder, const char *text, const char *othe
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* The end tokens of config.json stay, where no generation_config.json has them. */
-START_TEST(end_tokens)
+/* The text of a file of a saved folder. Free it. */
+static char *text_of(const char *folder, const char *name)
 {
-    hd_generate_options o;
-    char first[512];
+    char path[512];
+    size_t n;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return read_file(path, &n);
+}
+
+/* Loads the first folder, without generation_config.json, and saves it as the second, whose
+ * config.json must have these texts. */
+static void ck_kept(const char *first, const char *second, const char *const texts[])
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/generation_config.json", first);
+    unlink(path);
+    hd_module *m = hd_from_pretrained(first, NULL);
+    ck_assert_msg(m && hd_save_pretrained(m, second, NULL), "%s", hd_error_message());
+    char *config = text_of(second, "config.json");
+    for (; *texts; texts++) {
+        ck_assert_msg(strstr(config, *texts), "%s lacks %s", config, *texts);
+    }
+    ck_assert_int_eq(files_in(second), 2);
+    free(config);
+    hd_module_free(m);
+    remove_saved(second);
+}
+
+/* What config.json has of tokens stays; for what it lacks, transformers has values of its own. */
+START_TEST(tokens_of_config_json_stay)
+{
+    char first[512], wanted[1024];
     snprintf(first, sizeof first, "%s", temporary("saved"));
     const char *second = temporary("again");
-    hd_module *m = golden_model("gpt2"), *again;
-    ck_assert(hd_save_pretrained(m, first, NULL) && hd_generate_options_load(first, &o));
-    ck_assert(o.num_eos == 1 && o.eos_token_id[0] == 2);
-    change_config(first, "[2]", "[3, 5]");
-    ck_no_warning(again = hd_from_pretrained(first, NULL));
-    ck_assert(hd_save_pretrained(again, second, NULL) && hd_generate_options_load(second, &o));
-    ck_assert(o.num_eos == 2 && o.eos_token_id[0] == 3 && o.eos_token_id[1] == 5);
-    hd_module_free(again);
-    remove_saved(second);
-    change_config(first, "[3, 5]", "\"no\"");
-    char wanted[1024];
+    hd_module *m = golden_model("gpt2");
+    ck_assert_msg(hd_save_pretrained(m, first, NULL), "%s", hd_error_message());
+    change_config(first, "\"eos_token_id\": 2", "\"eos_token_id\": [3, 5]");
+    change_config(first, "\"bos_token_id\": 1", "\"bos_token_id\": 7");
+    change_config(first, "\"pad_token_id\": null", "\"pad_token_id\": 4");
+    change_config(first, "\"use_cache\": true", "\"use_cache\": false");
+    ck_kept(first, second,
+            (const char *const[]){"\"eos_token_id\": [3, 5],", "\"bos_token_id\": 7,",
+                                  "\"pad_token_id\": 4,", "\"use_cache\": false,", NULL});
+    change_config(first, "\"eos_token_id\": [3, 5],", "");
+    change_config(first, "\"bos_token_id\": 7,", "");
+    ck_kept(first, second,
+            (const char *const[]){"\"eos_token_id\": 50256,", "\"bos_token_id\": 50256,", NULL});
+    change_config(first, "\"pad_token_id\": 4", "\"eos_token_id\": null, \"bos_token_id\": null");
+    ck_kept(first, second,
+            (const char *const[]){"\"eos_token_id\": null,", "\"bos_token_id\": null,",
+                                  "\"pad_token_id\": null,", NULL});
+    change_config(first, "\"eos_token_id\": null", "\"eos_token_id\": \"no\"");
     ck_assert_ptr_null(hd_from_pretrained(first, NULL));
     snprintf(wanted, sizeof wanted,
              "hd_from_pretrained: '%s/config.json': eos_token_id: found no: expected a whole "
              "number, and at most 16 of them",
              first);
     ck_error(HD_VALUE, wanted);
-    change_config(first, "\"eos_token_id\": \"no\"", "\"use_cache\": true");
-    again = hd_from_pretrained(first, NULL);
-    ck_assert(hd_save_pretrained(again, second, NULL) && hd_generate_options_load(second, &o));
-    ck_assert(o.num_eos == 1 && o.eos_token_id[0] == 50256); /* as GPT2Config */
-    hd_module_free(again);
     hd_module_free(m);
     remove_saved(first);
-    remove_saved(second);
+}
+END_TEST
+
+/* A model that was not loaded has no such tokens, and says so: transformers would have others. */
+START_TEST(a_new_model_has_no_tokens)
+{
+    static const char *const lines[] = {"\"bos_token_id\": null,", "\"eos_token_id\": null,",
+                                        "\"pad_token_id\": null,", "\"use_cache\": true,"};
+    const char *folder = temporary("saved");
+    hd_llama_config c = hd_llama_config_defaults();
+    c.vocab_size = 10;
+    c.hidden_size = c.intermediate_size = 8;
+    c.num_hidden_layers = c.num_attention_heads = 1;
+    hd_module *m = hd_llama_new(&c);
+    ck_assert_msg(hd_save_pretrained(m, folder, NULL), "%s", hd_error_message());
+    char *config = text_of(folder, "config.json");
+    for (int i = 0; i < 4; i++) {
+        ck_assert_msg(strstr(config, lines[i]), "%s lacks %s", config, lines[i]);
+    }
+    free(config);
+    hd_module_free(m);
+    remove_saved(folder);
+}
+END_TEST
+
+/* transformers 4 reads rope_theta and rope_scaling, and 5 rope_parameters. */
+START_TEST(rotary_positions_are_written_in_both_forms)
+{
+    static const char scaling[] =
+        "\"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0, "
+        "\"original_max_position_embeddings\": 1024";
+    char lines[3][256];
+    const char *folder = temporary("saved");
+    hd_module *m = golden_model("llama3"), *plain = golden_model("qwen2");
+    snprintf(lines[0], 256,
+             "\"rope_parameters\": {\"rope_type\": \"llama3\", %s, \"rope_theta\": 10000.0},\n",
+             scaling);
+    snprintf(lines[1], 256, "\"rope_theta\": 10000.0,\n");
+    snprintf(lines[2], 256, "\"rope_scaling\": {\"rope_type\": \"llama3\", %s},\n", scaling);
+    ck_assert(hd_save_pretrained(m, folder, NULL));
+    char *config = text_of(folder, "config.json");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_msg(strstr(config, lines[i]), "%s lacks %s", config, lines[i]);
+    }
+    free(config);
+    remove_saved(folder);
+    ck_assert(hd_save_pretrained(plain, folder, NULL));
+    config = text_of(folder, "config.json");
+    ck_assert(strstr(config, "{\"rope_type\": \"default\", \"rope_theta\": 10000.0},\n"));
+    ck_assert(strstr(config, ",\n  \"rope_theta\": 10000.0,\n"));
+    ck_assert(!strstr(config, "rope_scaling"));
+    free(config);
+    remove_saved(folder);
+    hd_module_free(m);
+    hd_module_free(plain);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- the source */
+
+/* That of the source, or else that of the folder which the model was loaded from */
+START_TEST(generation_config_stays)
+{
+    const char *folder = temporary("saved");
+    char *own = text_of(MODELS "/llama", "generation_config.json");
+    char *other = text_of(GOLDEN_DIR "/chat", "generation_config.json");
+    ck_assert_str_ne(own, other);
+    hd_module *m = golden_model("llama");
+    hd_save_pretrained_options o = hd_save_pretrained_defaults();
+    for (int i = 0; i < 2; i++) {
+        o.source = i ? GOLDEN_DIR "/chat" : NULL;
+        ck_assert_msg(hd_save_pretrained(m, folder, &o), "%s", hd_error_message());
+        char *text = text_of(folder, "generation_config.json");
+        ck_assert_str_eq(text, i ? other : own);
+        ck_assert_int_eq(files_in(folder), i ? 5 : 3);
+        free(text);
+        remove_saved(folder);
+    }
+    free(own);
+    free(other);
+    hd_module_free(m);
+}
+END_TEST
+
+START_TEST(generation_config_that_cannot_be_read)
+{
+    char path[512], wanted[1024];
+    const char *folder = temporary("saved");
+    hd_module *m = golden_model("gpt2");
+    ck_assert(hd_save_pretrained(m, folder, NULL));
+    snprintf(path, sizeof path, "%s/generation_config.json", folder);
+    ck_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    ck_assert_ptr_null(hd_from_pretrained(folder, NULL));
+    snprintf(wanted, sizeof wanted,
+             "hd_from_pretrained: '%s': a directory: expected a regular file", path);
+    ck_error(HD_IO, wanted);
+    ck_assert_int_eq(rmdir(path), 0);
+    hd_module_free(m);
+    remove_saved(folder);
+}
+END_TEST
+
+START_TEST(a_source_is_a_folder_with_a_tokenizer)
+{
+    char path[512], wanted[1024];
+    hd_module *m = golden_model("gpt2");
+    int before = files_in_folder();
+    hd_save_pretrained_options o = hd_save_pretrained_defaults();
+    o.source = "no/such";
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), &o));
+    ck_error(HD_IO, "hd_save_pretrained: 'no/such': cannot find the folder of the tokenizer: "
+                    "No such file or directory");
+    o.source = path;
+    snprintf(path, sizeof path, GOLDEN_DIR "/chat/tokenizer.json");
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), &o));
+    snprintf(wanted, sizeof wanted,
+             "hd_save_pretrained: o->source '%s' is a file: expected the folder of the tokenizer",
+             path);
+    ck_error(HD_IO, wanted);
+    snprintf(path, sizeof path, MODELS "/gpt2");
+    ck_assert(!hd_save_pretrained(m, temporary("saved"), &o));
+    snprintf(wanted, sizeof wanted,
+             "hd_save_pretrained: o->source '%s' has no tokenizer.json, tokenizer.model or "
+             "vocab.json: expected a folder with a tokenizer, or NULL",
+             path);
+    ck_error(HD_IO, wanted);
+    ck_assert_int_eq(files_in_folder(), before);
+    hd_module_free(m);
 }
 END_TEST
 
@@ -160,12 +313,7 @@ START_TEST(refuses)
     snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already: expected a new name",
              folder);
     ck_error(HD_IO, wanted);
-    hd_save_pretrained_options of_none = hd_save_pretrained_defaults();
-    of_none.source = "no/such";
-    ck_assert(!hd_save_pretrained(m, "beside", &of_none));
-    ck_error(HD_IO, "hd_save_pretrained: 'no/such': cannot find the folder of the tokenizer: "
-                    "No such file or directory");
-    ck_assert_int_eq(files_in(folder), 2);
+    ck_assert_int_eq(files_in(folder), 3);
     remove_saved(folder);
     /* a file of the source that cannot be read: nothing is left */
     char path[512];
@@ -297,27 +445,6 @@ START_TEST(bfloat16_learns_with_adapters)
 }
 END_TEST
 
-START_TEST(another_head_and_adapters_are_not_saved)
-{
-    hd_module *m = golden_model("llama");
-    int before = files_in_folder();
-    ck_assert(hd_lora_apply(m, NULL) && !hd_save_pretrained(m, temporary("saved"), NULL));
-    ck_error(HD_STATE,
-             "hd_save_pretrained: 'model.layers.0.self_attn.q_proj' has an adapter: merge "
-             "them with hd_lora_merge or save them with hd_lora_save");
-    ck_assert(hd_lora_merge(m) && hd_module_set(m, "lm_head", hd_linear_new(16, 2, true)));
-    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
-    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found (2, 16), the first of 2 in a "
-                       "Linear: expected (64, 16) alone, as in m's configuration");
-    ck_assert(hd_module_set(m, "lm_head", hd_dropout_new(0.5, false)));
-    ck_assert(!hd_save_pretrained(m, temporary("saved"), NULL));
-    ck_error(HD_SHAPE, "hd_save_pretrained: lm_head.weight: found missing, the first of 0 in a "
-                       "Dropout: expected (64, 16) alone, as in m's configuration");
-    ck_assert_int_eq(files_in_folder(), before);
-    hd_module_free(m);
-}
-END_TEST
-
 /* ---------------------------------------------------------------- memory */
 
 enum { WIDE = 64, WORDS = 4096, LAYERS = 6 };
@@ -398,8 +525,14 @@ END_TEST
 
 Suite *suite_save(void)
 {
-    const TTest *const tests[] = {refuses, end_tokens, a_full_disk,
-                                  another_head_and_adapters_are_not_saved,
+    const TTest *const tests[] = {refuses,
+                                  a_full_disk,
+                                  tokens_of_config_json_stay,
+                                  a_new_model_has_no_tokens,
+                                  rotary_positions_are_written_in_both_forms,
+                                  generation_config_stays,
+                                  generation_config_that_cannot_be_read,
+                                  a_source_is_a_folder_with_a_tokenizer,
                                   learning_does_not_change_the_file};
     Suite *s = SUITE("save", tests);
     TCase *c = tcase_create("loads_again");

@@ -167,7 +167,8 @@ def written_back(heed, model, folder, there):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model")
         o = heed.hf.hd_save_pretrained_defaults()
-        o.source = folder.encode()
+        if os.path.exists(os.path.join(folder, "tokenizer.json")):
+            o.source = folder.encode()
         heed.checked(heed.hf.hd_save_pretrained(model, path.encode(), ctypes.byref(o)))
         again, info = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         wrong = [k for k in ("missing_keys", "unexpected_keys", "mismatched_keys") if info[k]]
