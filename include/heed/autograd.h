@@ -205,9 +205,9 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
 
-/* x, n[d] times one after the other along each dim; x gets leading dims of size 1 where n has more
- * numbers than x has dims */
-HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *n);
+/* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where sizes has
+ * more numbers than x has dims */
+HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* each slice of x along dim, `repeats` times: (a, b) becomes (a, a, b, b); a copy */
 HD_API hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim);
 
@@ -481,9 +481,10 @@ HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx: a row that gets no
- * gradient; -1: there is no such row. A weight of bfloat16 gives float32. */
+/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx in [-n, n): that row gets no
+ * gradient; HD_NO_PADDING: there is no such row. A weight of bfloat16 gives float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
+#define HD_NO_PADDING INT64_MIN
 /* The k largest (or smallest) along dim, sorted; of equal ones the first comes first. *indices gets
  * their indices (NULL: not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);

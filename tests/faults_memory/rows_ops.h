@@ -210,9 +210,9 @@ ROW(hd_linear, "larger than a tile", hd_linear(w->wide, w->wide, HD_NONE))
 ROW(hd_index_select, "", hd_index_select(w->x, 0, w->index))
 ROW(hd_index_select, "dim 1", hd_index_select(w->x, 1, w->index))
 ROW(hd_gather, "", hd_gather(w->x, 1, w->indices))
-ROW(hd_embedding, "", hd_embedding(w->indices, w->x, -1))
+ROW(hd_embedding, "", hd_embedding(w->indices, w->x, HD_NO_PADDING))
 ROW(hd_embedding, "of bfloat16",
-    hd_embedding(w->indices, hd_to(hd_detach(hd_t(w->x)), HD_BFLOAT16), -1))
+    hd_embedding(w->indices, hd_to(hd_detach(hd_t(w->x)), HD_BFLOAT16), HD_NO_PADDING))
 ROW(hd_embedding, "with padding", hd_embedding(w->target, w->x, 1))
 DO(CALL, hd_topk, "", {
     hd_tensor *at = NULL;

@@ -251,8 +251,8 @@ row("hd_repeat_n", "{0}.repeat({1})", "repeats", grad("mn", -2, 2, "hd_repeat(x,
     survey("x fdib ct B", "hd_repeat(x, 2, 1)", name="repeat_dim_0"),
     survey("x fd c B", "hd_repeat(x, 1, 2)", name="repeat_dim_1"), fuzz(188, "hd_repeat_n(x, n, sizes)"),
     node="RepeatBackward0",
-    cases=[{"n": [2, 1, 3]}, {"n": [1, 2, 1, 1]}, {"n": [1, 1, 1]}, {"n": [0, 1, 2]}, {"n": [2, 1]},
-           {"shapes": [()], "n": [3]}, {"shapes": [(2, 0)], "n": [2, 2]}, {"n": [1, -1, 1]}])
+    cases=[{"sizes": [2, 1, 3]}, {"sizes": [1, 2, 1, 1]}, {"sizes": [1, 1, 1]}, {"sizes": [0, 1, 2]}, {"sizes": [2, 1]},
+           {"shapes": [()], "sizes": [3]}, {"shapes": [(2, 0)], "sizes": [2, 2]}, {"sizes": [1, -1, 1]}])
 row("hd_repeat_interleave", "{0}.repeat_interleave({1}, {2})", "x 0..3 dim",
     grad("mn | n", -2, 2, "hd_repeat_interleave(x, 3, 0)"),
     grad("bmn", -2, 2, "hd_repeat_interleave(x, 2, -2)", note="middle"),
@@ -344,11 +344,11 @@ row("hd_gather", "{0}.gather({1}, {2})", "gather",
     grad("() | 4", -1, 1, "hd_gather(x, 0, hd_scalar_tensor(HD_INT64, 0))", note="0-d"),
     survey("xR fdi cts B", "hd_gather(x, 0, y)", name="gather_dim_0"),
     survey("xC fdi cts B", "hd_gather(x, 1, y)", name="gather_dim_1"), fuzz(81, "hd_gather(x, i, y)"))
-row("hd_embedding", "F.embedding({0}, {1}, padding_idx=None if {2} == -1 else {2})", "embedding",
-    grad("nd", -1, 1, "hd_embedding(hd_unsqueeze(ends(x, 0), 0), x, -1)"),
+row("hd_embedding", "F.embedding({0}, {1}, padding_idx=None if {2} == -2**63 else {2})", "embedding",
+    grad("nd", -1, 1, "hd_embedding(hd_unsqueeze(ends(x, 0), 0), x, HD_NO_PADDING)"),
     grad("nd", -1, 1, "hd_slice(hd_embedding(ends(x, 0), x, 0), 0, 1, 2)", note="padding_idx",
-         flags="NO_ONE | NO_ZERO"), survey("xr fd c B", "hd_embedding(y, x, -1)"),
-    fuzz(82, "hd_embedding(x, y, j)"))
+         flags="NO_ONE | NO_ZERO"), survey("xr fd c B", "hd_embedding(y, x, HD_NO_PADDING)"),
+    fuzz(82, "hd_embedding(x, y, on ? HD_NO_PADDING : j)"))
 row("hd_topk", "{0}.topk({1}, {2}, {3})", "topk",
     grad("mn | n | bmn", -1, 1, "topk_along(x, 0, true)", note="dim 0", flags="DISTINCT"),
     grad("mn | n | bmn", -1, 1, "topk_along(x, -1, false)", note="smallest", flags="DISTINCT"),

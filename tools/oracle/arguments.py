@@ -8,7 +8,7 @@ import sys
 import torch
 
 from machine import Row
-from values import DTYPES, END, FLOATS
+from values import ALL, DTYPES, END, FLOATS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from functions import table  # noqa: E402
@@ -306,7 +306,7 @@ def embedding(g):
     n, width = g.pick((1, 2, 5, 9)), g.pick((1, 3, 4, 8, 9))
     w = g.tensor(FLOATS, [n, width])
     index = g.indices(g.pick(([], [3], [2, 3], [0], [1, 2, 2])), n)
-    return [index, w, g.pick((-1, -1, 0, n - 1)) if not g.wrong() else n]
+    return [index, w, g.pick((ALL, ALL, 0, n - 1, -1, -n)) if not g.wrong() else g.pick((n, -n - 1))]
 
 
 def topk(g):

@@ -154,6 +154,9 @@ hd_tensor *hd_isnan(hd_tensor *x)
 hd_tensor *hd_isinf(hd_tensor *x)
 {
     HD__CALL("hd_isinf");
+    if (!hd__arg("x", x)) {
+        return NULL;
+    }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(hd_logical_or(hd_eq_scalar(x, INFINITY), hd_eq_scalar(x, -INFINITY)));
 }
@@ -161,6 +164,9 @@ hd_tensor *hd_isinf(hd_tensor *x)
 hd_tensor *hd_isfinite(hd_tensor *x)
 {
     HD__CALL("hd_isfinite");
+    if (!hd__arg("x", x)) {
+        return NULL;
+    }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(hd_logical_and(hd_gt_scalar(x, -INFINITY), hd_lt_scalar(x, INFINITY)));
 }

@@ -282,20 +282,20 @@ static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op repeat_op = HD__OP("RepeatBackward0", repeat_backward);
 
-hd_tensor *hd_repeat_n(hd_tensor *x, int n, const int64_t *repeat)
+hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_repeat");
-    repeats p = {.ndim = n};
-    if (!hd__arg("x", x) || !hd__sizes_arg(n, repeat)) {
+    repeats p = {.ndim = ndim};
+    if (!hd__arg("x", x) || !hd__sizes_arg(ndim, sizes)) {
         return NULL;
     }
-    if (n < x->ndim) {
-        return hd__fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", n,
+    if (ndim < x->ndim) {
+        return hd__fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", ndim,
                         HD__SHAPE(x));
     }
-    for (int d = 0; d < n; d++) {
-        p.n[d] = repeat[d];
-        if (!repeats_ok(repeat[d])) {
+    for (int d = 0; d < ndim; d++) {
+        p.n[d] = sizes[d];
+        if (!repeats_ok(sizes[d])) {
             return NULL;
         }
     }

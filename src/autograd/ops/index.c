@@ -74,7 +74,7 @@ typedef struct lines {
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward leaves out, or -1 */
+    int64_t skip; /* the index that backward leaves out; below 0: none */
 } lines;
 
 static lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index, const hd_tensor *from,
@@ -220,14 +220,17 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return hd__fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
                         HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
-    if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
+    const int64_t count = weight->sizes[0];
+    if (padding_idx != HD_NO_PADDING && (padding_idx < -count || padding_idx >= count)) {
         return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) to %" PRId64,
-                        padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
+                        "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
+                        ", or HD_NO_PADDING",
+                        padding_idx, HD__SHAPE(weight), -count, count - 1);
     }
+    const bool from_end = padding_idx < 0 && padding_idx != HD_NO_PADDING;
     int n = index->ndim;
     int64_t rows[] = {index->numel, weight->sizes[1]};
-    index = checked(index, weight->sizes[0]);
+    index = checked(index, count);
     const bool widens = weight->dtype == HD_BFLOAT16;
     weight = widens ? hd__contiguous(weight) : weight;
     hd_tensor *y = index && weight ? hd__empty_with(widens ? HD_FLOAT32 : weight->dtype, index,
@@ -241,7 +244,8 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     memcpy(flat.sizes, rows, sizeof rows);
     hd__default_strides(2, rows, flat.strides);
     pick(&flat, weight, 0, index);
-    return record_pick(&embedding_op, y, weight, index, (pick_params){0, padding_idx});
+    return record_pick(&embedding_op, y, weight, index,
+                       (pick_params){0, from_end ? padding_idx + count : padding_idx});
 }
 
 /* ---------------------------------------------------------------- gather */
