@@ -38,7 +38,7 @@ known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9
 known("expand to a negative size other than -1, or to -1 in a new dim",
       [leaf(X, [1, 1]), (Y, "hd_expand_n", [X, [0, -2, -1]])],
       what="hd_expand_n", kind="error", where=lambda e: min(e.args[1]) < 0 and 0 in e.args[1])
-known("normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
+known("randn, normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
       [leaf(X, [0], [], BOOL), (Y, "hd_normal_", [X, 0.0, 1.0])],
       what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
 known("a product over nothing of two dtypes",
@@ -274,6 +274,13 @@ known("kl_div whose target requires grad: its gradient where the target is 0",
 known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])],
       what="hd_gelu", kind="value", cpu="AVX512", where=lambda e: e.text.endswith("heed inf, PyTorch nan") and
           e.theirs[0].dtype == F32)
+known("gelu of float32 above 1.7e38", [leaf(X, [16], [3e38] * 16), (Y, "hd_gelu", [X])],
+      what="hd_gelu", kind="value", where=lambda e: e.text.endswith("PyTorch inf") and
+          bool((e.theirs[0] > 1.7e38).any()), everywhere=False)
+known("the gradient of gelu_tanh of float32 beyond 1e13",
+      [leaf(X, [1], [1e14]), grad(X), (Y, "hd_gelu_tanh", [X]), backward(Y)], kind="gradient value",
+      says="PyTorch nan", where=lambda e: e.machine.last[0] == "hd_gelu_tanh" and
+          bool((e.env[e.machine.last[1][0]][1].abs() > 1e12).any()))
 known("gelu of float32 far below 0, as gelu(-3.)", [leaf(X, [16], [-103.9] * 16), (Y, "hd_gelu", [X])],
       what="hd_gelu", kind="value", cpu="AVX2", where=lambda e: e.theirs[0].dtype == F32 and
           e.text.endswith("heed -0.0 (-0x0.0p+0), PyTorch 0.0 (0x0.0p+0)"))
