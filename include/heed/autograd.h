@@ -205,8 +205,8 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
 
-/* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where sizes has
- * more numbers than x has dims */
+/* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where there
+ * are more numbers than x has dims */
 HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* each slice of x along dim, `repeats` times: (a, b) becomes (a, a, b, b); a copy */
 HD_API hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim);
@@ -481,8 +481,8 @@ HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx in [-n, n): that row gets no
- * gradient; HD_NO_PADDING: there is no such row. A weight of bfloat16 gives float32. */
+/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx in [-n, n): that row gets
+ * no gradient; HD_NO_PADDING: there is no such row. A weight of bfloat16 gives float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
 #define HD_NO_PADDING INT64_MIN
 /* The k largest (or smallest) along dim, sorted; of equal ones the first comes first. *indices gets
@@ -499,8 +499,8 @@ HD_API hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tenso
  * Elements of source beyond the index's sizes are left out. Of equal indices the last one counts.
  * Each source[i][j] gets the gradient of its place, even if another took it. */
 HD_API hd_tensor *hd_scatter(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
-/* How often each number stands in x (n,) int64, which has none below 0: y[v] is the count of v. y has
- * minlength elements, or the largest number + 1 if that is more. */
+/* How often each number stands in x (n,) int64, which has none below 0: y[v] is the count of v. y
+ * has minlength elements, or the largest number + 1 if that is more. */
 HD_API hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength);
 HD_API hd_tensor *
 hd_nonzero(hd_tensor *x); /* (n, ndim) int64: the index of each non-zero element */
@@ -622,8 +622,8 @@ HD_API hd_tensor *hd_smooth_l1_loss(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double beta,
                                          hd_reduction r);
 /* mean(target (log target - x)): x has log-probabilities, as hd_log_softmax gives them, and target
- * has probabilities. The mean is over all elements, as in PyTorch; the divergence of a batch of rows
- * is the sum over all elements divided by the number of rows:
+ * has probabilities. The mean is over all elements, as in PyTorch. The divergence of a batch of
+ * rows is the sum over all elements divided by the number of rows:
  *
  *   hd_div_scalar(hd_kl_div_with(x, target, false, HD_SUM), hd_size(x, 0)); */
 HD_API hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target);

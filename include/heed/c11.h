@@ -162,9 +162,9 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__ROOM(data) SIZE_MAX
 #endif
 
-/* For hd_tensor_of: the hd_c_type of an array of up to 3 dims, or a struct, so that the call does not
- * compile; and the array's bytes. Arrays are told from pointers by their type, which is no longer an
- * array's after a choice. */
+/* For hd_tensor_of: the hd_c_type of an array of up to 3 dims, or a struct, so that the call does
+ * not compile; and the array's bytes. Arrays are told from pointers by their type, which is no
+ * longer an array's after a choice. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
              : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \

@@ -30,8 +30,8 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                     x->made_by);
 }
 
-/* Writes the form for a number of the function that was called, as "hd_mul_scalar_" of "hd_mul_"; ""
- * if it has none, or if arg is its x, which is never a number. */
+/* Writes the form for a number of the function that was called: "hd_mul_scalar_" of "hd_mul_", ""
+ * if it has none or if arg is its x, which is never a number. */
 static const char *scalar_form(const char *arg, char text[32])
 {
     static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",

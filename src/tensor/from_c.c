@@ -96,7 +96,7 @@ static size_t integer_bytes(hd_c_type type)
     }
 }
 
-static int64_t integer_at(const void *array, hd_c_type type, int64_t i)
+static int64_t c_integer_at(const void *array, hd_c_type type, int64_t i)
 {
     switch (type) {
     case HD_C_SCHAR: return ((const signed char *)array)[i];
@@ -124,7 +124,7 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
     hd_tensor *y = hd__empty(HD_INT64, ndim, sizes);
     int64_t *to = y ? hd__ptr(y) : NULL;
     for (int64_t i = 0; y && i < numel; i++) {
-        to[i] = integer_at(array, type, i);
+        to[i] = c_integer_at(array, type, i);
     }
     return y;
 }

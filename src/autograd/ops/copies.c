@@ -1,5 +1,5 @@
-/* copies.c - new tensors made of the elements of others: cloned, converted, joined, repeated, cut to
- * triangles; and assignment to parts of a tensor. */
+/* copies.c - new tensors made of the elements of others: cloned, converted, joined, repeated, cut
+ * to triangles; and assignment to parts of a tensor. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"

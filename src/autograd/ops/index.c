@@ -294,7 +294,7 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
 /* Has source x's sizes, but for one element for each index at dim d? */
-static bool source_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
+static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, sizeof sizes);
@@ -313,7 +313,7 @@ hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *sour
     bool ok = hd__arg("x", x) && index_arg(index) && hd__arg("source", source) &&
               hd__one_dtype("x", x, "source", source);
     int d = ok ? hd__dim(x, dim) : -1;
-    if (d < 0 || !source_ok(x, d, index, source)) {
+    if (d < 0 || !addends_ok(x, d, index, source)) {
         return NULL;
     }
     hd_tensor *in[] = {x, source};
@@ -345,7 +345,7 @@ static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
 
-/* The part of source that the index covers; NULL with HD_SHAPE set if it does not cover the index */
+/* The part of source that the index covers; NULL with HD_SHAPE set if source is smaller */
 static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 {
     bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);

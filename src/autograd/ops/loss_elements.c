@@ -1,5 +1,5 @@
-/* loss_elements.c - losses of each element and its target: mse, l1, smooth_l1, kl_div and the binary
- * cross entropies.
+/* loss_elements.c - losses of each element and its target: mse, l1, smooth_l1, kl_div and the
+ * binary cross entropies.
  *
  * Where PyTorch shows one node, the losses are computed unrecorded, and the node's backward is the
  * slope of one element. */
@@ -320,7 +320,7 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
 }
 
 /* Do all elements of x lie in [0, 1]? */
-static bool probabilities(const char *name, hd_tensor *x, const char *advice)
+static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);
     x = hd__contiguous(x);
@@ -372,8 +372,8 @@ hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_redu
 {
     HD__CALL("hd_binary_cross_entropy_with");
     const char *advice = ". hd_binary_cross_entropy_with_logits takes what goes into hd_sigmoid";
-    if (!binary_args(x, target, r) || !probabilities("x", x, advice) ||
-        !probabilities("target", target, "")) {
+    if (!binary_args(x, target, r) || !probabilities_arg("x", x, advice) ||
+        !probabilities_arg("target", target, "")) {
         return NULL;
     }
     return record_losses(&binary_op, binary_losses(x, target), r, x, target, 0);
