@@ -205,6 +205,12 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
 
+/* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where there
+ * are more numbers than x has dims */
+HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes);
+/* each slice of x along dim, `repeats` times: (a, b) becomes (a, a, b, b); a copy */
+HD_API hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim);
+
 /* Parts of x along dim. hd_split: parts of `size`, the last of which may be smaller.
  * hd_split_sizes_n: parts of these sizes, whose sum is the dim's. hd_chunk: at most `chunks` parts
  * of one size, the last of which may be smaller. hd_unbind: all slices, without the dim. */
@@ -236,6 +242,7 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 #define hd_reshape(x, ...) hd_reshape_n(x, HD__LIST(__VA_ARGS__))
 #define hd_permute(x, ...) hd_permute_n(x, HD__LIST(__VA_ARGS__))
 #define hd_expand(x, ...) hd_expand_n(x, HD__LIST(__VA_ARGS__))
+#define hd_repeat(x, ...) hd_repeat_n(x, HD__LIST(__VA_ARGS__))
 #define hd_getitem(x, ...) hd_getitem_n(x, HD__LIST(__VA_ARGS__))
 #define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
 #define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
@@ -280,7 +287,8 @@ HD_API hd_tensor *hd_relu(hd_tensor *x);      /* max(x, 0); gradient 0 at 0; not
 HD_API hd_tensor *hd_gelu(hd_tensor *x);      /* x Phi(x), Phi of the normal distribution; floats */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x); /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 HD_API hd_tensor *hd_silu(hd_tensor *x);      /* x / (1 + exp(-x)); floats only */
-HD_API hd_tensor *hd_abs(hd_tensor *x);       /* |x|; gradient 0 at 0 */
+HD_API hd_tensor *hd_logsigmoid(hd_tensor *x); /* log(1 / (1 + exp(-x))); floats only */
+HD_API hd_tensor *hd_abs(hd_tensor *x);        /* |x|; gradient 0 at 0 */
 /* x, and alpha (exp(x) - 1) where x < 0; the gradient at 0 is alpha; floats only */
 HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
 /* x, and negative_slope x where x <= 0, so that this is the gradient at 0; floats only */
@@ -330,6 +338,9 @@ HD_API hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b); /* a and b; non-ze
 HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);  /* a or b */
 HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b); /* either a or b */
 HD_API hd_tensor *hd_logical_not(hd_tensor *x);               /* not x */
+HD_API hd_tensor *hd_isnan(hd_tensor *x);                     /* is x NaN? */
+HD_API hd_tensor *hd_isinf(hd_tensor *x);                     /* is x an infinity? */
+HD_API hd_tensor *hd_isfinite(hd_tensor *x);                  /* is x neither of them? */
 
 /* Do a and b have the same shape and values? NaN equals nothing. NULL: false, and an error. */
 HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
@@ -385,7 +396,7 @@ HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, co
 
 /* A name without an ending: over all elements, to 0-d. _dim: over one dim, which stays with size 1
  * if keepdim. _dims_n: over several dims (n 0: over all). The sum of integers or bool is int64;
- * mean and var take floats only. */
+ * mean, var and std take floats only. */
 HD_API hd_tensor *hd_sum(hd_tensor *x);
 HD_API hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
@@ -397,6 +408,14 @@ HD_API hd_tensor *hd_var(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
                                 const int64_t *dims);
+/* the square root of the variance */
+HD_API hd_tensor *hd_std(hd_tensor *x, int correction);
+HD_API hd_tensor *hd_std_dim(hd_tensor *x, int dim, int correction, bool keepdim);
+HD_API hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
+                                const int64_t *dims);
+/* the product; of integers or bool it is int64, and of no elements 1 */
+HD_API hd_tensor *hd_prod(hd_tensor *x);
+HD_API hd_tensor *hd_prod_dim(hd_tensor *x, int dim, bool keepdim);
 
 /* log sum exp(x), without overflow */
 HD_API hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim);
@@ -406,6 +425,8 @@ HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const i
 #define hd_mean_dims(x, keepdim, ...) hd_mean_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
 #define hd_var_dims(x, correction, keepdim, ...)                                                   \
     hd_var_dims_n(x, correction, keepdim, HD__LIST(__VA_ARGS__))
+#define hd_std_dims(x, correction, keepdim, ...)                                                   \
+    hd_std_dims_n(x, correction, keepdim, HD__LIST(__VA_ARGS__))
 #define hd_logsumexp_dims(x, keepdim, ...) hd_logsumexp_dims_n(x, keepdim, HD__LIST(__VA_ARGS__))
 
 /* ---------------------------------------------------------------- extremes, any and all */
@@ -443,6 +464,7 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
 /* (n,) and (n,): 0-d. From 131,072 elements on it is the sum of eight parts, for any number of
  * threads. hd_matmul of two vectors has the same bits. */
 HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
+HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* (m,) and (n,): y_ij = a_i b_j */
 /* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast. Each
  * element is one sum in order, but for products of at most 8 rows, or of one column, with a matrix
  * of over 32,768 elements that has no batch and whose inner dim is dense: these have several sums.
@@ -459,12 +481,29 @@ HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
 /* y[i][j] = x[i][index[i][j]] for dim 1, and so on; index int64, of x's rank */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx: a row that gets no
- * gradient; -1: there is no such row. A weight of bfloat16 gives float32. */
+/* weight[index]: weight (n, d), index (...); gives (..., d). padding_idx in [-n, n): that row gets
+ * no gradient; HD_NO_PADDING: there is no such row. A weight of bfloat16 gives float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
+#define HD_NO_PADDING INT64_MIN
 /* The k largest (or smallest) along dim, sorted; of equal ones the first comes first. *indices gets
  * their indices (NULL: not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
+/* x in order along dim. NaN counts as the largest, and equal elements stay in their order. *indices
+ * gets the indices that sort x (NULL: not wanted). */
+HD_API hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices);
+HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending); /* these indices, int64 */
+/* a copy of x with y[index[i]] += source[i] along dim, in the order of the index; index (n,) int64,
+ * source of x's sizes, but n at dim */
+HD_API hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
+/* a copy of x with y[index[i][j]][j] = source[i][j] for dim 0, and so on; index int64, of x's rank.
+ * Elements of source beyond the index's sizes are left out. Of equal indices the last one counts.
+ * Each source[i][j] gets the gradient of its place, even if another took it. */
+HD_API hd_tensor *hd_scatter(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
+/* How often each number stands in x (n,) int64, which has none below 0: y[v] is the count of v. y
+ * has minlength elements, or the largest number + 1 if that is more. */
+HD_API hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength);
+HD_API hd_tensor *
+hd_nonzero(hd_tensor *x); /* (n, ndim) int64: the index of each non-zero element */
 /* index (...) int64 to (..., num_classes) int64; num_classes -1 means the largest index + 1. */
 HD_API hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes);
 
@@ -575,6 +614,33 @@ typedef enum hd_reduction { HD_MEAN = 0, HD_SUM = 1, HD_REDUCE_NONE = 2 } hd_red
 HD_API hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target); /* mean((x - target)^2) */
 /* the same squares: their mean, their sum, or all of them, which r chooses */
 HD_API hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
+HD_API hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target); /* mean(|x - target|) */
+/* the same distances: their mean, their sum, or all of them, which r chooses */
+HD_API hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
+/* the mean of d^2 / 2 where d = |x - target| is below 1, and of d - 1/2 elsewhere */
+HD_API hd_tensor *hd_smooth_l1_loss(hd_tensor *x, hd_tensor *target);
+/* of d^2 / (2 beta) where d is below beta, and of d - beta / 2 elsewhere, reduced as r says; beta 0
+ * is hd_l1_loss */
+HD_API hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double beta,
+                                         hd_reduction r);
+/* mean(target (log target - x)): x has log-probabilities, as hd_log_softmax gives them, and target
+ * has probabilities. The mean is over all elements, as in PyTorch. The divergence of a batch of
+ * rows is the sum over all elements divided by the number of rows:
+ *
+ *   hd_div_scalar(hd_kl_div_with(x, target, false, HD_SUM), hd_size(x, 0)); */
+HD_API hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target);
+/* the same, reduced as r says; log_target: target has log-probabilities, too */
+HD_API hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r);
+/* mean(-target log x - (1 - target) log(1 - x)): x and target have probabilities and one shape and
+ * dtype; a logarithm counts as -100 where it is less */
+HD_API hd_tensor *hd_binary_cross_entropy(hd_tensor *x, hd_tensor *target);
+/* the same, reduced as r says */
+HD_API hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
+/* hd_binary_cross_entropy of hd_sigmoid(x), without overflow and for any numbers in target */
+HD_API hd_tensor *hd_binary_cross_entropy_with_logits(hd_tensor *x, hd_tensor *target);
+/* the same, reduced as r says */
+HD_API hd_tensor *hd_binary_cross_entropy_with_logits_with(hd_tensor *x, hd_tensor *target,
+                                                           hd_reduction r);
 
 typedef struct hd_cross_entropy_options {
     size_t size;
@@ -589,6 +655,12 @@ HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
 HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);
+/* -x[target], as the mean over all targets that are not ignore_index: x has log-probabilities, as
+ * hd_log_softmax gives them. Shapes are those of hd_cross_entropy. */
+HD_API hd_tensor *hd_nll_loss(hd_tensor *x, hd_tensor *target);
+/* the same with options (o NULL: defaults) */
+HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
+                                   const hd_cross_entropy_options *o);
 
 /* ---------------------------------------------------------------- debuggers */
 

@@ -92,7 +92,10 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
 /* A call that is probably a mistake, and that heed does nevertheless, gives a warning. PyTorch
  * warns of these, too:
  *   hd_mse_loss             x and target differ in size
+ *   hd_l1_loss              the same
+ *   hd_smooth_l1_loss       the same
  *   hd_var                  too few elements for the correction
+ *   hd_std                  the same
  *   hd_grad                 of a tensor that is not a leaf, without hd_retain_grad
  *   hd_schedule_step        before the first hd_optim_step
  *   hd_clip_grad_norm_      of an empty list

@@ -29,7 +29,7 @@ struct hd_sizes_indices_and_dims_are_integers {
 struct hd_array_of_another_type_than_the_dtype {
     int unused;
 };
-struct hd_tensor_of_takes_float_double_int64_t_or_bool {
+struct hd_tensor_of_takes_float_double_bool_or_integers_that_int64_t_holds {
     int unused;
 };
 struct hd_dtype_comes_first_such_as_HD_FLOAT32 {
@@ -40,7 +40,8 @@ struct hd_dtype_comes_second_such_as_HD_FLOAT32 {
 };
 extern const struct hd_sizes_indices_and_dims_are_integers hd__no_integers;
 extern const struct hd_array_of_another_type_than_the_dtype hd__other_type;
-extern const struct hd_tensor_of_takes_float_double_int64_t_or_bool hd__no_dtype;
+extern const struct hd_tensor_of_takes_float_double_bool_or_integers_that_int64_t_holds
+    hd__no_dtype;
 extern const struct hd_dtype_comes_first_such_as_HD_FLOAT32 hd__first_is_no_dtype;
 extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dtype;
 
@@ -161,9 +162,27 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__ROOM(data) SIZE_MAX
 #endif
 
-/* For hd_tensor_of: the hd_c_type of an array, which must be one of a dtype, and its bytes. Arrays
- * are told from pointers by their type, which is no longer an array's after a choice. */
-#define HD__C_TYPE_OF(array) HD__C_TYPE_OR(hd__no_dtype, 0x1e & HD__C_BIT(array))
+/* For hd_tensor_of: the hd_c_type of an array of up to 3 dims, or a struct, so that the call does
+ * not compile; and the array's bytes. Arrays are told from pointers by their type, which is no
+ * longer an array's after a choice. */
+#define HD__C_TYPE_OF(array)                                                                       \
+    _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
+             : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \
+                        : (hd__no_dtype)))
+#define HD__C_FLAT(type, c) type * : c, const type * : c, type(*)[] : c, const type(*)[] : c,
+#define HD__C_DEEP(type, c) type(*)[] : c, const type(*)[] : c,
+#define HD__C_MADE(X)                                                                              \
+    X(float, 1)                                                                                    \
+    X(double, 2)                                                                                   \
+    X(long, HD__C_LONG)                                                                            \
+    X(long long, 3)                                                                                \
+    X(_Bool, 4)                                                                                    \
+    X(signed char, 6)                                                                              \
+    X(unsigned char, 7)                                                                            \
+    X(short, 8)                                                                                    \
+    X(unsigned short, 9)                                                                           \
+    X(int, 10)                                                                                     \
+    X(unsigned, 11)
 #if defined(__GNUC__)
 #define HD__ARRAY_ROOM(array)                                                                      \
     (__builtin_types_compatible_p(__typeof__(array), __typeof__(1 ? (array) : (void *)0))          \

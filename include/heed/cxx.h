@@ -91,9 +91,9 @@ struct hd__cxx_c_type_of
 #define HD__ARRAY_ROOM(array) HD__ROOM(array)
 
 template <class D> struct hd__cxx_dtype_of : hd__cxx_c_type_of<D> {
-    static_assert(hd__cxx_c_type_of<D>::value >= HD_C_FLOAT &&
-                      hd__cxx_c_type_of<D>::value <= HD_C_BOOL,
-                  "hd_tensor_of takes an array of float, double, int64_t or bool");
+    static_assert((0x1fde >> hd__cxx_c_type_of<D>::value & 1) != 0,
+                  "hd_tensor_of takes an array of float, double, bool or integers that int64_t "
+                  "holds");
 };
 
 /* The bytes of an array of type D. Those that a pointer leads to are not known, and an array of one

@@ -243,10 +243,9 @@ HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool 
 /* dropout with probability p in training mode, x itself in evaluation mode */
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
 /* weight (n, d) of normal(0, 1). padding_idx in [-n, n): that row is zero and gets no gradient;
- * HD_NO_PADDING: there is no such row. */
+ * HD_NO_PADDING (autograd.h): there is no such row. */
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
                                    int64_t padding_idx);
-#define HD_NO_PADDING INT64_MIN
 /* hd_layer_norm_n over the last n dims; weight of ones and bias of zeros, if they are wanted */
 HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                       bool elementwise_affine, bool bias);

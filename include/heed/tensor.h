@@ -318,8 +318,11 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
                                   const int64_t *sizes);
 
 /* hd_tensor_of(array, sizes...) is hd_from_data with the dtype that the elements of the array have:
- * float, double, int64_t (also as long or long long) or bool. Other types do not compile.
+ * float, double, int64_t (also as long or long long) or bool. Shorter integers become int64: int,
+ * short, and those of <stdint.h> from int8_t and uint8_t to int32_t and uint32_t. Other types, as
+ * char, do not compile.
  *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
+ *   hd_tensor_of(((int[]){5, 0, 4}), 3)
  * The length of every array is known to it, but of no pointer; write &s->x[0] for a field x whose
  * array goes on past its declared length. hd_tensor_of_n takes ndim and an array of sizes. */
 #define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))

@@ -126,7 +126,7 @@ hd_module *hd_dropout_new(double p, bool inplace)
 typedef struct embedding {
     hd_module base;
     hd_tensor *weight;   /* (num_embeddings, embedding_dim) */
-    int64_t padding_idx; /* -1: none */
+    int64_t padding_idx; /* 0 or more; HD_NO_PADDING: none */
 } embedding;
 
 static hd_tensor *embedding_forward(hd_module *self, hd_tensor *x)
@@ -174,7 +174,7 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
     if (!m) {
         return NULL;
     }
-    m->padding_idx = !padded ? -1 : padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
+    m->padding_idx = padded && padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
     hd__register_blank(&m->base, "weight", &m->weight, true, 2,
                        (int64_t[]){num_embeddings, embedding_dim});
     return hd__module_drawn(&m->base, embedding_draw);

@@ -30,17 +30,51 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                     x->made_by);
 }
 
+/* Writes the form for a number of the function that was called: "hd_mul_scalar_" of "hd_mul_", ""
+ * if it has none or if arg is its x, which is never a number. */
+static const char *scalar_form(const char *arg, char text[32])
+{
+    static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",
+                                            "hd_pow", "hd_eq",  "hd_ne",  "hd_lt",
+                                            "hd_le",  "hd_gt",  "hd_ge",  "hd_setitem"};
+    for (size_t i = 0; i < sizeof with_form / sizeof *with_form; i++) {
+        const size_t n = strlen(with_form[i]);
+        const char *end = strncmp(hd__call, with_form[i], n) == 0 ? hd__call + n : "none";
+        if ((*end == '\0' || strcmp(end, "_") == 0) && strcmp(arg, "x") != 0) {
+            snprintf(text, 32, "%s_scalar%s", with_form[i], end);
+            return text;
+        }
+    }
+    return "";
+}
+
+/* A 0 in a tensor's place is NULL, too. */
+static bool null_fail(const char *arg, bool none_ok)
+{
+    char text[32];
+    const char *form = scalar_form(arg, text);
+    if (none_ok) {
+        return hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg);
+    }
+    return *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
+                 : hd__null_arg(arg);
+}
+
+static bool number_fail(const char *arg, int number)
+{
+    char text[32];
+    const char *form = scalar_form(arg, text);
+    return hd__fail(HD_VALUE, "%s is the number %d: expected a tensor. %s %s a number", arg, number,
+                    *form ? form : "hd_scalar_tensor", *form ? "takes" : "makes one of");
+}
+
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
-        return none_ok ? hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg)
-                       : hd__null_arg(arg);
+        return null_fail(arg, none_ok);
     }
     if (!hd__is_address(x)) {
-        return hd__fail(HD_VALUE,
-                        "%s is the number %d: expected a tensor; functions whose names end in "
-                        "_scalar take a number",
-                        arg, (int)(intptr_t)x);
+        return number_fail(arg, (int)(intptr_t)x);
     }
     if (hd__tensor_exists(x)) {
         return hd__fail(HD_DTYPE,

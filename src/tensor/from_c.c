@@ -33,14 +33,19 @@ static bool type_fits(hd_dtype d, hd_c_type type)
                      type_names[type], type_names[dtypes[d].own]));
 }
 
+static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, const int64_t *sizes)
+{
+    return hd__fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu", HD__SIZES(ndim, sizes),
+                    type, bytes, room);
+}
+
 /* Do the elements of these sizes lie in `room` bytes? */
 static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     int64_t numel;
     size_t bytes;
     return hd__measure(d, ndim, sizes, &numel, &bytes) &&
-           (bytes <= room || hd__fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu",
-                                      HD__SIZES(ndim, sizes), hd_dtype_name(d), bytes, room));
+           (bytes <= room || room_fail(hd_dtype_name(d), bytes, room, ndim, sizes));
 }
 
 static hd_tensor *from_c_copy(hd_dtype d, const void *data, size_t room, int ndim,
@@ -74,6 +79,56 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
     return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);
 }
 
+/* ---------------------------------------------------------------- integers of C */
+
+/* Bytes of an integer that becomes int64; 0: of another type */
+static size_t integer_bytes(hd_c_type type)
+{
+    switch (type) {
+    case HD_C_SCHAR:
+    case HD_C_UCHAR: return 1;
+    case HD_C_SHORT:
+    case HD_C_USHORT: return sizeof(short);
+    case HD_C_INT:
+    case HD_C_UINT: return sizeof(int);
+    case HD_C_LONG: return sizeof(long);
+    default: return 0;
+    }
+}
+
+static int64_t c_integer_at(const void *array, hd_c_type type, int64_t i)
+{
+    switch (type) {
+    case HD_C_SCHAR: return ((const signed char *)array)[i];
+    case HD_C_UCHAR: return ((const unsigned char *)array)[i];
+    case HD_C_SHORT: return ((const short *)array)[i];
+    case HD_C_USHORT: return ((const unsigned short *)array)[i];
+    case HD_C_UINT: return ((const unsigned *)array)[i];
+    case HD_C_LONG: return ((const long *)array)[i];
+    default: return ((const int *)array)[i];
+    }
+}
+
+static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, int ndim,
+                                const int64_t *sizes)
+{
+    int64_t numel;
+    size_t own; /* bytes of the result, */
+    if (!hd__measure(HD_INT64, ndim, sizes, &numel, &own)) {
+        return NULL;
+    }
+    const size_t bytes = (size_t)numel * integer_bytes(type); /* which are more than these */
+    if (bytes > room && !room_fail(type_names[type], bytes, room, ndim, sizes)) {
+        return NULL;
+    }
+    hd_tensor *y = hd__empty(HD_INT64, ndim, sizes);
+    int64_t *to = y ? hd__ptr(y) : NULL;
+    for (int64_t i = 0; y && i < numel; i++) {
+        to[i] = c_integer_at(array, type, i);
+    }
+    return y;
+}
+
 hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                 const int64_t *sizes)
 {
@@ -81,8 +136,13 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
     if (!hd__given("array", array) || !is_c_type(type)) {
         return NULL;
     }
+    if (integer_bytes(type)) {
+        return from_integers(array, type, room, ndim, sizes);
+    }
     if (type < HD_C_FLOAT || type > HD_C_BOOL) {
-        return hd__fail(HD_DTYPE, "an array of %s: expected float, double, int64_t or bool",
+        return hd__fail(HD_DTYPE,
+                        "an array of %s: expected float, double, bool or integers that int64_t "
+                        "holds",
                         type_names[type]);
     }
     return from_c_copy((hd_dtype)(type - HD_C_FLOAT), array, room, ndim, sizes);

@@ -96,6 +96,12 @@ START_TEST(arrays_of_each_type)
     ck_assert(*pointer == 6); /* an argument is evaluated once */
     int64_t n = 2;
     ck_assert_str_eq(hd_repr(hd_tensor_of_n(i, 1, &n)), "tensor([1, 2])");
+    static const uint8_t bytes[][2] = {{0, 255}, {1, 2}};
+    int labels[] = {5, -1};
+    short shorts[] = {-7};
+    ck_assert_str_eq(hd_repr(hd_tensor_of(bytes, 4)), "tensor([  0, 255,   1,   2])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(labels, 2)), "tensor([ 5, -1])");
+    ck_assert_str_eq(hd_repr(hd_tensor_of(shorts, 1)), "tensor([-7])");
     ck_assert_int_eq(hd_error_code(), HD_OK);
 
     int ints[] = {1, 2};

@@ -78,6 +78,8 @@ ROW(hd_reshape_n, "a copy", hd_reshape(hd_t(w->x), 9))
 ROW(hd_transpose, "", hd_transpose(w->x, 0, 1))
 ROW(hd_permute_n, "", hd_permute(w->x, 1, 0))
 ROW(hd_expand_n, "", hd_expand(w->v, 3, 3))
+ROW(hd_repeat_n, "", hd_repeat(w->x, 2, 1, 3))
+ROW(hd_repeat_interleave, "", hd_repeat_interleave(w->x, 2, 0))
 ROW(hd_flatten, "", hd_flatten(w->x, 0, -1))
 ROW(hd_slice, "", hd_slice(w->x, 1, 1, 3))
 ROW(hd_slice_step, "", hd_slice_step(w->x, 0, 0, 3, 2))
@@ -164,6 +166,8 @@ ROW(hd_sum_dims_n, "", hd_sum_dims(w->x, true, 0, 1))
 ROW(hd_mean_dims_n, "", hd_mean_dims(w->x, false, 0, 1))
 ROW(hd_var_dim, "", hd_var_dim(w->x, 0, 1, false))
 ROW(hd_var_dims_n, "", hd_var_dims(w->x, 1, true, 0, 1))
+ROW(hd_std_dims_n, "", hd_std_dims(w->x, 1, true, 0, 1))
+ROW(hd_prod_dim, "", hd_prod_dim(w->x, 1, true))
 ROW(hd_logsumexp_dim, "", hd_logsumexp_dim(w->x, 0, false))
 ROW(hd_logsumexp_dims_n, "", hd_logsumexp_dims(w->x, true, 0, 1))
 DO(CALL, hd_max_dim, "", {
@@ -187,6 +191,7 @@ ROW(hd_all, "", hd_all(w->mask))
 /* ---------------------------------------------------------------- products */
 
 ROW(hd_dot, "", hd_dot(w->v, w->v))
+ROW(hd_outer, "", hd_outer(w->v, w->v))
 ROW(hd_matmul, "with a vector", hd_matmul(w->x, w->v))
 ROW(hd_matmul, "a vector first", hd_matmul(w->v, w->x))
 ROW(hd_matmul, "batches", hd_matmul(hd_expand(w->x, 5, 3, 3), hd_t(w->y)))
@@ -205,9 +210,9 @@ ROW(hd_linear, "larger than a tile", hd_linear(w->wide, w->wide, HD_NONE))
 ROW(hd_index_select, "", hd_index_select(w->x, 0, w->index))
 ROW(hd_index_select, "dim 1", hd_index_select(w->x, 1, w->index))
 ROW(hd_gather, "", hd_gather(w->x, 1, w->indices))
-ROW(hd_embedding, "", hd_embedding(w->indices, w->x, -1))
+ROW(hd_embedding, "", hd_embedding(w->indices, w->x, HD_NO_PADDING))
 ROW(hd_embedding, "of bfloat16",
-    hd_embedding(w->indices, hd_to(hd_detach(hd_t(w->x)), HD_BFLOAT16), -1))
+    hd_embedding(w->indices, hd_to(hd_detach(hd_t(w->x)), HD_BFLOAT16), HD_NO_PADDING))
 ROW(hd_embedding, "with padding", hd_embedding(w->target, w->x, 1))
 DO(CALL, hd_topk, "", {
     hd_tensor *at = NULL;
@@ -217,6 +222,16 @@ DO(CALL, hd_topk, "", {
 ROW(hd_topk, "without indices", hd_topk(w->x, 2, 0, false, NULL))
 ROW(hd_one_hot, "", hd_one_hot(w->index, 3))
 ROW(hd_one_hot, "counted", hd_one_hot(w->indices, -1))
+DO(CALL, hd_sort, "", {
+    hd_tensor *at = NULL;
+    keep(o, thing_of_tensor(hd_sort(hd_t(w->x), 1, true, &at)));
+    KEEP_OUT(o, "indices", at);
+})
+ROW(hd_sort, "without indices", hd_sort(w->x, 0, false, NULL))
+ROW(hd_argsort, "of bool", hd_argsort(w->mask, 1, false))
+ROW(hd_index_add, "", hd_index_add(w->x, 0, w->index, hd_index_select(w->y, 0, w->index)))
+ROW(hd_scatter, "", hd_scatter(w->x, 1, w->indices, w->y))
+ROW(hd_bincount, "", hd_bincount(w->index, 7))
 
 /* ---------------------------------------------------------------- random */
 
@@ -240,6 +255,15 @@ ROW(hd_rms_norm, "without weight", hd_rms_norm(hd_t(w->x), HD_NONE, 1e-5))
 ROW(hd_mse_loss, "of two dtypes", hd_mse_loss(w->x, w->d))
 ROW(hd_mse_loss_with, "the sum", hd_mse_loss_with(w->x, w->y, HD_SUM))
 ROW(hd_mse_loss_with, "each", hd_mse_loss_with(w->x, w->y, HD_REDUCE_NONE))
+ROW(hd_l1_loss, "of two dtypes", hd_l1_loss(w->x, w->d))
+ROW(hd_l1_loss_with, "each", hd_l1_loss_with(w->x, w->y, HD_REDUCE_NONE))
+ROW(hd_smooth_l1_loss_with, "the sum", hd_smooth_l1_loss_with(w->x, w->d, 0.5, HD_SUM))
+ROW(hd_kl_div_with, "of logarithms", hd_kl_div_with(w->x, w->y, true, HD_MEAN))
+ROW(hd_binary_cross_entropy, "", hd_binary_cross_entropy(hd_sigmoid(w->x), hd_sigmoid(w->y)))
+ROW(hd_binary_cross_entropy_with, "each",
+    hd_binary_cross_entropy_with(hd_t(hd_sigmoid(w->x)), hd_sigmoid(w->y), HD_REDUCE_NONE))
+ROW(hd_binary_cross_entropy_with_logits_with, "the sum",
+    hd_binary_cross_entropy_with_logits_with(w->x, w->y, HD_SUM))
 NEVER_ROW(hd_cross_entropy_defaults, hd_cross_entropy_defaults().ignore_index)
 ROW(hd_cross_entropy, "", hd_cross_entropy(w->x, w->target))
 ROW(hd_cross_entropy_with, "",
@@ -249,6 +273,11 @@ ROW(hd_cross_entropy_with, "each",
     hd_cross_entropy_with(w->x, w->target,
                           &(hd_cross_entropy_options){sizeof(hd_cross_entropy_options), 1,
                                                       HD_REDUCE_NONE}))
+ROW(hd_nll_loss, "", hd_nll_loss(w->x, w->target))
+ROW(hd_nll_loss_with, "each",
+    hd_nll_loss_with(w->x, w->target,
+                     &(hd_cross_entropy_options){sizeof(hd_cross_entropy_options), 1,
+                                                 HD_REDUCE_NONE}))
 
 /* ---------------------------------------------------------------- attention */
 

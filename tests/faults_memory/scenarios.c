@@ -96,7 +96,7 @@ static bool joined(scenario_inputs *in)
 static bool picked(scenario_inputs *in)
 {
     hd_tensor *at = NULL, *y = hd_index_select(in->w, 0, in->index);
-    y = hd_topk(hd_add(y, hd_embedding(in->index, in->w, -1)), 2, 1, true, &at);
+    y = hd_topk(hd_add(y, hd_embedding(in->index, in->w, HD_NO_PADDING)), 2, 1, true, &at);
     return y && hd_one_hot(in->index, 3) && hd_equal(in->a, in->a) &&
            hd_argmax_dim(in->a, 0, true) && hd_any_dim(in->mask, 0, false) &&
            backward(hd_add(y, hd_gather(in->a, 1, at)));

@@ -174,6 +174,13 @@ static hd_tensor *cross_entropy(const args *a)
     return hd_cross_entropy_with(a->x, a->y, &o);
 }
 
+static hd_tensor *likelihood(const args *a)
+{
+    hd_cross_entropy_options o = hd_cross_entropy_defaults();
+    o.ignore_index = a->j, o.reduction = (hd_reduction)(a->k % 4);
+    return hd_nll_loss_with(a->x, a->y, &o);
+}
+
 /* ---------------------------------------------------------------- users' ops */
 
 static int users; /* data of users' ops that are not freed */

@@ -37,7 +37,7 @@ static double golden_number(golden_args *a, const char *parameter)
 static int64_t golden_whole(golden_args *a, const char *parameter)
 {
     const golden_record *r = golden_named(a, parameter);
-    return r ? r->i[0] : strcmp(parameter, "padding_idx") == 0 ? -1 : 0;
+    return r ? r->i[0] : strcmp(parameter, "padding_idx") == 0 ? HD_NO_PADDING : 0;
 }
 
 static int golden_count(golden_args *a, const char *parameter)

@@ -50,6 +50,22 @@ static hd_tensor *topk_along(hd_tensor *x, int dim, bool largest)
     return hd_topk(x, n < 2 ? n : 2, dim, largest, NULL);
 }
 
+/* x with all its lines along dim added to the first line and, once more, to the last one */
+static hd_tensor *added_to(hd_tensor *x, int dim)
+{
+    hd_tensor *at = ends(x, dim);
+    return hd_index_add(x, dim, at, hd_index_select(x, dim, at));
+}
+
+/* x with its lines along dim turned over and in the places of y's */
+static hd_tensor *scattered(hd_tensor *x, int dim, hd_tensor *y)
+{
+    int64_t n = hd_size(x, dim), shape[] = {n, 1};
+    hd_tensor *at = hd_arange(n - 1, -1, -1);
+    at = hd_expand_n(dim ? at : hd_view_n(at, 2, shape), 2, hd_sizes(x));
+    return hd_scatter(x, dim, n ? hd_narrow(at, dim, 0, n - n / 2) : at, y);
+}
+
 /* Targets for logits x, some of them ignored: every class comes, in turn. */
 static hd_tensor *targets(const hd_tensor *x)
 {
@@ -73,6 +89,13 @@ static hd_tensor *entropy(hd_tensor *x, hd_reduction r)
     hd_cross_entropy_options o = hd_cross_entropy_defaults();
     o.reduction = r;
     return hd_cross_entropy_with(x, targets(x), &o);
+}
+
+static hd_tensor *likelihood(hd_tensor *x, hd_reduction r)
+{
+    hd_cross_entropy_options o = hd_cross_entropy_defaults();
+    o.reduction = r;
+    return hd_nll_loss_with(x, targets(x), &o);
 }
 
 /* eps is large so that rows of few elements are as smooth as long ones */

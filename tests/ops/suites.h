@@ -32,9 +32,11 @@
     X(random)                                                                                      \
     X(reduce)                                                                                      \
     X(softmax)                                                                                     \
+    X(sort)                                                                                        \
     X(stored)                                                                                      \
     X(large)                                                                                       \
     X(loss)                                                                                        \
+    X(loss_elements)                                                                               \
     X(atomic)
 
 SUITES(DECLARE_SUITE)

@@ -257,7 +257,7 @@ START_TEST(errors)
     hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT32, 4);
     hd_tensor *i = hd_zeros(HD_INT64, 2), *t = hd_zeros(HD_BOOL, 2);
     ck_assert_ptr_null(hd_add(a, NULL));
-    ck_error(HD_NULL_ARG, "hd_add: b is NULL");
+    ck_error(HD_NULL_ARG, "hd_add: b is NULL. hd_add_scalar takes a number, as 0");
     ck_assert_ptr_null(hd_mul(HD_NONE, a));
     ck_error(HD_NULL_ARG, "hd_mul: a is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_add(a, b));
@@ -285,9 +285,10 @@ START_TEST(errors)
 }
 END_TEST
 
-#define IS_NUMBER(arg, number)                                                                     \
-    arg " is the number " number ": expected a tensor; functions whose names end in _scalar "      \
-        "take a number"
+#define IS_NUMBER(arg, number, advice)                                                             \
+    arg " is the number " number ": expected a tensor. " advice " a number"
+
+#define MAKES "hd_scalar_tensor makes one of"
 
 /* C compilers let hd_mul(x, 2) pass with a warning. */
 START_TEST(a_number_in_place_of_a_tensor)
@@ -296,15 +297,31 @@ START_TEST(a_number_in_place_of_a_tensor)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2), *two = (hd_tensor *)(uintptr_t)2,
               *last = (hd_tensor *)(uintptr_t)4095;
     ck_assert_ptr_null(hd_mul(x, two));
-    ck_error(HD_VALUE, IS_NUMBER("hd_mul: b", "2"));
+    ck_error(HD_VALUE, IS_NUMBER("hd_mul: b", "2", "hd_mul_scalar takes"));
+    ck_assert_ptr_null(hd_div_(two, x));
+    ck_error(HD_VALUE, IS_NUMBER("hd_div_: x", "2", MAKES));
+    ck_assert_ptr_null(hd_div_(x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_div_: b", "2", "hd_div_scalar_ takes"));
+    ck_assert_ptr_null(hd_sub(two, x));
+    ck_error(HD_VALUE, IS_NUMBER("hd_sub: a", "2", "hd_sub_scalar takes"));
+    ck_assert_ptr_null(hd_setitem(x, two, 1));
+    ck_error(HD_VALUE, IS_NUMBER("hd_setitem: value", "2", "hd_setitem_scalar takes"));
+    ck_assert_ptr_null(hd_setitem(x, 0, 1)); /* which is NULL */
+    ck_error(HD_NULL_ARG, "hd_setitem: value is NULL. hd_setitem_scalar takes a number, as 0");
+    ck_assert_ptr_null(hd_maximum(x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_maximum: b", "2", MAKES));
+    ck_assert_ptr_null(hd_copy_(x, two));
+    ck_error(HD_VALUE, IS_NUMBER("hd_copy_: src", "2", MAKES));
+    ck_assert_ptr_null(hd_maximum(x, 0));
+    ck_error(HD_NULL_ARG, "hd_maximum: b is NULL");
     ck_assert_ptr_null(hd_transpose(last, 0, 1));
-    ck_error(HD_VALUE, IS_NUMBER("hd_transpose: x", "4095"));
+    ck_error(HD_VALUE, IS_NUMBER("hd_transpose: x", "4095", MAKES));
     ck_assert_int_eq(hd_numel(two), -1);
-    ck_error(HD_VALUE, IS_NUMBER("hd_numel: x", "2"));
+    ck_error(HD_VALUE, IS_NUMBER("hd_numel: x", "2", MAKES));
     ck_assert_ptr_null(hd_linear(x, x, two));
-    ck_error(HD_VALUE, IS_NUMBER("hd_linear: bias", "2"));
+    ck_error(HD_VALUE, IS_NUMBER("hd_linear: bias", "2", MAKES));
     ck_assert_ptr_null(hd_cat(0, x, two));
-    ck_error(HD_VALUE, IS_NUMBER("hd_list_of: tensors[1]", "2"));
+    ck_error(HD_VALUE, IS_NUMBER("hd_list_of: tensors[1]", "2", MAKES));
 }
 END_TEST
 

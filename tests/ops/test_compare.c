@@ -86,7 +86,7 @@ START_TEST(errors)
     HD_SCOPE;
     hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT64, 2);
     ck_assert_ptr_null(hd_eq(a, NULL));
-    ck_error(HD_NULL_ARG, "hd_eq: b is NULL");
+    ck_error(HD_NULL_ARG, "hd_eq: b is NULL. hd_eq_scalar takes a number, as 0");
     ck_assert_ptr_null(hd_lt_scalar(NULL, 1));
     ck_error(HD_NULL_ARG, "hd_lt_scalar: x is NULL");
     ck_assert_ptr_null(hd_ge(a, b));
@@ -128,14 +128,33 @@ START_TEST(logic_in_the_common_dtype)
 }
 END_TEST
 
+START_TEST(kinds_of_numbers)
+{
+    HD_SCOPE;
+    hd_tensor *x = vec(HD_FLOAT64, NAN, INFINITY, -INFINITY, 0, -1e308);
+    ck_elements(hd_isnan(x), 1, 0, 0, 0, 0);
+    ck_elements(hd_isinf(x), 0, 1, 1, 0, 0);
+    ck_elements(hd_isfinite(x), 0, 0, 0, 1, 1);
+    hd_tensor *whole[] = {hd_full(HD_INT64, INT64_MAX, 1), hd_ones(HD_BOOL, 1)};
+    for (int i = 0; i < 2; i++) {
+        ck_repr(hd_isfinite(whole[i]), "tensor([True])");
+        ck_repr(hd_isinf(whole[i]), "tensor([False])");
+        ck_repr(hd_isnan(whole[i]), "tensor([False])");
+    }
+    hd_set_debug(true);
+    ck_no_warning(hd_isfinite(x));
+    hd_set_debug(false);
+    ck_no_error();
+    ck_assert_ptr_null(hd_isinf(NULL));
+    ck_error(HD_NULL_ARG, "hd_isinf: x is NULL");
+}
+END_TEST
+
 Suite *suite_compare(void)
 {
     const TTest *const tests[] = {
-        loops_against_plain_ones,
-        equal_and_allclose,
-        results_have_no_gradient,
-        logic_in_the_common_dtype,
-        errors,
+        loops_against_plain_ones,  equal_and_allclose, results_have_no_gradient,
+        logic_in_the_common_dtype, kinds_of_numbers,   errors,
     };
     return SUITE_OF("compare", tests);
 }

@@ -328,6 +328,56 @@ START_TEST(assignments_that_are_refused)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- repeat */
+
+START_TEST(repeats_of_any_layout)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_t(hd_view(vec(HD_FLOAT32, 0, 1, 2, 3), 2, 2)); /* 0 2, 1 3 */
+    ck_elements(hd_repeat(x, 1, 2), 0, 2, 0, 2, 1, 3, 1, 3);
+    ck_elements(hd_repeat(x, 2, 1, 1), 0, 2, 1, 3, 0, 2, 1, 3);
+    ck_elements(hd_repeat_interleave(x, 2, 0), 0, 2, 0, 2, 1, 3, 1, 3);
+    ck_elements(hd_repeat_interleave(x, 2, -1), 0, 0, 2, 2, 1, 1, 3, 3);
+    ck_repr(hd_repeat(x, 0, 2), "tensor([], size=(0, 4))");
+    ck_repr(hd_repeat_n(hd_scalar_tensor(HD_BOOL, 1), 0, NULL), "tensor(True)");
+    ck_no_error();
+}
+END_TEST
+
+/* Also once, and of nothing, it is memory of its own that may be changed. */
+START_TEST(repeats_are_copies)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true);
+    hd_tensor *none = hd_requires_grad_(hd_ones(HD_FLOAT32, 0, 3), true);
+    ck_assert_ptr_nonnull(hd_fill_(hd_repeat(x, 1, 1), 2));
+    ck_assert_ptr_nonnull(hd_fill_(hd_repeat(x, 2, 1), 2));
+    ck_assert_ptr_nonnull(hd_fill_(hd_repeat_interleave(x, 1, 0), 2));
+    ck_assert_ptr_nonnull(hd_fill_(hd_repeat_interleave(none, 2, 0), 2));
+    ck_elements(x, 1, 1, 1, 1, 1, 1);
+    ck_no_error();
+}
+END_TEST
+
+START_TEST(repeats_that_are_refused)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
+    ck_assert_ptr_null(hd_repeat(x, 2));
+    ck_error(HD_SHAPE, "hd_repeat: 1 numbers of repeats for (2, 3): expected one for each dim");
+    ck_assert_ptr_null(hd_repeat(x, 2, -1));
+    ck_error(HD_VALUE, "hd_repeat: -1 repeats: expected 0 or more");
+    ck_assert_ptr_null(hd_repeat(x, INT64_MAX, 1));
+    ck_error(HD_MEMORY, "hd_repeat: (2, 3), 9223372036854775807 times: the size overflows");
+    ck_assert_ptr_null(hd_repeat_n(x, 9, NULL));
+    ck_error(HD_SHAPE, "hd_repeat: 9 dimensions: expected 0 to 8");
+    ck_assert_ptr_null(hd_repeat_interleave(x, -1, 0));
+    ck_error(HD_VALUE, "hd_repeat_interleave: -1 repeats: expected 0 or more");
+    ck_assert_ptr_null(hd_repeat_interleave(hd_scalar_tensor(HD_FLOAT32, 1), 2, 0));
+    ck_error(HD_SHAPE, "hd_repeat_interleave: (): expected a tensor with dimensions");
+}
+END_TEST
+
 Suite *suite_copies(void)
 {
     const TTest *const tests[] = {
@@ -343,6 +393,9 @@ Suite *suite_copies(void)
         triangles_of_any_layout,
         assigned_values_broadcast_and_convert,
         assignments_that_are_refused,
+        repeats_of_any_layout,
+        repeats_are_copies,
+        repeats_that_are_refused,
     };
     return SUITE_OF("copies", tests);
 }

@@ -92,7 +92,7 @@ START_TEST(single_elements)
     ck_repr(hd_gather(point, 0, zero), "tensor(7.)");
     ck_repr(hd_gather(point, 0, ints(0, 0)), "tensor([7., 7.])");
     ck_repr(hd_gather(ramp(HD_FLOAT32, 3), 0, hd_scalar_tensor(HD_INT64, 2)), "tensor(2.)");
-    ck_repr(hd_embedding(zero, ramp(HD_FLOAT32, 2, 3), -1), "tensor([0., 1., 2.])");
+    ck_repr(hd_embedding(zero, ramp(HD_FLOAT32, 2, 3), HD_NO_PADDING), "tensor([0., 1., 2.])");
     ck_repr(hd_one_hot(hd_scalar_tensor(HD_INT64, 2), 4), "tensor([0, 0, 1, 0])");
     hd_tensor *one = hd_slice_step(ramp(HD_FLOAT64, 3), 0, 0, HD_END, INT64_MAX);
     ck_assert_int_eq(hd_stride(one, 0), INT64_MAX);
@@ -143,7 +143,7 @@ START_TEST(repeated_indices_add_in_their_order)
     ck_assert(hd_backward_with(hd_gather(x, 0, at), dy, false));
     ck_elements(hd_grad(x), 0, 1, 0);
     hd_tensor *w = hd_requires_grad_(hd_zeros(HD_FLOAT32, 3, 1), true);
-    ck_assert(hd_backward_with(hd_embedding(at, w, -1), hd_view(dy, 4, 1), false));
+    ck_assert(hd_backward_with(hd_embedding(at, w, HD_NO_PADDING), hd_view(dy, 4, 1), false));
     ck_elements(hd_grad(w), 0, 1, 0);
     ck_no_error();
 }
@@ -158,6 +158,10 @@ START_TEST(padding_gets_no_gradient)
     ck_elements(hd_select(y, 0, 0), 2, 3, 4, 5);
     ck_assert(hd_backward(hd_sum(y)));
     ck_elements(hd_grad(w), 1, 1, 0, 0, 1, 1);
+    ck_assert(hd_backward(hd_sum(hd_embedding(ints(1, 2, 2), w, -1)))); /* from the end */
+    ck_elements(hd_grad(w), 1, 1, 1, 1, 1, 1);
+    ck_assert(hd_backward(hd_sum(hd_embedding(ints(2), w, HD_NO_PADDING))));
+    ck_elements(hd_grad(w), 1, 1, 1, 1, 2, 2);
     ck_no_error();
 }
 END_TEST
@@ -168,7 +172,7 @@ START_TEST(names)
     hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true), *at = ints(0);
     ck_assert_str_eq(hd_grad_fn(hd_index_select(x, 0, at)), "IndexSelectBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_gather(x, 0, hd_view(at, 1, 1))), "GatherBackward0");
-    ck_assert_str_eq(hd_grad_fn(hd_embedding(at, x, -1)), "EmbeddingBackward0");
+    ck_assert_str_eq(hd_grad_fn(hd_embedding(at, x, HD_NO_PADDING)), "EmbeddingBackward0");
     ck_assert_str_eq(hd_grad_fn(hd_topk(x, 1, 0, true, NULL)), "TopkBackward0");
 }
 END_TEST
@@ -316,13 +320,17 @@ START_TEST(errors)
              "size except at dim 0");
     ck_assert_ptr_null(hd_gather(x, 0, x));
     ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
-    ck_assert_ptr_null(hd_embedding(ints(1, 3), x, -1));
+    ck_assert_ptr_null(hd_embedding(ints(1, 3), x, HD_NO_PADDING));
     ck_error(HD_INDEX, "hd_embedding: index 3 at (1,): expected 0 to 2");
-    ck_assert_ptr_null(hd_embedding(ints(1), hd_ones(HD_FLOAT32, 3), -1));
+    ck_assert_ptr_null(hd_embedding(ints(1), hd_ones(HD_FLOAT32, 3), HD_NO_PADDING));
     ck_error(HD_SHAPE,
              "hd_embedding: index (1,) and weight (3,): expected up to 7 dims and (n, d)");
     ck_assert_ptr_null(hd_embedding(ints(1), x, 3));
-    ck_error(HD_INDEX, "hd_embedding: padding_idx 3 of weight (3, 4): expected -1 (none) to 2");
+    ck_error(HD_INDEX, "hd_embedding: padding_idx 3 of weight (3, 4): expected -3 to 2, or "
+                       "HD_NO_PADDING");
+    ck_assert_ptr_null(hd_embedding(ints(1), x, -4));
+    ck_error(HD_INDEX, "hd_embedding: padding_idx -4 of weight (3, 4): expected -3 to 2, or "
+                       "HD_NO_PADDING");
     ck_assert_ptr_null(hd_topk(x, 5, 1, true, &at));
     ck_error(HD_VALUE, "hd_topk: k 5 at dim 1 of (3, 4): expected 0 to 4");
     ck_assert_ptr_null(hd_topk(x, -1, 1, true, &at));

@@ -136,7 +136,7 @@ START_TEST(errors_change_nothing)
     hd_tensor *wide = hd_ones(HD_FLOAT32, 2, 3);
     int64_t before = hd_version_of(x);
     ck_assert_ptr_null(hd_add_(x, NULL));
-    ck_error(HD_NULL_ARG, "hd_add_: b is NULL");
+    ck_error(HD_NULL_ARG, "hd_add_: b is NULL. hd_add_scalar_ takes a number, as 0");
     ck_assert_ptr_null(hd_zero_(HD_NONE));
     ck_error(HD_NULL_ARG, "hd_zero_: x is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_add_(x, wide));
@@ -190,6 +190,25 @@ START_TEST(targets_that_must_not_be_written)
 }
 END_TEST
 
+/* As in PyTorch, the gradient of a broadcast src is summed in src's dtype. */
+START_TEST(gradients_of_copies_between_dtypes)
+{
+    HD_SCOPE;
+    hd_tensor *dy =
+        hd_transpose(hd_stack(0, hd_full(HD_FLOAT32, 1e8, 3), hd_ones(HD_FLOAT32, 3)), 0, 1);
+    hd_tensor *src = hd_requires_grad_(hd_ones(HD_FLOAT64, 1), true); /* dy sums to 3e8 + 3 */
+    hd_tensor *x = hd_clone(hd_zeros(HD_FLOAT32, 3, 2));
+    ck_assert(hd_backward_with(hd_copy_(x, src), dy, false));
+    ck_elements(hd_grad(src), 300000003);
+    ck_assert(hd_set_grad(src, HD_NONE));
+    x = hd_clone(hd_zeros(HD_FLOAT32, 3, 2));
+    ck_assert(hd_backward_with(hd_setitem(x, src, HD_ALL), dy, false));
+    ck_elements(hd_grad(src), 300000003);
+    ck_assert_int_eq(hd_dtype_of(hd_grad(src)), HD_FLOAT64);
+    ck_no_error();
+}
+END_TEST
+
 Suite *suite_inplace(void)
 {
     const TTest *const tests[] = {
@@ -201,6 +220,7 @@ Suite *suite_inplace(void)
         what_is_overwritten_gets_zero,
         errors_change_nothing,
         targets_that_must_not_be_written,
+        gradients_of_copies_between_dtypes,
     };
     return SUITE_OF("inplace", tests);
 }

@@ -579,6 +579,8 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_linear(hd_to(m42, HD_FLOAT64), hd_t(m23), HD_NONE));
     ck_error(HD_DTYPE, "hd_linear: x of float64 and weight of float32: expected one dtype; hd_to "
                        "converts one of them");
+    ck_assert_ptr_null(hd_outer(hd_ones(HD_FLOAT32, 2, 1), hd_ones(HD_FLOAT32, 3)));
+    ck_error(HD_SHAPE, "hd_outer: (2, 1) and (3,): expected 1 dim each");
 }
 END_TEST
 

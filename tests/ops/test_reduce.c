@@ -411,6 +411,50 @@ START_TEST(sums_of_nothing_and_of_zeros)
 }
 END_TEST
 
+START_TEST(std_at_its_ends)
+{
+    warnings_expected();
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true);
+    ck_assert(hd_backward(hd_std(x, 1))); /* 0: no NaN from 0 / 0 */
+    ck_elements(hd_grad(x), 0, 0, 0);
+    ck_repr(hd_std(hd_ones(HD_FLOAT32, 1), 1), "tensor(nan)");
+    ck_repr(hd_std(vec(HD_FLOAT64, 1, 3, 5, 7), 0), "tensor(2.2361, dtype=torch.float64)");
+    hd_tensor *rows = hd_view(vec(HD_FLOAT32, 1, 3, 5, 9), 2, 2);
+    ck_elements(hd_std_dim(rows, -1, 0, true), 1, 2);
+    ck_elements(hd_std_dims(rows, 0, false, 1), 1, 2);
+    ck_no_error();
+    ck_assert_ptr_null(hd_std(rows, 2));
+    ck_error(HD_VALUE, "hd_std: correction 2: expected 0 or 1");
+    ck_assert_ptr_null(hd_std_dims(hd_ones(HD_INT64, 2), 0, false, 0));
+    ck_error(HD_DTYPE, "hd_std_dims: int64: expected float32 or float64");
+}
+END_TEST
+
+/* The gradient is the product of the others, also beside zeros. */
+START_TEST(products_of_zeros_and_of_nothing)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT32, 0, 2, 3), true);
+    hd_tensor *rows = hd_requires_grad_(hd_view(vec(HD_FLOAT64, 0, 0, 3, 5, 2, 4), 2, 3), true);
+    ck_assert(hd_backward(hd_prod(x)));
+    ck_elements(hd_grad(x), 6, 0, 0);
+    ck_elements(hd_prod_dim(rows, 1, true), 0, 40);
+    ck_assert(hd_backward(hd_sum(hd_prod_dim(rows, -1, false))));
+    ck_elements(hd_grad(rows), 0, 0, 0, 8, 20, 10);
+    ck_repr(hd_prod(hd_zeros(HD_FLOAT32, 0, 2)), "tensor(1.)");
+    ck_repr(hd_prod_dim(hd_zeros(HD_INT64, 0, 2), 0, false), "tensor([1, 1])");
+    ck_repr(hd_prod(hd_ones(HD_BOOL, 3)), "tensor(1)");
+    hd_tensor *big = hd_from_data(HD_INT64, ((int64_t[]){INT64_MAX, 3}), 2);
+    ck_assert_int_eq(hd_item_int(hd_prod(big)), INT64_MAX - 2); /* it wraps */
+    ck_elements(hd_prod(hd_to(hd_arange(1, 12, 1), HD_FLOAT64)), 39916800);
+    ck_assert_ptr_nonnull(hd_fill_(hd_prod_dim(hd_ones(HD_FLOAT32, 2, 1), 1, true), 2));
+    ck_no_error();
+    ck_assert_ptr_null(hd_prod_dim(x, 1, false));
+    ck_error(HD_INDEX, "hd_prod_dim: dim 1 of (3,): expected -1 to 0");
+}
+END_TEST
+
 START_TEST(integers_and_bools)
 {
     HD_SCOPE;
@@ -608,6 +652,8 @@ Suite *suite_reduce(void)
         extremes_of_any_layout,
         sums_of_nothing_and_of_zeros,
         integers_and_bools,
+        std_at_its_ends,
+        products_of_zeros_and_of_nothing,
         nan_wins,
         var_warns_of_too_few_elements,
         of_equal_zeros_the_last_counts,

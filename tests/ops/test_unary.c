@@ -593,6 +593,22 @@ START_TEST(loops_of_integers)
 }
 END_TEST
 
+START_TEST(logsigmoid_at_its_ends)
+{
+    HD_SCOPE;
+    hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT64, 0, INFINITY, -INFINITY, NAN, -800, 800), true);
+    hd_tensor *y = hd_logsigmoid(x);
+    ck_elements(y, -log(2), 0, -INFINITY, NAN, -800, 0);
+    ck_assert(hd_backward(hd_sum(y)));
+    ck_elements(hd_grad(x), 0.5, 0, 1, NAN, 1, 0);
+    hd_tensor *turned = hd_logsigmoid(hd_t(hd_zeros(HD_FLOAT32, 2, 3)));
+    ck_assert_int_eq(hd_stride(turned, 1), 1); /* row-major, as in PyTorch */
+    ck_no_error();
+    ck_assert_ptr_null(hd_logsigmoid(hd_ones(HD_INT64, 1)));
+    ck_error(HD_DTYPE, "hd_logsigmoid: int64: expected float32 or float64");
+}
+END_TEST
+
 Suite *suite_unary(void)
 {
     const TTest *const tests[] = {
@@ -606,6 +622,7 @@ Suite *suite_unary(void)
         gradient_of_relu_through_a_transpose,
         errors,
         grad_fn_names,
+        logsigmoid_at_its_ends,
     };
     Suite *s = SUITE_OF("unary", tests);
     suite_add_loop(s, float64_within_some_ulps, DOUBLES);

@@ -227,16 +227,47 @@ START_TEST(tensor_of_an_array)
 }
 END_TEST
 
+/* As the bytes of MNIST's pictures, and labels. */
+START_TEST(tensor_of_shorter_integers)
+{
+    HD_SCOPE;
+    static const uint8_t pixels[2][2][2] = {{{0, 255}, {128, 1}}, {{2, 3}, {4, 5}}};
+    const int labels[] = {5, -1, INT32_MAX}, (*pointer)[3] = &labels;
+    hd_tensor *x = hd_tensor_of(pixels, 2, 4);
+    ck_assert_int_eq(hd_dtype_of(x), HD_INT64);
+    ck_elements(x, 0, 255, 128, 1, 2, 3, 4, 5);
+    ck_elements(hd_tensor_of(pixels[1], 4), 2, 3, 4, 5);
+    ck_elements(hd_tensor_of(labels, 3), 5, -1, INT32_MAX);
+    ck_elements(hd_tensor_of(*pointer + 1, 2), -1, INT32_MAX);
+    ck_elements(hd_tensor_of(((int8_t[]){-128, 127}), 2), -128, 127);
+    ck_elements(hd_tensor_of(((short[]){-32768, 7}), 2), -32768, 7);
+    ck_elements(hd_tensor_of(((uint16_t[]){65535}), 1), 65535);
+    ck_elements(hd_tensor_of(((int32_t[]){INT32_MIN}), 1), INT32_MIN);
+    ck_elements(hd_tensor_of(((uint32_t[]){UINT32_MAX}), 1), UINT32_MAX);
+    long narrow[] = {-3, 4}; /* as HD_C_LONG where long has 32 bits */
+    if (sizeof(long) == 4) {
+        ck_elements(hd_tensor_of(narrow, 2), -3, 4);
+    }
+    ck_repr(hd_tensor_of(labels, 0), "tensor([], dtype=torch.int64)");
+    ck_no_error();
+    ck_assert_ptr_null(hd_tensor_of(labels, 4));
+    ck_error(HD_VALUE, "hd_tensor_of: (4,) of int is 16 bytes: the array has 12");
+    ck_assert_ptr_null(hd_tensor_of(labels, -1));
+    ck_error(HD_SHAPE, "hd_tensor_of: (-1,): expected sizes of 0 or more");
+}
+END_TEST
+
 START_TEST(types_that_are_none)
 {
     HD_SCOPE;
     float f[] = {1, 2};
     int64_t n = 2;
-    ck_assert_ptr_null(hd_tensor_of_checked(f, HD_C_INT, 8, 1, &n));
-    ck_error(HD_DTYPE, "hd_tensor_of: an array of int: expected float, double, int64_t or bool");
+    ck_assert_ptr_null(hd_tensor_of_checked(f, HD_C_CHAR, 8, 1, &n));
+    ck_error(HD_DTYPE, "hd_tensor_of: an array of char: expected float, double, bool or integers "
+                       "that int64_t holds");
     ck_assert_ptr_null(hd_tensor_of_checked(f, HD_C_OTHER, 8, 1, &n));
-    ck_error(HD_DTYPE,
-             "hd_tensor_of: an array of another type: expected float, double, int64_t or bool");
+    ck_error(HD_DTYPE, "hd_tensor_of: an array of another type: expected float, double, bool or "
+                       "integers that int64_t holds");
     ck_assert_ptr_null(hd_tensor_of_checked(f, (hd_c_type)17, 8, 1, &n));
     ck_error(HD_VALUE, "hd_tensor_of: hd_c_type 17: expected 0 to 16");
     ck_assert_ptr_null(hd_from_data_checked(HD_FLOAT32, f, (hd_c_type)17, 8, 1, &n));
@@ -283,10 +314,9 @@ END_TEST
 Suite *suite_from_c(void)
 {
     const TTest *const tests[] = {
-        another_type_is_refused, dims_and_const_do_not_hide_a_type,
-        a_fitting_type_is_taken, flexible_array_members,
-        unknown_types_are_taken, an_array_that_is_too_short,
-        tensor_of_an_array,      types_that_are_none,
+        another_type_is_refused, dims_and_const_do_not_hide_a_type, a_fitting_type_is_taken,
+        flexible_array_members,  unknown_types_are_taken,           an_array_that_is_too_short,
+        tensor_of_an_array,      tensor_of_shorter_integers,        types_that_are_none,
         bfloat16_from_its_bits,  items_are_evaluated_once,
     };
     return SUITE_OF("from_c", tests);

@@ -318,8 +318,8 @@ START_TEST(shared_weights)
     hd_dict *names = hd_dict_new();
     int64_t ids[] = {1, 2, 3};
     hd_tensor *emb = named(names, "emb.weight", 5, 4), *w = named(names, "rnn.weight", 4, 4);
-    hd_tensor *x = hd_embedding(hd_from_data(HD_INT64, ids, 3), emb, -1);  /* (3, 4) */
-    x = hd_tanh(hd_linear(hd_tanh(hd_linear(x, w, HD_NONE)), w, HD_NONE)); /* (3, 4) */
+    hd_tensor *x = hd_embedding(hd_from_data(HD_INT64, ids, 3), emb, HD_NO_PADDING); /* (3, 4) */
+    x = hd_tanh(hd_linear(hd_tanh(hd_linear(x, w, HD_NONE)), w, HD_NONE));           /* (3, 4) */
     char *dot = body_of(hd_linear(x, emb, HD_NONE), names, NULL);
     ck_has(dot, "\n    n0 [label=\"Linear (3, 5)\", tooltip=\"MmBackward0\"");
     ck_has(dot, "    n4 [label=\"Tanh (3, 4)\", tooltip=\"TanhBackward0\"" CALL);
@@ -451,9 +451,10 @@ START_TEST(sums_of_blocks)
     }
     hd_free(dot);
     hd_tensor *ids = hd_zeros(HD_INT64, 3), *e = named(names, "e.t.weight", 5, 4);
-    x = hd_embedding(ids, e, -1);
-    dot = body_of(hd_neg(hd_add(x, hd_embedding(ids, named(names, "e.p.weight", 5, 4), -1))), names,
-                  NULL);
+    x = hd_embedding(ids, e, HD_NO_PADDING);
+    dot = body_of(
+        hd_neg(hd_add(x, hd_embedding(ids, named(names, "e.p.weight", 5, 4), HD_NO_PADDING))),
+        names, NULL);
     ck_frame(dot, "Add", "e");
     ck_frame(dot, "Neg", "");
     hd_free(dot);

@@ -154,7 +154,7 @@ static void run_rows(hd_tensor *x, hd_tensor *p)
     MADE("hd_linear", hd_linear(hd_unsqueeze(p, 0), p, v));
     MADE("hd_index_select", hd_index_select(p, 0, i));
     MADE("hd_gather", hd_gather(p, 0, hd_unsqueeze(i, 0)));
-    MADE("hd_embedding", hd_embedding(i, p, -1));
+    MADE("hd_embedding", hd_embedding(i, p, HD_NO_PADDING));
     MADE("hd_topk", hd_topk(p, 1, 0, true, &indices));
     MADE("hd_one_hot", hd_one_hot(i, 3));
     MADE("hd_bernoulli", hd_bernoulli(p));

@@ -71,7 +71,7 @@ class Functions:
 
 # ---- C as Python
 
-WORDS = {"true": "True", "false": "False", "NULL": "None", "HD_NONE": "None", "HD_END": str(2**63 - 1),
+WORDS = {"true": "True", "false": "False", "NULL": "None", "HD_NONE": "None", "HD_END": str(2**63 - 1), "HD_NO_PADDING": str(-2**63),
          "HD_FLOAT32": "torch.float32", "HD_FLOAT64": "torch.float64", "HD_INT64": "torch.int64",
          "HD_BOOL": "torch.bool", "HD_MEAN": "0", "HD_SUM": "1", "HD_REDUCE_NONE": "2"}
 READERS = {"hd_size": "{0}.shape[{1}]", "hd_numel": "{0}.numel()", "hd_dtype_of": "{0}.dtype",

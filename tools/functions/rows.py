@@ -80,6 +80,9 @@ row("hd_equal", "torch.equal({0}, {1})", "binary",
     survey("xe fdib c F", "hd_scalar_tensor(HD_FLOAT32, (int)hd_equal(x, y))"))
 row("hd_allclose", "torch.allclose({0}, {1}, {2}, {3}, {4})", "binary 1e-5|0.1 1e-8|0.5 flag",
     survey("xe fd c F", "hd_scalar_tensor(HD_FLOAT32, (int)hd_allclose(x, y, 1e-5, 1e-8, false))"))
+row("hd_isnan", "torch.isnan({0})", "x", survey("x fdib cts F"), fuzz(184), cases=[()])
+row("hd_isinf", "torch.isinf({0})", "x", survey("x fdib cts F"), fuzz(185), cases=[()])
+row("hd_isfinite", "torch.isfinite({0})", "x", survey("x fdib cts F"), fuzz(186), cases=[()])
 
 
 section("unary", golden=CLOSE)  # functions of one tensor, element by element
@@ -112,6 +115,8 @@ row("hd_gelu_tanh", "F.gelu({0}, approximate='tanh')", "float", grad("mn", -3, 3
 row("hd_silu", "F.silu({0})", "float", grad("mn", -4, 4), survey("x fd cts B"), fuzz(29),
     # 0 where e^-x is more than a float32 can hold, as in PyTorch; infinities give NaN and infinity
     loop("x / (1 + (isinf((float)exp(-x)) ? INFINITY : exp(-x)))", 3), **EACH)
+row("hd_logsigmoid", "F.logsigmoid({0})", "float", grad("mn | ()", -4, 4), survey("x fd cts B"), fuzz(187),
+    cases=[()], node="LogSigmoidBackward0", **EACH)
 row("hd_elu", "F.elu({0}, {1})", "float 1.0|0.5|2.0|0.0", grad("mn", -3, 3, "hd_elu(x, 0.75)"),
     survey("x fd cts B", "hd_elu(x, 1)"), fuzz(179, "hd_elu(x, d)"),
     loop("x < 0 ? 0.75 * expm1(x) : x", 3, params=(0.75,)),
@@ -240,6 +245,22 @@ row("hd_roll", "torch.roll({0}, {1}, {2})", "x -9..9 dim", grad("mn", -2, 2, "hd
     cases=[{"shift": 1, "dim": 0}, {"shift": -5, "dim": -1}, {"shift": 0, "dim": 1}, {"shift": 7, "dim": 2},
            {"shapes": [(3, 0)], "shift": 1, "dim": 1}, {"shapes": [()], "shift": 1, "dim": 0},
            {"shift": 1, "dim": 3}])
+row("hd_repeat_n", "{0}.repeat({1})", "repeats", grad("mn", -2, 2, "hd_repeat(x, 2, 3)"),
+    grad("mn | n | ()", -2, 2, "hd_repeat(x, 2, 1, 3)", note="leading dims"),
+    grad("mn", -2, 2, "hd_repeat(x, 0, 2)", note="not at all"),
+    survey("x fdib ct B", "hd_repeat(x, 2, 1)", name="repeat_dim_0"),
+    survey("x fd c B", "hd_repeat(x, 1, 2)", name="repeat_dim_1"), fuzz(188, "hd_repeat_n(x, n, sizes)"),
+    node="RepeatBackward0",
+    cases=[{"sizes": [2, 1, 3]}, {"sizes": [1, 2, 1, 1]}, {"sizes": [1, 1, 1]}, {"sizes": [0, 1, 2]}, {"sizes": [2, 1]},
+           {"shapes": [()], "sizes": [3]}, {"shapes": [(2, 0)], "sizes": [2, 2]}, {"sizes": [1, -1, 1]}])
+row("hd_repeat_interleave", "{0}.repeat_interleave({1}, {2})", "x 0..3 dim",
+    grad("mn | n", -2, 2, "hd_repeat_interleave(x, 3, 0)"),
+    grad("bmn", -2, 2, "hd_repeat_interleave(x, 2, -2)", note="middle"),
+    survey("x fdib ct B", "hd_repeat_interleave(x, 2, 0)", name="repeat_interleave_dim_0"),
+    survey("x fd c B", "hd_repeat_interleave(x, 2, 1)", name="repeat_interleave_dim_1"),
+    fuzz(189, "hd_repeat_interleave(x, k, i)"), node="ViewBackward0",
+    cases=[{"repeats": 2, "dim": 0}, {"repeats": 3, "dim": -1}, {"repeats": 1, "dim": 1},
+           {"repeats": 0, "dim": 1}, {"repeats": -1, "dim": 1}, {"repeats": 1, "dim": 3}])
 row("hd_split", "{0}.split({1}, {2})", "x parts dim",
     grad("5n | 5 | 4n", -2, 2, "weighed(hd_split(x, 2, 0))"),
     grad("m7", -2, 2, "weighed(hd_split(x, 3, -1))", note="the last dim"),
@@ -323,11 +344,11 @@ row("hd_gather", "{0}.gather({1}, {2})", "gather",
     grad("() | 4", -1, 1, "hd_gather(x, 0, hd_scalar_tensor(HD_INT64, 0))", note="0-d"),
     survey("xR fdi cts B", "hd_gather(x, 0, y)", name="gather_dim_0"),
     survey("xC fdi cts B", "hd_gather(x, 1, y)", name="gather_dim_1"), fuzz(81, "hd_gather(x, i, y)"))
-row("hd_embedding", "F.embedding({0}, {1}, padding_idx=None if {2} == -1 else {2})", "embedding",
-    grad("nd", -1, 1, "hd_embedding(hd_unsqueeze(ends(x, 0), 0), x, -1)"),
+row("hd_embedding", "F.embedding({0}, {1}, padding_idx=None if {2} == -2**63 else {2})", "embedding",
+    grad("nd", -1, 1, "hd_embedding(hd_unsqueeze(ends(x, 0), 0), x, HD_NO_PADDING)"),
     grad("nd", -1, 1, "hd_slice(hd_embedding(ends(x, 0), x, 0), 0, 1, 2)", note="padding_idx",
-         flags="NO_ONE | NO_ZERO"), survey("xr fd c B", "hd_embedding(y, x, -1)"),
-    fuzz(82, "hd_embedding(x, y, j)"))
+         flags="NO_ONE | NO_ZERO"), survey("xr fd c B", "hd_embedding(y, x, HD_NO_PADDING)"),
+    fuzz(82, "hd_embedding(x, y, on ? HD_NO_PADDING : j)"))
 row("hd_topk", "{0}.topk({1}, {2}, {3})", "topk",
     grad("mn | n | bmn", -1, 1, "topk_along(x, 0, true)", note="dim 0", flags="DISTINCT"),
     grad("mn | n | bmn", -1, 1, "topk_along(x, -1, false)", note="smallest", flags="DISTINCT"),
@@ -337,6 +358,33 @@ row("hd_topk", "{0}.topk({1}, {2}, {3})", "topk",
     survey("x f c B", "hd_topk(x, 10, 0, true, &other)", name="topk_10_dim_0"),
     fuzz(83, "hd_topk(x, k, i, on, NULL)"),
     fuzz(84, "other_of(hd_topk(x, k, i, on, other()))", name="topk_indices"))
+row("hd_sort", "torch.sort({0}, dim={1}, descending={2}, stable=True)", "x dim flag",
+    grad("mn | n | bmn", -1, 1, "hd_sort(x, 0, false, NULL)", note="dim 0", flags="DISTINCT"),
+    grad("mn | n | bmn", -1, 1, "hd_sort(x, -1, true, NULL)", note="descending", flags="DISTINCT"),
+    grad("()", -1, 1, "hd_sort(x, 0, true, NULL)", note="0-d"),
+    survey("x fdi cs B", "hd_sort(x, 1, true, &other)", name="sort_dim_1"),
+    survey("x f c B", "hd_sort(x, 0, false, &other)", name="sort_dim_0"),
+    fuzz(190, "hd_sort(x, i, on, NULL)"),
+    fuzz(191, "other_of(hd_sort(x, i, on, other()))", name="sort_indices"), golden=None)
+row("hd_argsort", "torch.argsort({0}, dim={1}, descending={2}, stable=True)", "x dim flag",
+    survey("x fdib c F", "hd_argsort(x, 1, false)"), fuzz(192), constant=True, golden=None)
+row("hd_index_add", "{0}.index_add({1}, {2}, {3})", "index_add",
+    grad("mn | n", -1, 1, "added_to(x, 0)", note="dim 0"),
+    grad("bmn", -1, 1, "added_to(x, -1)", note="last dim"),
+    survey("xry fd c B", "hd_index_add(x, 0, y, z)", name="index_add_dim_0"),
+    survey("xcy fd c B", "hd_index_add(x, 1, y, z)", name="index_add_dim_1"),
+    fuzz(193, "hd_index_add(x, i, y, z)"), golden=None)
+row("hd_scatter", "{0}.scatter({1}, {2}, {3})", "scatter",
+    grad("mn mn", -1, 1, "scattered(x, 0, y)", note="dim 0"),
+    grad("mn mn", -1, 1, "scattered(x, 1, y)", note="dim 1"),
+    grad("() | 4", -1, 1, "hd_scatter(x, 0, hd_zeros(HD_INT64, 1), hd_view(hd_sum(x), 1))", note="0-d",
+         flags="NO_ZERO"),
+    survey("xRy fdi c B", "hd_scatter(x, 0, y, z)", name="scatter_dim_0"),
+    survey("xCy fdi c B", "hd_scatter(x, 1, y, z)", name="scatter_dim_1"),
+    fuzz(194, "hd_scatter(x, i, y, z)"), golden=None)
+row("hd_bincount", "torch.bincount({0}, minlength={1})", "counted",
+    survey("xT f c F", "hd_bincount(y, 0)"), fuzz(195, "hd_bincount(x, k)"), constant=True, golden=None)
+row("hd_nonzero", "torch.nonzero({0})", "x", survey("x fdib ct F"), fuzz(196), constant=True, golden=None)
 row("hd_one_hot", "F.one_hot({0}, {1})", "one_hot", survey("xT f c F", "hd_one_hot(y, hd_size(x, 1))"),
     fuzz(85, "hd_one_hot(x, k)"),
     constant=True)
@@ -386,6 +434,38 @@ row("hd_var_dims_n", "{0}.var({3}, correction={1}, keepdim={2})", "float 0|1 fla
     survey("x fd c B", "hd_var_dims(x, 1, false, 0, 1)"),
     fuzz(99, "hd_var_dims_n(x, (int)k, on, n, sizes)"), tolerance=1e-05,
     gradient_zeros=False)
+row("hd_std", "{0}.std(correction={1})", "float 0|1", grad("bn", -2, 2, "hd_std(x, 1)", flags="NO_ONE"),
+    grad("bn", -2, 2, "hd_std(x, 0)", note="biased", flags="NO_ONE"), survey("x fd cts B", "hd_std(x, 1)"),
+    fuzz(197, "hd_std(x, on)"), tolerance=1e-05, gradient_zeros=False, node="StdBackward0",
+    cases=[{"correction": 1}, {"correction": 0}, {"shapes": [()], "correction": 0},
+           {"shapes": [(0,)], "correction": 1}])
+row("hd_std_dim", "{0}.std({1}, correction={2}, keepdim={3})", "float dim 0|1 flag",
+    grad("bnd", -2, 2, "hd_std_dim(x, 0, 0, false)", note="first, biased", flags="NO_ONE"),
+    grad("bn", -2, 2, "hd_std_dim(x, -1, 1, true)", note="last", flags="NO_ONE"),
+    survey("x fd cts B", "hd_std_dim(x, 0, 1, false)", name="std_dim_0"),
+    survey("x fd cts B", "hd_std_dim(x, 1, 1, false)", name="std_dim_1"),
+    fuzz(198, "hd_std_dim(x, i, (int)k, on)"), tolerance=1e-05, gradient_zeros=False, node="StdBackward0",
+    cases=[{"dim": 0, "correction": 1, "keepdim": 0}, {"dim": -1, "correction": 0, "keepdim": 1},
+           {"shapes": [(2, 1)], "dim": 1, "correction": 1, "keepdim": 0}])
+row("hd_std_dims_n", "{0}.std({3}, correction={1}, keepdim={2})", "float 0|1 flag dims",
+    grad("bnd", -2, 2, "hd_std_dims(x, 0, false, 0, -1)", note="outer, biased", flags="NO_ONE"),
+    grad("bnd", -2, 2, "hd_std_dims(x, 1, true, 1, 2)", note="inner", flags="NO_ONE"),
+    survey("x fd c B", "hd_std_dims(x, 1, false, 0, 1)"),
+    fuzz(199, "hd_std_dims_n(x, (int)k, on, n, sizes)"), tolerance=1e-05,
+    gradient_zeros=False, node="StdBackward0",
+    cases=[{"correction": 1, "keepdim": 0, "dims": [0, 2]}, {"correction": 0, "keepdim": 1, "dims": [1]}])
+row("hd_prod", "{0}.prod()", "x", grad("bn | ()", 0.5, 2), grad("7", -2, 2, note="odd"),
+    survey("p fdib cts B"), fuzz(200), tolerance=1e-05, scale="no_scale", gradient=1e-4, gradient_zeros=False, node="ProdBackward0",
+    cases=[{"shapes": [(2, 3)]}, {"shapes": [(5,)]}, {"shapes": [()]}, {"shapes": [(0, 2)]}])
+row("hd_prod_dim", "{0}.prod({1}, {2})", "x dim flag",
+    grad("bnd", 0.5, 2, "hd_prod_dim(x, 0, false)", note="first"),
+    grad("b7", -2, 2, "hd_prod_dim(x, -1, true)", note="last, keepdim"),
+    grad("()", -2, 2, "hd_prod_dim(x, -1, true)", note="0-d"),
+    survey("p fdib ct B", "hd_prod_dim(x, 0, false)", name="prod_dim_0"),
+    survey("p fd c B", "hd_prod_dim(x, 1, false)", name="prod_dim_1"), fuzz(201), tolerance=1e-05, scale="no_scale", gradient=1e-4,
+    gradient_zeros=False, node="ProdBackward1",
+    cases=[{"dim": 0, "keepdim": 0}, {"dim": 1, "keepdim": 1}, {"shapes": [(2, 0, 3)], "dim": 1, "keepdim": 0},
+           {"shapes": [()], "dim": 0, "keepdim": 1}, {"dim": 3, "keepdim": 0}])
 row("hd_max", "{0}.max()", "x", grad("bn", -2, 2, flags="NO_ZERO | DISTINCT"), survey("x fdib cts B"),
     fuzz(102))
 row("hd_max_dim", "{0}.max({1}, {2})", "x dim flag",
@@ -471,6 +551,9 @@ section("matmul", golden=CLOSE, tolerance=SUMS)  # products
 
 row("hd_dot", "torch.dot({0}, {1})", "dot", grad("k k", -1, 1),
     survey("xy fdi c B", "hd_dot(hd_view(x, -1), hd_view(y, -1))"), fuzz(118), scale="product_scale")
+row("hd_outer", "torch.outer({0}, {1})", "vectors", grad("m n", -2, 2), survey("ww fdib c B"), fuzz(202),
+    golden=EXACT, node="MulBackward0",
+    cases=[{"shapes": [(2,), (3,)]}, {"shapes": [(0,), (3,)]}, {"shapes": [(2, 1), (3,)]}, {"shapes": [(2,), ()]}])
 row("hd_matmul", "{0} @ {1}", "matmul", grad("n n", -1, 1, note="1-d 1-d"),
     grad("mk k", -1, 1, note="2-d 1-d"), grad("k kn", -1, 1, note="1-d 2-d"),
     grad("mk kn | 1k kn | mk k1 | m1 1n", -1, 1, note="2-d 2-d"),
@@ -559,6 +642,55 @@ row("hd_mse_loss_with", "F.mse_loss({0}, {1}, reduction=('mean', 'sum', 'none')[
     grad("bn bn | b1 1n", -2, 2, "hd_mse_loss_with(x, y, HD_REDUCE_NONE)", note="none"),
     survey("xy fd c B", "hd_mse_loss_with(x, y, HD_REDUCE_NONE)", name="mse_loss_none"),
     fuzz(126, "hd_mse_loss_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale")
+row("hd_l1_loss", "F.l1_loss({0}, {1})", "losses", grad("bn bn | bn n | n bn", -2, 2, flags="DISTINCT"),
+    survey("xy fd cts B"), fuzz(203), golden=CLOSE, tolerance=SUMS, node="MeanBackward0", gradient_zeros=False,
+    cases=[{"shapes": [(2, 3), (2, 3)]}, {"shapes": [(2, 3), (3,)]}, {"shapes": [(2, 3), (2,)]},
+           {"shapes": [(0, 3), (0, 3)]}])
+row("hd_l1_loss_with", "F.l1_loss({0}, {1}, reduction=('mean', 'sum', 'none')[{2}])", "losses 0|1|2",
+    grad("bn bn | bn ()", -2, 2, "hd_l1_loss_with(x, y, HD_SUM)", note="sum", flags="DISTINCT"),
+    grad("bn bn | b1 1n", -2, 2, "hd_l1_loss_with(x, y, HD_REDUCE_NONE)", note="none", flags="DISTINCT"),
+    survey("xy fd c B", "hd_l1_loss_with(x, y, HD_REDUCE_NONE)", name="l1_loss_none"),
+    fuzz(204, "hd_l1_loss_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale",
+    gradient_zeros=False)
+row("hd_smooth_l1_loss", "F.smooth_l1_loss({0}, {1})", "losses", grad("bn bn | bn n | n bn", -2, 2),
+    survey("xy fd cts B"), fuzz(205), golden=CLOSE, tolerance=SUMS, node="SmoothL1LossBackward0",
+    gradient_zeros=False, cases=[{"shapes": [(2, 3), (3,)]}, {"shapes": [(4, 3), (4, 3)]}])
+row("hd_smooth_l1_loss_with", "F.smooth_l1_loss({0}, {1}, beta={2}, reduction=('mean', 'sum', 'none')[{3}])",
+    "losses 1.0|0.5|2.0|0.0|-1.0 0|1|2",
+    grad("bn bn | bn ()", -2, 2, "hd_smooth_l1_loss_with(x, y, 0.5, HD_SUM)", note="sum"),
+    grad("bn bn | b1 1n", -2, 2, "hd_smooth_l1_loss_with(x, y, 2, HD_REDUCE_NONE)", note="none"),
+    survey("xy fd c B", "hd_smooth_l1_loss_with(x, y, 1, HD_REDUCE_NONE)", name="smooth_l1_loss_none"),
+    fuzz(206, "hd_smooth_l1_loss_with(x, y, d, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale",
+    gradient_zeros=False)
+row("hd_kl_div", "F.kl_div({0}, {1})", "divergence", grad("bn bn | bn n | n bn", 0.25, 2),
+    survey("xp fd cts B"), fuzz(207), golden=CLOSE, tolerance=SUMS, node="MeanBackward0", gradient_zeros=False,
+    cases=[{"shapes": [(2, 2), (2, 2)]}, {"shapes": [(2, 3), (2,)]}])
+row("hd_kl_div_with", "F.kl_div({0}, {1}, log_target={2}, reduction=('mean', 'sum', 'none')[{3}])", "divergence flag 0|1|2",
+    grad("bn bn | bn ()", 0.25, 2, "hd_kl_div_with(x, y, false, HD_SUM)", note="sum"),
+    grad("bn bn | b1 1n", -2, 2, "hd_kl_div_with(x, y, true, HD_REDUCE_NONE)", note="log_target, none"),
+    survey("xy fd c B", "hd_kl_div_with(x, y, true, HD_SUM)", name="kl_div_log"),
+    fuzz(208, "hd_kl_div_with(x, y, on, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale",
+    gradient_zeros=False)
+row("hd_binary_cross_entropy", "F.binary_cross_entropy({0}, {1})", "probabilities", grad("bn bn | ()  ()", 0.2, 0.8),
+    survey("PP fd cts B", "hd_binary_cross_entropy(x, y)"), fuzz(209), tolerance=SUMS, gradient_zeros=False)
+row("hd_binary_cross_entropy_with", "F.binary_cross_entropy({0}, {1}, reduction=('mean', 'sum', 'none')[{2}])", "probabilities 0|1|2",
+    grad("bn bn", 0.2, 0.8, "hd_binary_cross_entropy_with(x, y, HD_SUM)", note="sum"),
+    grad("bn bn", 0.2, 0.8, "hd_binary_cross_entropy_with(x, y, HD_REDUCE_NONE)", note="none"),
+    survey("PP fd c B", "hd_binary_cross_entropy_with(x, y, HD_REDUCE_NONE)", name="binary_cross_entropy_none"),
+    fuzz(210, "hd_binary_cross_entropy_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale",
+    gradient_zeros=False)
+row("hd_binary_cross_entropy_with_logits", "F.binary_cross_entropy_with_logits({0}, {1})", "same_losses",
+    grad("bn bn | () ()", -2, 2), survey("xy fd cts B"), fuzz(211), golden=CLOSE, tolerance=SUMS,
+    gradient_zeros=False, node="BinaryCrossEntropyWithLogitsBackward0",
+    cases=[{"shapes": [(2, 3), (2, 3)]}, {"shapes": [(2, 3), (3,)]}, {"shapes": [(0,), (0,)]}])
+row("hd_binary_cross_entropy_with_logits_with",
+    "F.binary_cross_entropy_with_logits({0}, {1}, reduction=('mean', 'sum', 'none')[{2}])", "same_losses 0|1|2",
+    grad("bn bn", -2, 2, "hd_binary_cross_entropy_with_logits_with(x, y, HD_SUM)", note="sum"),
+    grad("bn bn", -2, 2, "hd_binary_cross_entropy_with_logits_with(x, y, HD_REDUCE_NONE)", note="none"),
+    survey("xy fd c B", "hd_binary_cross_entropy_with_logits_with(x, y, HD_REDUCE_NONE)",
+           name="binary_cross_entropy_with_logits_none"),
+    fuzz(212, "hd_binary_cross_entropy_with_logits_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS,
+    scale="sum_scale", gradient_zeros=False)
 row("hd_cross_entropy", "F.cross_entropy({0}, {1})", "entropy",
     grad("b5", -3, 3, "hd_cross_entropy(x, targets(x))"),
     grad("5", -3, 3, "hd_cross_entropy(x, targets(x))", note="one row"), survey("xT fd cts B"),
@@ -571,6 +703,16 @@ row("hd_cross_entropy_with",
     grad("n9", -3, 3, "entropy(x, HD_REDUCE_NONE)", note="none"),
     grad("b5n", -3, 3, "entropy(x, HD_REDUCE_NONE)", note="none, 1 more dim"),
     fuzz(128, "cross_entropy(a)"), tolerance=1e-05)
+row("hd_nll_loss", "F.nll_loss({0}, {1})", "entropy", grad("b5", -3, 3, "hd_nll_loss(x, targets(x))"),
+    grad("5", -3, 3, "hd_nll_loss(x, targets(x))", note="one row"), survey("xT fd cts B"), fuzz(213),
+    tolerance=1e-05)
+row("hd_nll_loss_with",
+    "F.nll_loss({0}, {1}, ignore_index={2[ignore_index]}, reduction=('mean', 'sum', 'none')[{2[reduction]}])",
+    "entropy_with", grad("b5n", -3, 3, "likelihood(x, HD_MEAN)", note="mean, 1 more dim"),
+    grad("b5nd", -3, 3, "likelihood(x, HD_SUM)", note="sum, 2 more dims"),
+    grad("n9", -3, 3, "likelihood(x, HD_REDUCE_NONE)", note="none"),
+    grad("b5n", -3, 3, "likelihood(x, HD_REDUCE_NONE)", note="none, 1 more dim"),
+    fuzz(214, "likelihood(a)"), tolerance=1e-05)
 
 
 section("attention")  # attention

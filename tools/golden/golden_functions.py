@@ -56,7 +56,7 @@ def argument(parameter, ins, s, args):
     if kind == "dtype":
         return DTYPES[args["dtype"]]
     name = "sizes" if kind == "ints" and name not in args else name
-    value = args[name] if name in args else s.pop(0) if s else -1 if name == "padding_idx" else 0
+    value = args[name] if name in args else s.pop(0) if s else -2**63 if name == "padding_idx" else 0
     if parameter.c_type == "bool":
         return bool(value)
     if name == "index" and kind == "ints":

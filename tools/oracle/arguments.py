@@ -8,7 +8,7 @@ import sys
 import torch
 
 from machine import Row
-from values import DTYPES, END, FLOATS
+from values import ALL, DTYPES, END, FLOATS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from functions import table  # noqa: E402
@@ -140,6 +140,12 @@ def in_sizes(g):
     return [x, sizes or [0], d]
 
 
+def repeats(g):
+    x = g.tensor()
+    n = len(g.torch(x).shape) + g.pick((0, 0, 1, 2)) - (1 if g.wrong() else 0)
+    return [x, [g.pick((1, 1, 2, 3, 0)) if not g.wrong() else -1 for _ in range(max(0, n))]]
+
+
 # ---- copies
 
 def diagonal(g):
@@ -204,6 +210,12 @@ def dot(g):
     return [a, g.tensor((g.torch(a).dtype,), [n + (1 if g.wrong() else 0)])]
 
 
+def vectors(g):
+    a = g.tensor(low=1, high=1)
+    dtype = DTYPES if g.chance(0.2) else (g.torch(a).dtype,)
+    return [a, g.tensor(dtype, [g.r.randrange(0, 9)] if not g.wrong() else [2, 1])]
+
+
 def size(g):
     return g.pick((1, 2, 3, 4, 5, 7, 8, 9, 16, 17)) if not g.chance(0.03) else 0
 
@@ -254,11 +266,47 @@ def gather(g):
     return [x, d, g.indices(index, n)]
 
 
+def index_add(g):
+    x = g.tensor()
+    d = g.dim(x)
+    shape, n = list(g.torch(x).shape), g.size(x, d, 1)
+    index = g.indices([g.r.randrange(0, 6) if shape else 1] if n else [0], n)
+    if -len(shape) <= d < len(shape):
+        shape[d] = g.torch(index).numel()
+    if g.wrong():
+        shape.append(1)
+    return [x, d, index, g.tensor((g.torch(x).dtype,) if not g.wrong() else DTYPES, shape)]
+
+
+def scatter(g):
+    """Indices of a line differ, because PyTorch does not say which of equal ones counts."""
+    x = g.tensor()
+    d = g.dim(x)
+    shape = list(g.torch(x).shape)
+    random = torch.Generator().manual_seed(g.r.randrange(2**31))
+    index = torch.zeros([], dtype=torch.int64)
+    if shape and -len(shape) <= d < len(shape):
+        index = torch.rand(shape, generator=random).argsort(d)
+        for k, s in enumerate(shape):
+            index = index.narrow(k, 0, g.r.randrange(0 if g.chance(0.1) else min(1, s), s + 1))
+    given = index.flatten().tolist()
+    if given and g.wrong():
+        given[0] = g.pick((-1, 99))
+    dtype = (g.torch(x).dtype,) if not g.wrong() else DTYPES
+    source = [n + (1 if g.wrong() else 0) for n in index.shape]
+    return [x, d, g.add("leaf", torch.int64, list(index.shape), given), g.tensor(dtype, source)]
+
+
+def counted(g):
+    n = g.pick((1, 3, 17))
+    return [g.indices([g.r.randrange(0, 9)] if not g.wrong() else [2, 2], n), g.pick((0, 0, n, 20)) if not g.wrong() else -1]
+
+
 def embedding(g):
     n, width = g.pick((1, 2, 5, 9)), g.pick((1, 3, 4, 8, 9))
     w = g.tensor(FLOATS, [n, width])
     index = g.indices(g.pick(([], [3], [2, 3], [0], [1, 2, 2])), n)
-    return [index, w, g.pick((-1, -1, 0, n - 1)) if not g.wrong() else n]
+    return [index, w, g.pick((ALL, ALL, 0, n - 1, -1, -n)) if not g.wrong() else g.pick((n, -n - 1))]
 
 
 def topk(g):
@@ -342,6 +390,22 @@ def losses(g):
     x = g.tensor(FLOATS)
     return [x, g.tensor((g.torch(x).dtype,) if not g.wrong() else DTYPES,
                         list(g.torch(x).shape) if g.chance(0.8) else g.broadcast(x))]
+
+
+def same_losses(g, kind=None):
+    x = g.tensor(FLOATS, kind=kind)
+    shape = list(g.torch(x).shape)
+    return [x, g.tensor((g.torch(x).dtype,), shape if not g.wrong() else shape + [2], kind)]
+
+
+def probabilities(g):
+    return same_losses(g, "unit")
+
+
+def divergence(g):
+    x = g.tensor(any_float(g))
+    return [x, g.tensor((g.torch(x).dtype,) if not g.wrong() else (torch.int64,),
+                        list(g.torch(x).shape) if g.chance(0.8) else g.broadcast(x), "unit")]
 
 
 def entropy(g):

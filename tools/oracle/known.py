@@ -28,12 +28,17 @@ known("fill_, zero_ and masked_fill_ of an expanded tensor, and copy_ of itself"
       kind="error", says="is expanded",
       where=lambda e: e.what in ("hd_fill_", "hd_zero_", "hd_masked_fill_") or
           e.what in ("hd_copy_", "hd_setitem_n") and same_storage(*e.theirs[:2]))
+known("repeat of a dim of size 0 by a negative number", [leaf(X, [0], []), (Y, "hd_repeat_n", [X, [-1]])],
+      what="hd_repeat_n", kind="error", where=lambda e: e.theirs[0].numel() == 0)
+known("index_add to an empty tensor by an index that is out of range",
+      [leaf(X, [0, 1], []), leaf(Y, [1], [1], I64), leaf(Z, [0, 1], []), (W, "hd_index_add", [X, 1, Y, Z])],
+      what="hd_index_add", kind="error", where=lambda e: e.theirs[0].numel() == 0)
 known("tensors of more than 8 dims", [leaf(X, [1]), (Y, "hd_view_n", [X, [1] * 9])],
       kind="error", says="expected 0 to 8")
 known("expand to a negative size other than -1, or to -1 in a new dim",
       [leaf(X, [1, 1]), (Y, "hd_expand_n", [X, [0, -2, -1]])],
       what="hd_expand_n", kind="error", where=lambda e: min(e.args[1]) < 0 and 0 in e.args[1])
-known("normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
+known("randn, normal_, uniform_, bernoulli, softmax and log_softmax of an empty tensor of bool or int64",
       [leaf(X, [0], [], BOOL), (Y, "hd_normal_", [X, 0.0, 1.0])],
       what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
 known("a product over nothing of two dtypes",
@@ -220,9 +225,18 @@ known("hd_version_of a new tensor",
 
 known("logsumexp over no dims", [leaf(X, [2, 2]), (Y, "hd_logsumexp_dims_n", [X, False, []])],
       what="hd_logsumexp_dims_n", kind="no error", where=lambda e: e.args[2] == [])
-known("var over no dims (dim=[]): the gradient",
+known("var and std over no dims (dim=[]): the gradient",
       [leaf(X, [2], [1.0, 2.0]), grad(X), (Y, "hd_var_dims_n", [X, 1, False, []]), backward(Y)],
-      kind="gradient value", where=lambda e: e.machine.last[0] == "hd_var_dims_n" and e.machine.last[1][3] == [])
+      kind="gradient value", where=lambda e: e.machine.last[0] in ("hd_var_dims_n", "hd_std_dims_n") and
+          e.machine.last[1][3] == [])
+known("backward of scatter whose source is larger than the index",
+      [leaf(X, [2]), leaf(Y, [1], [1], I64), leaf(Z, [2]), grad(Z), (W, "hd_scatter", [X, 0, Y, Z]),
+       backward(W, X)],
+      kind="no error", says="Function ScatterBackward0 returned an invalid gradient")
+known("backward of nll_loss of a permuted x with 4 or more dims",
+      [leaf(X, [2, 2, 2, 2]), grad(X), (Y, "hd_permute_n", [X, [3, 1, 0, 2]]), leaf(Z, [2, 2, 2], [1] * 8, I64),
+       (W, "hd_nll_loss", [Y, Z]), backward(W)],
+      kind="no error", says="grad_input must be contiguous")
 
 
 def cross_entropy_of_one_row_and_a_target_of_one(e):
@@ -238,9 +252,35 @@ known("cross_entropy of x (1,) and a target (1,)",
       kind="no error", says="class probabilities", where=lambda e: e.theirs[0].shape == e.theirs[1].shape)
 known("the order of equal values in topk", [leaf(X, [40]), (Y, "hd_topk", [X, 5, 0, True])],
       what="hd_topk", kind="value")
+
+
+def a_product_without_bounds(e):
+    """Of infinities or NaN, or of numbers whose parts overflow"""
+    name, args = e.machine.last
+    x = e.env[args[0]][1].detach()
+    return name in ("hd_prod", "hd_prod_dim") and e.kind in ("value", "gradient value") and \
+        not x[x != 0].abs().clamp(min=1).prod().isfinite()
+
+
+known("the product of many numbers whose parts overflow, as prod of 1e30, 1e30, 0.",
+      [leaf(X, [3], [1e30, 1e30, 0.0]), (Y, "hd_prod", [X])], kind="value", where=a_product_without_bounds)
+known("the gradient of prod beside NaN, infinities or an overflow",
+      [leaf(X, [2], [2.0, float("nan")]), grad(X), (Y, "hd_prod", [X]), backward(Y)], kind="gradient value",
+      where=a_product_without_bounds)
+known("kl_div whose target requires grad: its gradient where the target is 0",
+      [leaf(X, [2]), leaf(Y, [2], [0.0, 1.0]), grad(Y), (Z, "hd_kl_div", [X, Y]), backward(Z)],
+      kind="gradient value", where=lambda e: e.machine.last[0] in ("hd_kl_div", "hd_kl_div_with") and
+          (e.env[e.machine.last[1][1]][1] == 0).any() and "PyTorch nan" in e.text)
 known("gelu(inf) in float32", [leaf(X, [16], [INF] * 16), (Y, "hd_gelu", [X])],
       what="hd_gelu", kind="value", cpu="AVX512", where=lambda e: e.text.endswith("heed inf, PyTorch nan") and
           e.theirs[0].dtype == F32)
+known("gelu of float32 above 1.7e38", [leaf(X, [16], [3e38] * 16), (Y, "hd_gelu", [X])],
+      what="hd_gelu", kind="value", where=lambda e: e.text.endswith("PyTorch inf") and
+          bool((e.theirs[0] > 1.7e38).any()), everywhere=False)
+known("the gradient of gelu_tanh of float32 beyond 1e19",
+      [leaf(X, [1], [1e20]), grad(X), (Y, "hd_gelu_tanh", [X]), backward(Y)], kind="gradient value",
+      says="PyTorch nan", where=lambda e: e.machine.last[0] == "hd_gelu_tanh" and
+          bool((e.env[e.machine.last[1][0]][1].abs() > 1e19).any()))
 known("gelu of float32 far below 0, as gelu(-3.)", [leaf(X, [16], [-103.9] * 16), (Y, "hd_gelu", [X])],
       what="hd_gelu", kind="value", cpu="AVX2", where=lambda e: e.theirs[0].dtype == F32 and
           e.text.endswith("heed -0.0 (-0x0.0p+0), PyTorch 0.0 (0x0.0p+0)"))
@@ -329,8 +369,20 @@ known("the gradient of elu at a NaN",
       kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
 known("var, layer_norm and losses of rows of equal numbers",
       [leaf(X, [1], [1e10]), (Y, "hd_expand_n", [X, [17]]), (Z, "hd_var", [Y, 0])],
-      kind="value", says="heed 0.0 (", where=lambda e: e.what.startswith("hd_var") and
+      kind="value", says="heed 0.0 (", where=lambda e: e.what.startswith(("hd_var", "hd_std")) and
           bool((e.theirs[0] == e.theirs[0].flatten()[0]).all()))
+
+
+def a_std_of_equal_numbers(e):
+    name, args = e.machine.last
+    x = e.env[args[0]][1].detach()
+    y = e.machine.rows[name].torch(x, *args[1:])
+    return name.startswith("hd_std") and bool((y <= 1e-6 * x.abs().max()).any())
+
+
+known("the gradient of std of equal numbers",
+      [leaf(X, [1], [1.2079490513436704], F64), grad(X), (Y, "hd_expand_n", [X, [53]]), (Z, "hd_std", [Y, 0]),
+       backward(Z)], kind="gradient value", where=a_std_of_equal_numbers)
 known("the gradient of layer_norm of infinities",
       [leaf(X, [9], [float(k) for k in range(9)], F64), grad(X), leaf(Y, [9], [INF] + [1.0] * 8, F64),
        (Z, "hd_layer_norm_n", [X, [9], Y, None, 1e-5]), leaf(W, [9], None, F64), backward(Z, W)],

@@ -142,6 +142,35 @@ hd_tensor *hd_logical_not(hd_tensor *x)
     return hd__arg("x", x) ? compare_in(x->dtype, HDK_EQ, x, hd_scalar_int(0)) : NULL;
 }
 
+/* ---------------------------------------------------------------- kinds of numbers */
+
+/* NaN differs from itself. */
+hd_tensor *hd_isnan(hd_tensor *x)
+{
+    HD__CALL("hd_isnan");
+    return hd__arg("x", x) ? hd_ne(x, x) : NULL;
+}
+
+hd_tensor *hd_isinf(hd_tensor *x)
+{
+    HD__CALL("hd_isinf");
+    if (!hd__arg("x", x)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(hd_logical_or(hd_eq_scalar(x, INFINITY), hd_eq_scalar(x, -INFINITY)));
+}
+
+hd_tensor *hd_isfinite(hd_tensor *x)
+{
+    HD__CALL("hd_isfinite");
+    if (!hd__arg("x", x)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(hd_logical_and(hd_gt_scalar(x, -INFINITY), hd_lt_scalar(x, INFINITY)));
+}
+
 /* ---------------------------------------------------------------- whole tensors */
 
 /* y is NULL, which is false, or a new bool tensor that is dense in some order of its dims. */

@@ -1,5 +1,5 @@
-/* copies.c - new tensors made of the elements of others: cloned, converted, joined, cut to
- * triangles; and assignment to parts of a tensor. */
+/* copies.c - new tensors made of the elements of others: cloned, converted, joined, repeated, cut
+ * to triangles; and assignment to parts of a tensor. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
@@ -212,6 +212,108 @@ hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 {
     HD__CALL("hd_stack");
     return hd__list_arg("xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
+}
+
+/* ---------------------------------------------------------------- repeat */
+
+static bool repeats_ok(int64_t repeats)
+{
+    return repeats >= 0 || hd__fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
+}
+
+/* x with dim d r times as large: each part of the dims from `inner` on follows itself r times. */
+static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
+{
+    int64_t sizes[HD_MAX_DIMS], size;
+    memcpy(sizes, x->sizes, sizeof sizes);
+    if (__builtin_mul_overflow(x->sizes[d], r, &size)) {
+        return hd__fail(HD_MEMORY, "%s, %" PRId64 " times: the size overflows", HD__SHAPE(x), r);
+    }
+    const int64_t parts = hd__count_of(inner, x->sizes);
+    const int64_t part = hd__count_of(x->ndim - inner, x->sizes + inner);
+    hd_tensor *y = hd_expand(hd_reshape(x, parts, 1, part), parts, r, part);
+    sizes[d] = size;
+    y = y && hd__contig(y) ? hd_clone(y) : hd_contiguous(y);
+    return y ? hd_view_n(y, x->ndim, sizes) : NULL;
+}
+
+typedef struct repeats {
+    int ndim; /* of y */
+    int64_t n[HD_MAX_DIMS];
+} repeats;
+
+/* x, with leading dims of size 1, n[d] times along each dim, unrecorded */
+static hd_tensor *tiled(hd_tensor *x, const repeats *p)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    int64_t sizes[HD_MAX_DIMS];
+    for (int d = 0, lead = p->ndim - x->ndim; d < p->ndim; d++) {
+        sizes[d] = d < lead ? 1 : x->sizes[d - lead];
+    }
+    hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
+    for (int d = 0; d < p->ndim && y; d++) {
+        y = p->n[d] == 1 ? y : repeated(y, d, d, p->n[d]);
+    }
+    if (!y) {
+        return NULL;
+    }
+    return hd_scope_return(y->storage == x->storage ? hd__clone(y) : hd__alias_of(y));
+}
+
+/* dx += the sum of dy over all repeats of an element */
+static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const repeats *p = hd__params(n);
+    const hd__out_meta *x = hd__input_meta(n, 0);
+    const int lead = p->ndim - x->ndim;
+    hd_tensor *g = dy[0];
+    for (int d = 0; d < p->ndim && g; d++) {
+        int64_t sizes[HD_MAX_DIMS];
+        memcpy(sizes, g->sizes, sizeof sizes);
+        sizes[d] = d < lead ? 1 : x->sizes[d - lead];
+        const int64_t parts = hd__count_of(d, sizes);
+        const int64_t part = hd__count_of(p->ndim - d, sizes + d);
+        g = hd_sum_dim(hd_reshape(g, parts, p->n[d], part), 1, false);
+        g = hd_view_n(g, p->ndim, sizes);
+    }
+    dx[0] = g ? hd_view_n(g, x->ndim, x->sizes) : NULL;
+}
+
+static const hd__op repeat_op = HD__OP("RepeatBackward0", repeat_backward);
+
+hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
+{
+    HD__CALL("hd_repeat");
+    repeats p = {.ndim = ndim};
+    if (!hd__arg("x", x) || !hd__sizes_arg(ndim, sizes)) {
+        return NULL;
+    }
+    if (ndim < x->ndim) {
+        return hd__fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", ndim,
+                        HD__SHAPE(x));
+    }
+    for (int d = 0; d < ndim; d++) {
+        p.n[d] = sizes[d];
+        if (!repeats_ok(sizes[d])) {
+            return NULL;
+        }
+    }
+    return HD__RECORD(&repeat_op, tiled(x, &p), HD__IN(1, &x), HD__PARAMS(p));
+}
+
+hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
+{
+    HD__CALL("hd_repeat_interleave");
+    int d = hd__dim_of(x, dim);
+    if (d < 0 || !repeats_ok(repeats)) {
+        return NULL;
+    }
+    if (x->ndim == 0) {
+        return hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
+    }
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(repeated(x, d, d + 1, repeats));
 }
 
 /* ---------------------------------------------------------------- triangles */

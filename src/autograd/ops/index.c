@@ -1,4 +1,5 @@
-/* index.c - picking elements by an index tensor: index_select, gather, embedding, one_hot.
+/* index.c - picking elements by an index tensor, and the way back: index_select, gather, embedding,
+ * index_add, scatter, one_hot, bincount.
  *
  * Every index is checked before anything is made. Backward adds in the order of the index for any
  * number of threads, because each thread has columns of its own and goes through all indices.
@@ -73,7 +74,7 @@ typedef struct lines {
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward leaves out, or -1 */
+    int64_t skip; /* the index that backward leaves out; below 0: none */
 } lines;
 
 static lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index, const hd_tensor *from,
@@ -219,14 +220,17 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return hd__fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
                         HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
-    if (padding_idx < -1 || padding_idx >= weight->sizes[0]) {
+    const int64_t count = weight->sizes[0];
+    if (padding_idx != HD_NO_PADDING && (padding_idx < -count || padding_idx >= count)) {
         return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 " of weight %s: expected -1 (none) to %" PRId64,
-                        padding_idx, HD__SHAPE(weight), weight->sizes[0] - 1);
+                        "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
+                        ", or HD_NO_PADDING",
+                        padding_idx, HD__SHAPE(weight), -count, count - 1);
     }
+    const bool from_end = padding_idx < 0 && padding_idx != HD_NO_PADDING;
     int n = index->ndim;
     int64_t rows[] = {index->numel, weight->sizes[1]};
-    index = checked(index, weight->sizes[0]);
+    index = checked(index, count);
     const bool widens = weight->dtype == HD_BFLOAT16;
     weight = widens ? hd__contiguous(weight) : weight;
     hd_tensor *y = index && weight ? hd__empty_with(widens ? HD_FLOAT32 : weight->dtype, index,
@@ -240,7 +244,8 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     memcpy(flat.sizes, rows, sizeof rows);
     hd__default_strides(2, rows, flat.strides);
     pick(&flat, weight, 0, index);
-    return record_pick(&embedding_op, y, weight, index, (pick_params){0, padding_idx});
+    return record_pick(&embedding_op, y, weight, index,
+                       (pick_params){0, from_end ? padding_idx + count : padding_idx});
 }
 
 /* ---------------------------------------------------------------- gather */
@@ -274,6 +279,111 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
     hd_tensor *y = index ? hd__gather(x, d, index) : NULL;
     hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change */
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
+}
+
+/* ---------------------------------------------------------------- index_add, scatter */
+
+/* dx += dy;  dsource[i] += dy[index[i]] along dim */
+static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    dx[0] = dy[0];
+    dx[1] = hd__needs(n, 1) ? hd_index_select(dy[0], *dim, hd__saved_get(n, 0)) : HD_NONE;
+}
+
+static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
+
+/* Has source x's sizes, but for one element for each index at dim d? */
+static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
+{
+    int64_t sizes[HD_MAX_DIMS];
+    memcpy(sizes, x->sizes, sizeof sizes);
+    sizes[d] = index->numel;
+    bool ok =
+        index->ndim <= 1 && (x->ndim || index->numel == 1) && hd__has_sizes(source, x->ndim, sizes);
+    return ok || hd__fail(HD_SHAPE,
+                          "%s, index %s and source %s: expected an index of 1 dim, and x's sizes "
+                          "for source, but one element for each index at dim %d",
+                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
+}
+
+hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source)
+{
+    HD__CALL("hd_index_add");
+    bool ok = hd__arg("x", x) && index_arg(index) && hd__arg("source", source) &&
+              hd__one_dtype("x", x, "source", source);
+    int d = ok ? hd__dim(x, dim) : -1;
+    if (d < 0 || !addends_ok(x, d, index, source)) {
+        return NULL;
+    }
+    hd_tensor *in[] = {x, source};
+    index = checked(index, x->ndim ? x->sizes[d] : 1);
+    source = index ? hd__contiguous(source) : NULL;
+    hd_tensor *y = source ? hd__clone(x) : NULL;
+    if (y) {
+        hd_tensor at = index_along(index, x->ndim, d);
+        hd__pick(HD__ADD, source, y, d, &at);
+    }
+    return HD__RECORD(&index_add_op, y, HD__IN(2, in), HD__SAVES(1, &index), HD__PARAMS(d));
+}
+
+/* dx += dy, but 0 where source was written;  dsource[i] += dy[index[i]] along dim */
+static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const int *dim = hd__params(n);
+    hd_tensor *index = hd__saved_get(n, 0);
+    if (hd__needs(n, 0)) {
+        hd_tensor *zeros = hd_zeros_n((hd_dtype)dy[0]->dtype, index->ndim, index->sizes);
+        dx[0] = hd_scatter(dy[0], *dim, index, zeros);
+    }
+    if (hd__needs(n, 1)) {
+        const hd__out_meta *source = hd__input_meta(n, 1);
+        dx[1] = index->numel ? hd_gather(dy[0], *dim, index)
+                             : hd_zeros_n((hd_dtype)source->dtype, source->ndim, source->sizes);
+    }
+}
+
+static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
+
+/* The part of source that the index covers; NULL with HD_SHAPE set if source is smaller */
+static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
+{
+    bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);
+    for (int d = 0; ok && d < index->ndim; d++) {
+        ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
+    }
+    if (!ok) {
+        return hd__fail(HD_SHAPE,
+                        "source %s by an index of %s: expected the same rank, and no "
+                        "smaller size",
+                        HD__SHAPE(source), HD__SHAPE(index));
+    }
+    for (int d = 0; d < index->ndim && source && source->ndim; d++) {
+        source =
+            index->sizes[d] < source->sizes[d] ? hd_narrow(source, d, 0, index->sizes[d]) : source;
+    }
+    return source && source->ndim != index->ndim ? hd_reshape_n(source, index->ndim, index->sizes)
+                                                 : source;
+}
+
+hd_tensor *hd_scatter(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source)
+{
+    HD__CALL("hd_scatter");
+    bool ok = hd__arg("x", x) && index_arg(index) && hd__arg("source", source) &&
+              hd__one_dtype("x", x, "source", source);
+    int d = ok ? hd__dim(x, dim) : -1;
+    if (d < 0 || !gather_shapes_ok(x, d, index)) {
+        return NULL;
+    }
+    source = index->numel ? covered(source, index) : source;
+    index = source ? checked(index, x->ndim ? x->sizes[d] : 1) : NULL;
+    hd_tensor *from = index ? hd__contiguous(source) : NULL;
+    hd_tensor *y = from ? hd__clone(x) : NULL;
+    if (y && index->numel) {
+        hd__pick(HD__PUT, from, y, d, index);
+    }
+    hd_tensor *in[] = {x, source};
+    return HD__RECORD(&scatter_op, y, HD__IN(2, in), HD__SAVES(1, &index), HD__PARAMS(d));
 }
 
 /* ---------------------------------------------------------------- one_hot */
@@ -310,4 +420,75 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
         to[i * num_classes + at[i]] = 1;
     }
     return hd__told(NULL, y, 1, &index);
+}
+
+/* ---------------------------------------------------------------- bincount */
+
+hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
+{
+    HD__CALL("hd_bincount");
+    if (!hd__arg("x", x) || !hd__dtype_is("x", x, HD_INT64)) {
+        return NULL;
+    }
+    if (x->ndim != 1 || minlength < 0) {
+        return hd__fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
+                        "%s and minlength %" PRId64 ": expected 1 dim, and 0 or more", HD__SHAPE(x),
+                        minlength);
+    }
+    hd_tensor *index = checked(x, INT64_MAX);
+    const int64_t *at = index ? hd__ptr(index) : NULL;
+    for (int64_t i = 0; index && i < index->numel; i++) {
+        minlength = at[i] >= minlength ? at[i] + 1 : minlength;
+    }
+    hd_tensor *y = index ? hd__empty(HD_INT64, 1, &minlength) : NULL;
+    if (!y) {
+        return NULL;
+    }
+    int64_t *to = hd__ptr(y);
+    hd__fill(y, hd_scalar_int(0));
+    for (int64_t i = 0; i < index->numel; i++) {
+        to[at[i]]++;
+    }
+    return hd__told(NULL, y, 1, &x);
+}
+
+/* ---------------------------------------------------------------- nonzero */
+
+/* The index of each true element of x, contiguous bool, becomes a column of y (ndim, n). */
+static void write_places(const hd_tensor *x, hd_tensor *y)
+{
+    const uint8_t *truth = hd__ptr(x);
+    int64_t *to = hd__ptr(y), n = y->sizes[1], column = 0;
+    for (int64_t i = 0; i < x->numel; i++) {
+        if (!truth[i]) {
+            continue;
+        }
+        int64_t rest = i;
+        for (int d = x->ndim - 1; d >= 0; d--) {
+            to[d * n + column] = rest % x->sizes[d];
+            rest /= x->sizes[d];
+        }
+        column++;
+    }
+}
+
+hd_tensor *hd_nonzero(hd_tensor *x)
+{
+    HD__CALL("hd_nonzero");
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *truth = hd__arg("x", x) ? hd_contiguous(hd_to(x, HD_BOOL)) : NULL;
+    hd_tensor *count = truth ? hd_sum(truth) : NULL;
+    if (!count) {
+        return NULL;
+    }
+    const int64_t ndim = x->ndim, n = hd_item_int(count);
+    hd_tensor *columns = hd__empty(HD_INT64, 2, (int64_t[]){ndim, n});
+    if (!columns) {
+        return NULL;
+    }
+    write_places(truth, columns);
+    /* as PyTorch lays it out */
+    hd_tensor *y = hd__alias(columns, 2, (int64_t[]){n, ndim}, (int64_t[]){1, n}, 0);
+    return hd__told(NULL, hd_scope_return(y), 1, &x);
 }

@@ -163,11 +163,11 @@ void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd__needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
 }
 
-/* dx += 0,  dsrc += dy */
+/* dx += 0,  dsrc += dy, in src's dtype before the engine sums what src was broadcast to */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__zero_backward(n, dy, dx);
-    dx[1] = hd__needs(n, 1) ? dy[0] : HD_NONE;
+    dx[1] = hd__needs(n, 1) ? hd_to(dy[0], (hd_dtype)hd__input_meta(n, 1)->dtype) : HD_NONE;
 }
 
 static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);

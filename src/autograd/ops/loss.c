@@ -1,171 +1,16 @@
-/* loss.c - mse_loss and cross_entropy.
+/* loss.c - the losses of classes: cross_entropy and nll_loss.
  *
  * Cross entropy is one kernel forward and one backward. It keeps two numbers for each row instead
  * of the softmax. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/loss.h"
 #include "autograd/ops/reduce.h"
-#include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
-#include "tensor/kernels/reduce.h"
 
 enum { GRAIN = 4096 }; /* elements worth a task of the pool */
-
-/* ---------------------------------------------------------------- both losses */
-
-static bool reduction_arg(hd_reduction r)
-{
-    return r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE ||
-           hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
-}
-
-/* The losses, or in their place their sum, or that divided by n; NULL stays. */
-static hd_tensor *reduced_loss(hd_tensor *losses, hd_reduction r, double n)
-{
-    hd_tensor *y = losses;
-    if (y && y->ndim > 0 && r != HD_REDUCE_NONE) {
-        y = hd__sum(losses, hd__all_dims(losses), false);
-        hd_release(losses);
-    }
-    if (y && r == HD_MEAN) {
-        hd__divide_by(y, n);
-    }
-    return y;
-}
-
-/* ---------------------------------------------------------------- mse_loss */
-
-/* norm (x - t) dy */
-static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
-{
-    hd_tensor *in[] = {x, t};
-    int ndim;
-    int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *g = hd__broadcast(2, in, &ndim, sizes) ? hd__empty(dy->dtype, ndim, sizes) : NULL;
-    return hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
-                   (hd_tensor *[]){g, x, t, dy});
-}
-
-/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
-static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    hd_tensor *x = hd__cast(hd__saved_get(n, 0), dy[0]->dtype);
-    hd_tensor *t = hd__cast(hd__saved_get(n, 1), dy[0]->dtype);
-    if (!x || !t) {
-        return;
-    }
-    dx[0] = hd__needs(n, 0) ? mse_slope(n, x, t, dy[0]) : HD_NONE;
-    dx[1] = hd__needs(n, 1) ? mse_slope(n, t, x, dy[0]) : HD_NONE;
-}
-
-static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
-
-typedef struct distance_task {
-    const hd_tensor *x, *t;
-    hd_tensor *pieces;
-} distance_task;
-
-static void distances(int64_t begin, int64_t end, void *arg)
-{
-    const distance_task *k = arg;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = i * HDK_SUM_MAX, n = k->x->numel - at;
-        n = n < HDK_SUM_MAX ? n : HDK_SUM_MAX;
-        if (k->x->dtype == HD_FLOAT64) {
-            const double *x = hd__ptr(k->x), *t = hd__ptr(k->t);
-            ((double *)hd__ptr(k->pieces))[i] =
-                hdk_reduce()->square_distance_f64(x + at, t + at, n);
-        } else {
-            const float *x = hd__ptr(k->x), *t = hd__ptr(k->t);
-            ((float *)hd__ptr(k->pieces))[i] = hdk_reduce()->square_distance_f32(x + at, t + at, n);
-        }
-    }
-}
-
-/* (x - t)^2 of the broadcast shape */
-static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
-{
-    int ndim;
-    int64_t sizes[HD_MAX_DIMS];
-    hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
-    HD__SCOPE_OR(NULL);
-    if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
-        return NULL;
-    }
-    x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
-    t = x ? hd__expand(t, ndim, sizes) : NULL;
-    hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
-    return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
-}
-
-/* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over
- * pieces of contiguous x and t; 0-d if that is one piece */
-static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
-{
-    if (!hd__same_shape(x, t) || !hd__contig(x) || !hd__contig(t)) {
-        return squares(x, t);
-    }
-    int64_t pieces = x->numel > HDK_SUM_MAX ? (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX : 1;
-    distance_task k = {x, t, hd__empty(x->dtype, pieces > 1, &pieces)};
-    if (k.pieces) {
-        hd__parallel_for(pieces, 1, distances, &k);
-    }
-    return k.pieces;
-}
-
-static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, double numel)
-{
-    if (x->dtype != d || t->dtype != d) {
-        HD__SCOPE_OR(NULL);
-        hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
-        return a && b ? hd_scope_return(mse(a, b, d, r, numel)) : NULL;
-    }
-    return reduced_loss(r == HD_REDUCE_NONE ? squares(x, t) : square_sums(x, t), r, numel);
-}
-
-static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
-                                const int64_t *sizes)
-{
-    hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
-            "which is probably wrong: give both the same size, for example with hd_view",
-            HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
-}
-
-hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
-{
-    HD__CALL("hd_mse_loss_with");
-    hd_tensor *in[] = {x, target};
-    int ndim;
-    int64_t sizes[HD_MAX_DIMS];
-    if (!hd__arg("x", x) || !hd__arg("target", target) || !reduction_arg(r) ||
-        !hd__broadcast(2, in, &ndim, sizes)) {
-        return NULL;
-    }
-    /* As in PyTorch, a 0-d one decides, too. */
-    const bool wide = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64;
-    const hd_dtype d = wide ? HD_FLOAT64 : HD_FLOAT32;
-    if (!hd__is_float(x->dtype) && !hd__is_float(target->dtype)) {
-        return hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
-                        hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
-    }
-    if (hd__warns() && !hd__same_shape(x, target)) {
-        warn_broadcast_loss(x, target, ndim, sizes);
-    }
-    double numel = 1;
-    for (int i = 0; i < ndim; i++) {
-        numel *= (double)sizes[i];
-    }
-    double norm = r == HD_MEAN ? 2 / numel : 2;
-    return HD__RECORD(&mse_op, mse(x, target, d, r, numel), HD__IN(2, in), HD__SAVES(2, in),
-                      HD__PARAMS(norm));
-}
-
-hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
-{
-    HD__CALL("hd_mse_loss");
-    return hd_mse_loss_with(x, target, HD_MEAN);
-}
 
 /* ---------------------------------------------------------------- cross_entropy */
 
@@ -283,16 +128,20 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-static const hd__op nll_op = HD__OP("NllLossBackward0", cross_entropy_backward);
-static const hd__op nll2d_op = HD__OP("NllLoss2DBackward0", cross_entropy_backward);
-static const hd__op nll_view_op = HD__OP("ViewBackward0", cross_entropy_backward);
+/* The names of a loss of classes: of up to 2 dims, of more, and where its last step is a view */
+#define CLASS_OPS(backward)                                                                        \
+    {                                                                                              \
+        HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
+            HD__OP("ViewBackward0", backward)                                                      \
+    }
+static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
 /* PyTorch makes two dims of those after the classes. Where they are not two, its last step is a
  * view. */
-static const hd__op *entropy_op(int ndim, hd_reduction r)
+static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
-    return ndim <= 2 ? &nll_op : view ? &nll_view_op : &nll2d_op;
+    return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
 /* Does the target have one class for each row of x's last dim, in x's shape or flat? Then whoever
@@ -331,12 +180,23 @@ static bool target_shape_fail(const hd_tensor *x, const hd_tensor *target, int n
                     x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
 }
 
+/* Does x hold floats, and target class numbers? Each may stand in the other's place. */
+static bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
+{
+    if (hd__is_float(x->dtype) && target->dtype == HD_INT64) {
+        return true;
+    }
+    const bool swapped = x->dtype == HD_INT64 && hd__is_float(target->dtype);
+    return hd__fail(HD_DTYPE,
+                    "x of %s and target of %s: expected a score of float32 or float64 for each "
+                    "class in x, and class numbers of int64 in target%s",
+                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype),
+                    swapped ? ". Swap the two arguments" : "");
+}
+
 /* The target has x's shape without the classes; the target of a single row may be (1,). */
 static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
-    if (!hd__dtype_is("target", target, HD_INT64)) {
-        return false;
-    }
     int64_t expected[HD_MAX_DIMS];
     int n = 0;
     for (int d = 0; d < x->ndim; d++) {
@@ -388,7 +248,7 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     k.out = hd__ptr(y);
     run_rows(&k, entropy_rows);
     p->divisor = r == HD_MEAN ? (double)count : 1;
-    return hd_scope_return(reduced_loss(y, r, p->divisor));
+    return hd_scope_return(hd__reduced_loss(y, r, p->divisor));
 }
 
 /* Once for each number of classes: a program may go on to another model. */
@@ -404,20 +264,27 @@ HD__RARE static void warn_of_softmax(const hd_tensor *x)
     }
 }
 
+static const hd_cross_entropy_options entropy_defaults = {
+    .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
+
+/* The arguments of a loss of classes */
+static bool class_args(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+{
+    return HD__SIZE_OK(o, "hd_cross_entropy_defaults()") && hd__arg("x", x) &&
+           hd__arg("target", target) && class_dtypes(x, target) &&
+           hd__reduction_arg(o->reduction) && target_arg(x, target);
+}
+
 hd_cross_entropy_options hd_cross_entropy_defaults(void)
 {
-    return (hd_cross_entropy_options){
-        .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
+    return entropy_defaults;
 }
 
 hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
     HD__CALL("hd_cross_entropy_with");
-    hd_cross_entropy_options defaults = hd_cross_entropy_defaults();
-    o = o ? o : &defaults;
-    if (!HD__SIZE_OK(o, "hd_cross_entropy_defaults()") || !hd__arg("x", x) ||
-        !hd__arg("target", target) || !hd__float_arg(x) || !reduction_arg(o->reduction) ||
-        !target_arg(x, target)) {
+    o = o ? o : &entropy_defaults;
+    if (!class_args(x, target, o)) {
         return NULL;
     }
     int64_t sizes[] = {target->numel, 2};
@@ -428,12 +295,76 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
     if (y && hd__warns()) {
         warn_of_softmax(x);
     }
-    return HD__RECORD(entropy_op(x->ndim, o->reduction), y, HD__IN(1, &x), HD__SAVES(3, saved),
-                      HD__PARAMS(p));
+    return HD__RECORD(class_op(entropy_ops, x->ndim, o->reduction), y, HD__IN(1, &x),
+                      HD__SAVES(3, saved), HD__PARAMS(p));
 }
 
 hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 {
     HD__CALL("hd_cross_entropy");
     return hd_cross_entropy_with(x, target, NULL);
+}
+
+/* ---------------------------------------------------------------- nll_loss */
+
+/* The classes as an index of gather, with x's dims; 0 where the target is left out */
+static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
+{
+    hd_tensor *index = hd_masked_fill(target, left_out, 0);
+    return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
+}
+
+/* -x[target] of each row, unrecorded; 0 where the target is left out */
+static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *left_out = hd_eq_scalar(target, ignore), *index = class_index(x, target, left_out);
+    if (x->ndim == 1) { /* As in PyTorch, the loss of a single row is no -0. */
+        hd_tensor *y = hd_masked_fill(hd_rsub_scalar(hd_gather(x, 0, index), 0), left_out, 0);
+        return hd_scope_return(hd_sum(y));
+    }
+    hd_tensor *y = hd_neg(hd_squeeze(hd_gather(x, 1, index), 1));
+    return hd_scope_return(hd_masked_fill(y, left_out, 0));
+}
+
+/* y_i = -x_i[t_i]:  dx_ij += -[j = t_i] dy_i */
+static void nll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const entropy_params *p = hd__params(n);
+    hd_tensor *target = hd__saved_get(n, 0), *x = hd__saved_get(n, 1);
+    hd_tensor *left_out = hd_eq_scalar(target, p->ignore);
+    hd_tensor *index = class_index(x, target, left_out);
+    hd_tensor *g = hd_masked_fill(hd_div_scalar(hd_neg(dy[0]), p->divisor), left_out, 0);
+    g = x->ndim == 1 ? hd_view(g, 1) : hd_unsqueeze(g, 1);
+    dx[0] = hd_scatter(hd__zeros_like_input(n, dy[0]->dtype), x->ndim > 1, index, g);
+}
+
+static const hd__op nll_ops[] = CLASS_OPS(nll_backward);
+
+hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
+{
+    HD__CALL("hd_nll_loss_with");
+    o = o ? o : &entropy_defaults;
+    hd_tensor *flat = class_args(x, target, o) ? hd__contiguous(target) : NULL;
+    if (!flat) {
+        return NULL;
+    }
+    const hdk_logits l = {.rows = flat->numel,
+                          .c = x->sizes[x->ndim > 1],
+                          .target = hd__ptr(flat),
+                          .ignore = o->ignore_index};
+    const int64_t count = count_targets(&l);
+    const double divisor = o->reduction == HD_MEAN ? (double)count : 1;
+    hd_tensor *losses = count < 0 ? NULL : class_losses(x, target, o->ignore_index);
+    const entropy_params p = {o->ignore_index, divisor};
+    return HD__RECORD(class_op(nll_ops, x->ndim, o->reduction),
+                      hd__reduced_loss(losses, o->reduction, divisor), HD__IN(1, &x),
+                      HD__SAVES(2, ((hd_tensor *[]){target, x})), HD__PARAMS(p));
+}
+
+hd_tensor *hd_nll_loss(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_nll_loss");
+    return hd_nll_loss_with(x, target, NULL);
 }

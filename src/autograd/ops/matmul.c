@@ -123,3 +123,16 @@ hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
     HD__CALL("hd_dot");
     return multiply(a, b, 1, "1 dim");
 }
+
+hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b)
+{
+    HD__CALL("hd_outer");
+    if (!hd__two_args(a, b)) {
+        return NULL;
+    }
+    if (a->ndim != 1 || b->ndim != 1) {
+        return hd__fail(HD_SHAPE, "%s and %s: expected 1 dim each", HD__SHAPE(a), HD__SHAPE(b));
+    }
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(hd_mul(hd_unsqueeze(a, 1), b));
+}

@@ -67,14 +67,18 @@ typedef struct picks {
 #define TAKE(y, x) (y) = (x)
 #define PUT(y, x) (x) = (y)
 #define ADD(y, x) (x) += (y)
+#define OR(y, x) (x) |= (y)
 
 PICK_LINES(take_1, uint8_t, TAKE)
 PICK_LINES(take_4, uint32_t, TAKE)
 PICK_LINES(take_8, uint64_t, TAKE)
+PICK_LINES(put_1, uint8_t, PUT)
 PICK_LINES(put_4, uint32_t, PUT)
 PICK_LINES(put_8, uint64_t, PUT)
 PICK_LINES(add_f32, float, ADD)
 PICK_LINES(add_f64, double, ADD)
+PICK_LINES(add_i64, uint64_t, ADD) /* wraps */
+PICK_LINES(or_1, uint8_t, OR)
 
 /* Lines [begin, end), numbered with the innermost dim first. */
 static void run_lines(int64_t begin, int64_t end, void *arg)
@@ -114,8 +118,8 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
 {
     static void (*const loops[][4])(const picks *, char *const *, const int64_t *, int64_t) = {
         [HD__TAKE] = {take_4, take_8, take_8, take_1},
-        [HD__PUT] = {put_4, put_8},
-        [HD__ADD] = {add_f32, add_f64},
+        [HD__PUT] = {put_4, put_8, put_8, put_1},
+        [HD__ADD] = {add_f32, add_f64, add_i64, or_1},
     };
     if (y->numel == 0) {
         return;

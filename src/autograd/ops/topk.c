@@ -1,4 +1,4 @@
-/* topk.c - the k largest or smallest along a dim, in order.
+/* topk.c - the k largest or smallest along a dim, in order; and all of them: sort.
  *
  * A heap holds the first k of the elements that were seen (Williams 1964). Values become integer
  * keys of the same order; NaN is above everything, and -0 equals 0. Of equal values the one with
@@ -181,4 +181,52 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
         *indices = at;
     }
     return y;
+}
+
+/* ---------------------------------------------------------------- sort */
+
+static const hd__op sort_op = HD__OP_KIND("SortBackward1", hd__scatter_backward, HD__PUT);
+
+/* y, which is contiguous or NULL, laid out as x */
+static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
+{
+    hd_tensor *copy = y ? hd__laid_out_as(hd__empty_as(y->dtype, y), x) : NULL;
+    return hd__copy(copy, y);
+}
+
+/* The indices that sort x along d, or NULL with the error set. */
+static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *keys = x->dtype == HD_BOOL ? hd_to(x, HD_INT64) : x;
+    hd_tensor *at = keys ? topk_indices(keys, x->ndim ? x->sizes[d] : 1, d, descending) : NULL;
+    return hd_scope_return(laid_out(at, x));
+}
+
+/* x at these indices along d, unrecorded and laid out as x */
+static hd_tensor *picked(hd_tensor *x, int d, hd_tensor *at)
+{
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(laid_out(hd__gather(x, d, at), x));
+}
+
+hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices)
+{
+    HD__CALL("hd_sort");
+    int d = hd__dim_of(x, dim);
+    hd_tensor *at = d < 0 ? NULL : sorted_indices(x, d, descending);
+    hd_tensor *y = at ? picked(x, d, at) : NULL;
+    y = HD__RECORD(&sort_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));
+    if (y && indices) {
+        *indices = at;
+    }
+    return y;
+}
+
+hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending)
+{
+    HD__CALL("hd_argsort");
+    int d = hd__dim_of(x, dim);
+    return hd__told(NULL, d < 0 ? NULL : sorted_indices(x, d, descending), 1, &x);
 }

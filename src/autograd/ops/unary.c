@@ -205,6 +205,31 @@ hd_tensor *hd_silu(hd_tensor *x)
     return hd__float_x(x) ? unary(&silu_op, HDK_SILU, x, SAVE_X) : NULL;
 }
 
+/* dx += dy sigmoid(-x) */
+static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd_mul(dy[0], hd_sigmoid(hd_neg(hd__saved_get(n, 0))));
+}
+
+static const hd__op logsigmoid_op = HD__OP("LogSigmoidBackward0", logsigmoid_backward);
+
+/* min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch */
+static hd_tensor *log_sigmoids(hd_tensor *x)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    x = hd_contiguous(x);
+    hd_tensor *rest = hd_log1p(hd_exp(hd_neg(hd_abs(x))));
+    return hd_scope_return(hd_sub(hd_clamp_max(x, 0), rest));
+}
+
+hd_tensor *hd_logsigmoid(hd_tensor *x)
+{
+    HD__CALL("hd_logsigmoid");
+    hd_tensor *y = hd__float_x(x) ? log_sigmoids(x) : NULL;
+    return HD__RECORD(&logsigmoid_op, y, HD__IN(1, &x), HD__SAVES(1, &x));
+}
+
 /* ---------------------------------------------------------------- of x and numbers */
 
 /* The numbers as two elements of dtype d, which are the params of a loop */

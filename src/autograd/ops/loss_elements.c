@@ -1,0 +1,418 @@
+/* loss_elements.c - losses of each element and its target: mse, l1, smooth_l1, kl_div and the
+ * binary cross entropies.
+ *
+ * Where PyTorch shows one node, the losses are computed unrecorded, and the node's backward is the
+ * slope of one element. */
+#include "autograd/autograd_internal.h"
+#include "autograd/ops/loss.h"
+#include "autograd/ops/reduce.h"
+#include "tensor/elementwise.h"
+#include "tensor/kernels/loss.h"
+#include "tensor/kernels/reduce.h"
+
+/* ---------------------------------------------------------------- all losses */
+
+bool hd__reduction_arg(hd_reduction r)
+{
+    return r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE ||
+           hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
+}
+
+hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n)
+{
+    hd_tensor *y = losses;
+    if (y && y->ndim > 0 && r != HD_REDUCE_NONE) {
+        y = hd__sum(losses, hd__all_dims(losses), false);
+        hd_release(losses);
+    }
+    if (y && r == HD_MEAN) {
+        hd__divide_by(y, n);
+    }
+    return y;
+}
+
+/* ---------------------------------------------------------------- distances: arguments */
+
+/* Of mse_loss, l1_loss and smooth_l1_loss; ndim and sizes become the shape of their losses. */
+static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
+                          int64_t *sizes)
+{
+    return hd__arg("x", x) && hd__arg("target", target) && hd__reduction_arg(r) &&
+           hd__broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
+}
+
+/* Does one of them hold floats? Then *d is the dtype of their losses. */
+static bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
+{
+    /* As in PyTorch, a 0-d one decides, too. */
+    *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
+    return hd__is_float(x->dtype) || hd__is_float(target->dtype) ||
+           hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
+                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
+}
+
+static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
+                                const int64_t *sizes)
+{
+    if (hd__warns() && !hd__same_shape(x, target)) {
+        hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
+                "which is probably wrong: give both the same size, for example with hd_view",
+                HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+    }
+}
+
+/* ---------------------------------------------------------------- mse_loss */
+
+/* norm (x - t) dy */
+static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
+{
+    hd_tensor *in[] = {x, t};
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    hd_tensor *g = hd__broadcast(2, in, &ndim, sizes) ? hd__empty(dy->dtype, ndim, sizes) : NULL;
+    return hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
+                   (hd_tensor *[]){g, x, t, dy});
+}
+
+/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
+static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__cast(hd__saved_get(n, 0), dy[0]->dtype);
+    hd_tensor *t = hd__cast(hd__saved_get(n, 1), dy[0]->dtype);
+    if (!x || !t) {
+        return;
+    }
+    dx[0] = hd__needs(n, 0) ? mse_slope(n, x, t, dy[0]) : HD_NONE;
+    dx[1] = hd__needs(n, 1) ? mse_slope(n, t, x, dy[0]) : HD_NONE;
+}
+
+static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
+
+typedef struct distance_task {
+    const hd_tensor *x, *t;
+    hd_tensor *pieces;
+} distance_task;
+
+static void distances(int64_t begin, int64_t end, void *arg)
+{
+    const distance_task *k = arg;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at = i * HDK_SUM_MAX, n = k->x->numel - at;
+        n = n < HDK_SUM_MAX ? n : HDK_SUM_MAX;
+        if (k->x->dtype == HD_FLOAT64) {
+            const double *x = hd__ptr(k->x), *t = hd__ptr(k->t);
+            ((double *)hd__ptr(k->pieces))[i] =
+                hdk_reduce()->square_distance_f64(x + at, t + at, n);
+        } else {
+            const float *x = hd__ptr(k->x), *t = hd__ptr(k->t);
+            ((float *)hd__ptr(k->pieces))[i] = hdk_reduce()->square_distance_f32(x + at, t + at, n);
+        }
+    }
+}
+
+/* (x - t)^2 of the broadcast shape */
+static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
+{
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
+    HD__SCOPE_OR(NULL);
+    if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
+        return NULL;
+    }
+    x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
+    t = x ? hd__expand(t, ndim, sizes) : NULL;
+    hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
+    return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
+}
+
+/* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over
+ * pieces of contiguous x and t; 0-d if that is one piece */
+static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
+{
+    if (!hd__same_shape(x, t) || !hd__contig(x) || !hd__contig(t)) {
+        return squares(x, t);
+    }
+    int64_t pieces = x->numel > HDK_SUM_MAX ? (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX : 1;
+    distance_task k = {x, t, hd__empty(x->dtype, pieces > 1, &pieces)};
+    if (k.pieces) {
+        hd__parallel_for(pieces, 1, distances, &k);
+    }
+    return k.pieces;
+}
+
+static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, double numel)
+{
+    if (x->dtype != d || t->dtype != d) {
+        HD__SCOPE_OR(NULL);
+        hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
+        return a && b ? hd_scope_return(mse(a, b, d, r, numel)) : NULL;
+    }
+    return hd__reduced_loss(r == HD_REDUCE_NONE ? squares(x, t) : square_sums(x, t), r, numel);
+}
+
+hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    HD__CALL("hd_mse_loss_with");
+    hd_tensor *in[] = {x, target};
+    hd_dtype d;
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!distance_args(x, target, r, &ndim, sizes) || !distance_dtype(x, target, &d)) {
+        return NULL;
+    }
+    warn_broadcast_loss(x, target, ndim, sizes);
+    double numel = 1;
+    for (int i = 0; i < ndim; i++) {
+        numel *= (double)sizes[i];
+    }
+    double norm = r == HD_MEAN ? 2 / numel : 2;
+    return HD__RECORD(&mse_op, mse(x, target, d, r, numel), HD__IN(2, in), HD__SAVES(2, in),
+                      HD__PARAMS(norm));
+}
+
+hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_mse_loss");
+    return hd_mse_loss_with(x, target, HD_MEAN);
+}
+
+/* ---------------------------------------------------------------- compositions */
+
+/* The losses, recorded, or in their place their mean or their sum */
+static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
+{
+    return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
+}
+
+hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    HD__CALL("hd_l1_loss_with");
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (!distance_args(x, target, r, &ndim, sizes)) {
+        return NULL;
+    }
+    warn_broadcast_loss(x, target, ndim, sizes);
+    HD__SCOPE_OR(NULL);
+    if (!hd__same_shape(x, target)) { /* so that a 0-d one decides the dtype, too */
+        x = hd_expand_n(x, ndim, sizes);
+        target = hd_expand_n(target, ndim, sizes);
+    }
+    return hd_scope_return(reduced(hd_abs(hd_sub(x, target)), r));
+}
+
+hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_l1_loss");
+    return hd_l1_loss_with(x, target, HD_MEAN);
+}
+
+/* t log t, which is 0 at 0, without an infinity on the way */
+static hd_tensor *entropies(hd_tensor *t)
+{
+    return hd_mul(t, hd_log(hd_masked_fill(t, hd_eq_scalar(t, 0), 1)));
+}
+
+hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r)
+{
+    HD__CALL("hd_kl_div_with");
+    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__float_arg(x) ||
+        !hd__float_arg(target) || !hd__reduction_arg(r)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    hd_tensor *y = log_target ? hd_mul(hd_exp(target), hd_sub(target, x))
+                              : hd_sub(entropies(target), hd_mul(target, x));
+    return hd_scope_return(reduced(y, r));
+}
+
+hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_kl_div");
+    return hd_kl_div_with(x, target, false, HD_MEAN);
+}
+
+/* ---------------------------------------------------------------- losses of one node */
+
+typedef struct loss_params {
+    double norm; /* 1 / the number of losses (mean), or 1 */
+    double beta; /* of smooth_l1_loss */
+} loss_params;
+
+/* The node of losses that were computed unrecorded */
+static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
+                                hd_tensor *target, double beta)
+{
+    hd_tensor *in[] = {x, target};
+    const double n = losses && r == HD_MEAN ? (double)losses->numel : 1;
+    const loss_params p = {1 / n, beta};
+    return HD__RECORD(op, hd__reduced_loss(losses, r, n), HD__IN(2, in), HD__SAVES(2, in),
+                      HD__PARAMS(p));
+}
+
+/* norm dy: what one loss gets */
+static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
+{
+    const loss_params *p = hd__params(n);
+    return hd_mul_scalar(dy, p->norm);
+}
+
+/* m^2 / (2 beta) + |x - t| - m, where m is the lesser of |x - t| and beta */
+static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *distance = hd_abs(hd_sub(x, t)), *m = hd_clamp_max(distance, beta);
+    hd_tensor *square = hd_div_scalar(hd_mul(hd_mul_scalar(m, 0.5), m), beta);
+    return hd_scope_return(hd_add(square, hd_sub(distance, m)));
+}
+
+/* dx += norm dy (x - t) / beta, at most norm dy in size;  dt += -dx */
+static void smooth_l1_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const loss_params *p = hd__params(n);
+    const hd_dtype d = dy[0]->dtype;
+    hd_tensor *difference = hd_sub(hd_to(hd__saved_get(n, 0), d), hd_to(hd__saved_get(n, 1), d));
+    hd_tensor *slope = hd_clamp(hd_div_scalar(difference, p->beta), -1, 1);
+    dx[0] = hd_mul(slope, dy_of_one(n, dy[0]));
+    dx[1] = hd__needs(n, 1) ? hd_neg(dx[0]) : HD_NONE;
+}
+
+static const hd__op smooth_l1_op = HD__OP("SmoothL1LossBackward0", smooth_l1_backward);
+
+hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double beta, hd_reduction r)
+{
+    HD__CALL("hd_smooth_l1_loss_with");
+    hd_dtype d;
+    int ndim;
+    int64_t sizes[HD_MAX_DIMS];
+    if (beta == 0) {
+        return hd_l1_loss_with(x, target, r);
+    }
+    if (!distance_args(x, target, r, &ndim, sizes) || !distance_dtype(x, target, &d)) {
+        return NULL;
+    }
+    if (!(beta > 0)) {
+        return hd__fail(HD_VALUE, "beta %g: expected 0 or more", beta);
+    }
+    warn_broadcast_loss(x, target, ndim, sizes);
+    HD__SCOPE_OR(NULL);
+    hd_tensor *losses = smooth_losses(hd_to(x, d), hd_to(target, d), beta);
+    return hd_scope_return(record_losses(&smooth_l1_op, losses, r, x, target, beta));
+}
+
+hd_tensor *hd_smooth_l1_loss(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_smooth_l1_loss");
+    return hd_smooth_l1_loss_with(x, target, 1, HD_MEAN);
+}
+
+/* ---------------------------------------------------------------- binary cross entropies */
+
+static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    return hd__arg("x", x) && hd__arg("target", target) && hd__reduction_arg(r) &&
+           hd__one_dtype("x", x, "target", target) && hd__float_arg(x) &&
+           (hd__same_shape(x, target) ||
+            hd__fail(HD_SHAPE, "x %s and target %s: expected one shape", HD__SHAPE(x),
+                     HD__SHAPE(target)));
+}
+
+/* Do all elements of x lie in [0, 1]? */
+static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
+{
+    HD__SCOPE_OR(false);
+    x = hd__contiguous(x);
+    for (int64_t i = 0; x && i < x->numel; i++) {
+        const double v = hd__float_at(x, x->offset + i);
+        if (!(v >= 0 && v <= 1)) {
+            return hd__fail(HD_VALUE, "%s has %g at %s: expected 0 to 1%s", name, v,
+                            HD__INDEX(x, i), advice);
+        }
+    }
+    return x;
+}
+
+/* The logarithm f of x, -100 at the pole and wherever it is less, without an infinity on the way */
+static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
+{
+    hd_tensor *at_pole = hd_eq_scalar(x, pole);
+    hd_tensor *y = hd_masked_fill(f(hd_masked_fill(x, at_pole, 1)), at_pole, -100);
+    return hd_clamp_min(y, -100);
+}
+
+/* (t - 1) log(1 - x) - t log x */
+static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    hd_tensor *not_x = log_or_100(hd_log1p, hd_neg(x), -1), *log_x = log_or_100(hd_log, x, 0);
+    hd_tensor *y = hd_sub(hd_mul(not_x, hd_sub_scalar(t, 1)), hd_mul(log_x, t));
+    hd_tensor *as_x = y ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
+    return hd_scope_return(hd__copy(as_x, y));
+}
+
+/* dx += norm dy (x - t) / ((1 - x) x);  dt += norm dy (log(1 - x) - log x) */
+static void binary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *g = dy_of_one(n, dy[0]);
+    if (hd__needs(n, 0)) {
+        hd_tensor *variance = hd_clamp_min(hd_mul(hd_rsub_scalar(x, 1), x), 1e-12);
+        dx[0] = hd_div(hd_mul(g, hd_sub(x, t)), variance);
+    }
+    if (hd__needs(n, 1)) {
+        dx[1] = hd_mul(g, hd_sub(hd_log1p(hd_neg(x)), hd_log(x)));
+    }
+}
+
+static const hd__op binary_op = HD__OP("BinaryCrossEntropyBackward0", binary_backward);
+
+hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    HD__CALL("hd_binary_cross_entropy_with");
+    const char *advice = ". hd_binary_cross_entropy_with_logits takes what goes into hd_sigmoid";
+    if (!binary_args(x, target, r) || !probabilities_arg("x", x, advice) ||
+        !probabilities_arg("target", target, "")) {
+        return NULL;
+    }
+    return record_losses(&binary_op, binary_losses(x, target), r, x, target, 0);
+}
+
+hd_tensor *hd_binary_cross_entropy(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_binary_cross_entropy");
+    return hd_binary_cross_entropy_with(x, target, HD_MEAN);
+}
+
+/* (1 - t) x - log sigmoid(x) */
+static hd_tensor *logit_losses(hd_tensor *x, hd_tensor *t)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    return hd_scope_return(hd_sub(hd_mul(hd_rsub_scalar(t, 1), x), hd_logsigmoid(x)));
+}
+
+/* dx += norm dy (sigmoid(x) - t);  dt += -norm dy x */
+static void binary_logits_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *g = dy_of_one(n, dy[0]);
+    dx[0] = hd__needs(n, 0) ? hd_mul(g, hd_sub(hd_sigmoid(x), t)) : HD_NONE;
+    dx[1] = hd__needs(n, 1) ? hd_mul(g, hd_neg(x)) : HD_NONE;
+}
+
+static const hd__op binary_logits_op =
+    HD__OP("BinaryCrossEntropyWithLogitsBackward0", binary_logits_backward);
+
+hd_tensor *hd_binary_cross_entropy_with_logits_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
+{
+    HD__CALL("hd_binary_cross_entropy_with_logits_with");
+    hd_tensor *losses = binary_args(x, target, r) ? logit_losses(x, target) : NULL;
+    return record_losses(&binary_logits_op, losses, r, x, target, 0);
+}
+
+hd_tensor *hd_binary_cross_entropy_with_logits(hd_tensor *x, hd_tensor *target)
+{
+    HD__CALL("hd_binary_cross_entropy_with_logits");
+    return hd_binary_cross_entropy_with_logits_with(x, target, HD_MEAN);
+}
