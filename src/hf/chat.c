@@ -15,12 +15,14 @@ typedef struct message {
 } message;
 
 struct hd_chat {
-    hd__template template;
+    char *template; /* with "\n" at the end of each line, */
+    size_t n;       /* and its bytes */
+    const hd__token *tokens;
     hd__table variables;
     hd__arena arena; /* what both are made of */
     hd__text name;   /* of the file with the template */
     message *messages;
-    int64_t n, room, now;
+    int64_t len, room, now;
     char *text; /* the last one */
 };
 
@@ -32,18 +34,18 @@ hd_chat_options hd_chat_defaults(void)
 /* ---------------------------------------------------------------- the template */
 
 /* Line breaks become "\\n" alone, and one at the end of the text is dropped, as jinja2 does. */
-static void chat_normalize(hd__template *t, char *text)
+static void chat_normalize(hd_chat *c)
 {
+    char *text = c->template;
     size_t n = 0;
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         if (text[i] != '\r') {
             text[n++] = text[i];
-        } else if (i + 1 == t->n || text[i + 1] != '\n') {
+        } else if (i + 1 == c->n || text[i + 1] != '\n') {
             text[n++] = '\n';
         }
     }
-    t->n = n - (n > 0 && text[n - 1] == '\n');
-    t->text = text;
+    c->n = n - (n > 0 && text[n - 1] == '\n');
 }
 
 /* The template in a file, or NULL */
@@ -51,7 +53,7 @@ static char *chat_read_file(hd_chat *c, const char *function, const char *path)
 {
     c->name.len = 0;
     hd__text_puts(&c->name, path);
-    return c->name.failed ? NULL : hd__whole_read(function, path, LARGEST_TEMPLATE, &c->template.n);
+    return c->name.failed ? NULL : hd__whole_read(function, path, LARGEST_TEMPLATE, &c->n);
 }
 
 /* chat_template in the values of tokenizer_config.json: a text, or a list of some with names */
@@ -64,7 +66,8 @@ static const char *chat_template_of(const hd_dict *d)
     for (int i = 0;; i++) {
         snprintf(name, sizeof name, "chat_template.%d.name", i);
         snprintf(of, sizeof of, "chat_template.%d.template", i);
-        if (hd_dict_kind_of(d, name) != HD_DICT_STRING || hd_dict_kind_of(d, of) != HD_DICT_STRING) {
+        if (hd_dict_kind_of(d, name) != HD_DICT_STRING ||
+            hd_dict_kind_of(d, of) != HD_DICT_STRING) {
             return NULL;
         }
         if (strcmp(hd_dict_get_string(d, name), "default") == 0) {
@@ -80,7 +83,7 @@ static char *chat_read_folder(hd_chat *c, const char *function, const char *fold
     int found = hd__look_for(function, folder, "chat_template.jinja", &c->name);
     const char *text = found == 0 && d ? chat_template_of(d) : NULL;
     if (found > 0) {
-        return hd__whole_read(function, c->name.s, LARGEST_TEMPLATE, &c->template.n);
+        return hd__whole_read(function, c->name.s, LARGEST_TEMPLATE, &c->n);
     }
     if (found == 0 && !text) {
         hd_error_set(HD_VALUE,
@@ -92,8 +95,8 @@ static char *chat_read_folder(hd_chat *c, const char *function, const char *fold
     char *copy = text && hd__path_of(folder, "tokenizer_config.json", &c->name)
                      ? hd_alloc(strlen(text) + 1)
                      : NULL;
-    c->template.n = copy ? strlen(text) : 0;
-    return copy ? memcpy(copy, text, c->template.n + 1) : NULL;
+    c->n = copy ? strlen(text) : 0;
+    return copy ? memcpy(copy, text, c->n + 1) : NULL;
 }
 
 /* ---------------------------------------------------------------- its variables */
@@ -108,7 +111,7 @@ static void chat_tokens(hd__run *r, hd__table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                         "pad_token", "cls_token", "mask_token"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; d && i < sizeof names / sizeof names[0]; i++) {
         char content[32];
         snprintf(content, sizeof content, "%s.content", names[i]);
         const char *key = hd_dict_kind_of(d, names[i]) == HD_DICT_STRING ? names[i] : content;
@@ -139,8 +142,8 @@ static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
         return hd_error_set(HD_VALUE, "%s: o->variables is %s: expected a JSON object", r->function,
                             hd__kind_names[v.kind]);
     }
-    for (int64_t i = 0; !r->failed && i < v.table->n; i++) {
-        hd__table_put(r, &c->variables, v.table->pairs[2 * i], v.table->pairs[2 * i + 1]);
+    for (int64_t i = 0; !r->failed && i < v.table->n; i += 2) {
+        hd__table_put(r, &c->variables, v.table->items[i], v.table->items[i + 1]);
     }
     return !r->failed;
 }
@@ -157,33 +160,48 @@ static bool chat_values(const char *function, const char *folder, const char *na
 
 /* ---------------------------------------------------------------- the conversation */
 
-static bool chat_read(hd__run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
+/* Reads the template and its variables. d and old: the values of tokenizer_config.json and of
+ * special_tokens_map.json; NULL: there is none. */
+static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
+                      const hd_chat_options *o)
+{
+    size_t good = hd__utf8_good(c->template, c->n);
+    if (good < c->n) {
+        return hd_error_set(HD_FORMAT, "%s: '%.*s' has byte 0x%02x at %zu: expected UTF-8",
+                            r->function, HD__CUT(c->name.s), (unsigned char)c->template[good],
+                            good);
+    }
+    chat_normalize(c);
+    chat_set(r, &c->variables, "tools", HD__OF(HD__NONE_VALUE, 0));
+    chat_set(r, &c->variables, "documents", HD__OF(HD__NONE_VALUE, 0));
+    chat_tokens(r, &c->variables, d);
+    chat_tokens(r, &c->variables, old);
+    r->text = c->template;
+    r->n = c->n;
+    r->name = c->name.s;
+    c->tokens = r->failed ? NULL : hd__tokens(r);
+    if (c->tokens) {
+        hd__walk(r, c->tokens, false);
+    }
+    return !r->failed && (!o->variables || chat_variables(r, c, o->variables));
+}
+
+/* The same from the files */
+static bool chat_open(hd__run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
 {
     hd_dict *d, *old = NULL;
     if (!chat_values(r->function, folder, "tokenizer_config.json", &d)) {
         return false;
     }
-    char *text = o->template_file ? chat_read_file(c, r->function, o->template_file)
-                                  : chat_read_folder(c, r->function, folder, d);
-    bool ok = text && (chat_is_complete(d) ||
-                       chat_values(r->function, folder, "special_tokens_map.json", &old));
-    if (ok) {
-        c->template.name = c->name.s;
-        chat_normalize(&c->template, text);
-        chat_set(r, &c->variables, "tools", (hd__value){HD__NONE_VALUE, 0, {0}});
-        chat_set(r, &c->variables, "documents", (hd__value){HD__NONE_VALUE, 0, {0}});
-        for (int i = 0; i < 2; i++) {
-            if (i == 0 ? d : old) {
-                chat_tokens(r, &c->variables, i == 0 ? d : old);
-            }
-        }
-    } else {
-        hd_free(text);
-    }
+    c->template = o->template_file ? chat_read_file(c, r->function, o->template_file)
+                                   : chat_read_folder(c, r->function, folder, d);
+    bool ok = c->template &&
+              (chat_is_complete(d) ||
+               chat_values(r->function, folder, "special_tokens_map.json", &old)) &&
+              chat_read(r, c, d, old, o);
     hd_dict_free(d);
     hd_dict_free(old);
-    return ok && !r->failed && hd__template_parse(r, &c->template) &&
-           (!o->variables || chat_variables(r, c, o->variables));
+    return ok;
 }
 
 hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
@@ -200,12 +218,8 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
         return NULL;
     }
     *c = (hd_chat){.now = o->now};
-    hd__run r = {.function = function,
-                 .template = &c->template,
-                 .arena = &c->arena,
-                 .steps = SIZE_MAX,
-                 .bytes = SIZE_MAX};
-    if (!chat_read(&r, c, folder, o)) {
+    hd__run r = {.function = function, .arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
+    if (!chat_open(&r, c, folder, o)) {
         hd_chat_free(c);
         return NULL;
     }
@@ -220,7 +234,8 @@ void hd_chat_free(hd_chat *c)
     hd_chat_cut(c, 0);
     hd__arena_free(&c->arena);
     hd_free(c->messages);
-    hd_free((char *)c->template.text);
+    hd_free(c->template);
+    hd_free((void *)c->tokens);
     hd_free(c->name.s);
     hd_free(c->text);
     hd_free(c);
@@ -243,7 +258,7 @@ bool hd_chat_add(hd_chat *c, const char *role, const char *text)
     static const char function[] = "hd_chat_add";
     if (!hd__given_to(function, "c", c) || !hd__given_to(function, "role", role) ||
         !hd__given_to(function, "text", text) ||
-        !hd__grow(&c->messages, &c->room, c->n + 1, sizeof *c->messages)) {
+        !hd__grow(&c->messages, &c->room, c->len + 1, sizeof *c->messages)) {
         return false;
     }
     message m = {chat_copy("role", role), NULL};
@@ -252,13 +267,13 @@ bool hd_chat_add(hd_chat *c, const char *role, const char *text)
         hd_free(m.role);
         return false;
     }
-    c->messages[c->n++] = m;
+    c->messages[c->len++] = m;
     return true;
 }
 
 int64_t hd_chat_len(const hd_chat *c)
 {
-    return hd__given_to("hd_chat_len", "c", c) ? c->n : -1;
+    return hd__given_to("hd_chat_len", "c", c) ? c->len : -1;
 }
 
 bool hd_chat_cut(hd_chat *c, int64_t n)
@@ -266,12 +281,12 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
     if (!hd__given_to("hd_chat_cut", "c", c)) {
         return false;
     }
-    if (n < 0 || n > c->n) {
+    if (n < 0 || n > c->len) {
         return hd_error_set(HD_INDEX, "hd_chat_cut: n %" PRId64 ": expected 0 to %" PRId64, n,
-                            c->n);
+                            c->len);
     }
-    while (c->n > n) {
-        message m = c->messages[--c->n];
+    while (c->len > n) {
+        message m = c->messages[--c->len];
         hd_free(m.role);
         hd_free(m.text);
     }
@@ -282,17 +297,15 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
 
 static hd__value chat_messages(hd__run *r, const hd_chat *c)
 {
-    hd__value list = hd__list_of(r, c->n), *items = (hd__value *)list.items;
-    for (; items && list.n < c->n && !r->failed; list.n++) {
-        const message *m = &c->messages[list.n];
-        hd__table *t = hd__take(r, sizeof *t);
-        if (t) {
-            hd__table_put(r, t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
-            hd__table_put(r, t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
-            items[list.n] = (hd__value){HD__DICT, 0, {.table = t}};
-        }
+    hd__table list = {0};
+    for (int64_t i = 0; i < c->len; i++) {
+        const message *m = &c->messages[i];
+        hd__table t = {0};
+        hd__table_put(r, &t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
+        hd__table_put(r, &t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
+        hd__push(r, &list, hd__dict_of(r, HD__DICT, t));
     }
-    return list;
+    return hd__list_of(HD__LIST, list);
 }
 
 /* Runs the template in a frame that has the chat's variables. */
@@ -300,15 +313,15 @@ static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
 {
     hd__table frame = {0};
     for (int64_t i = 0; i < c->variables.n; i++) {
-        hd__table_put(r, &frame, c->variables.pairs[2 * i], c->variables.pairs[2 * i + 1]);
+        hd__push(r, &frame, c->variables.items[i]);
     }
     chat_set(r, &frame, "messages", chat_messages(r, c));
-    chat_set(r, &frame, "add_generation_prompt", HD__TRUTH(for_reply));
+    chat_set(r, &frame, "add_generation_prompt", HD__OF(HD__BOOL_VALUE, for_reply));
     r->frame = &frame;
     hd__text_puts(&r->out, "");
-    hd__eval_all(r, c->template.body);
+    hd__walk(r, c->tokens, true);
     if (!r->failed && strlen(r->out.s) < r->out.len) {
-        hd__template_fail(r, HD_VALUE, "the text has a zero byte");
+        hd__fail_at(r, HD_VALUE, "the text has a zero byte");
     }
     return !r->failed;
 }
@@ -317,16 +330,18 @@ static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
 static int64_t chat_write(const char *function, hd_chat *c, bool for_reply)
 {
     hd__arena arena = {0};
-    if (c->n == 0) {
+    if (c->len == 0) {
         hd_error_set(HD_VALUE, "%s: there are no messages: hd_chat_add adds one", function);
         return -1;
     }
-    size_t bytes = c->template.n;
-    for (int64_t i = 0; i < c->n; i++) {
+    size_t bytes = c->n;
+    for (int64_t i = 0; i < c->len; i++) {
         bytes += strlen(c->messages[i].role) + strlen(c->messages[i].text) + sizeof(hd__value);
     }
     hd__run r = {.function = function,
-                 .template = &c->template,
+                 .name = c->name.s,
+                 .text = c->template,
+                 .n = c->n,
                  .arena = &arena,
                  .steps = MOST_STEPS + STEPS_A_BYTE * bytes,
                  .bytes = MOST_BYTES + BYTES_A_BYTE * bytes,

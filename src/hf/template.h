@@ -1,16 +1,17 @@
 /* template.h - an evaluator of chat templates: the part of Jinja that they are written in.
  *
- *   text -> tokens (template_lex.c) -> nodes (template_parse.c) -> a text (template_eval.c)
+ * A template becomes an array of tokens (template_lex.c). A run walks over them by descent
+ * (template_walk.c), and computes as it goes: a loop goes back to the first token of its body, and
+ * what does not count, such as the other branch of an "if", is walked over with `live` false.
  *
- * The rules are those of jinja2 in the environment that transformers makes for chat templates. What
- * heed does not evaluate is an error that names the construct and its line. Nothing here runs
- * without a bound: nodes and values are at most HD__DEEPEST deep, each step counts, and so does
- * each byte that a run takes. */
+ * The rules are those of jinja2 in the environment that transformers makes for chat templates.
+ * Everything has a bound: the depth, the steps of a run, and each byte that it takes. */
 #ifndef HEED_HF_TEMPLATE_H
 #define HEED_HF_TEMPLATE_H
 
 #include "base/text/text.h"
-#include "heed/base.h"
+
+enum { HD__DEEPEST = 200 };
 
 /* ---------------------------------------------------------------- values */
 
@@ -23,86 +24,57 @@ typedef enum hd__kind {
     HD__STRING,
     HD__LIST,
     HD__TUPLE,
-    HD__SERIES, /* a list that Python makes while it is read; no variable has it */
+    HD__SERIES, /* a list that Python makes while it is read; no variable keeps it */
     HD__DICT,
     HD__NAMESPACE, /* a table that {% set ns.name = ... %} changes */
-    HD__LOOP,      /* the variable `loop` */
-    HD__MACRO,
+    HD__FUNCTION,  /* a macro, or a function of the evaluator's */
     HD__KINDS
 } hd__kind;
 
-/* Strings, items and tables lie in an arena and never change, but for the tables of namespaces and
- * loops. */
+/* What a value points to lies in an arena and never changes, but for the tables of namespaces. */
 typedef struct hd__value {
     hd__kind kind;
-    int64_t n; /* BOOL: 0 or 1; INT: the number; STRING: bytes; LIST, TUPLE, SERIES: items */
+    int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, TUPLE, SERIES: items */
     union {
         double number;
         const char *s; /* UTF-8, which no zero ends */
         const struct hd__value *items;
         struct hd__table *table;
-        const struct hd__loop *loop;
-        const struct hd__node *macro; /* NULL: a function of heed's */
+        const struct hd__token *macro; /* its parameters; NULL: no macro */
     };
 } hd__value;
 
-/* Names and values in the order of their coming. A frame is one too: the variables of a loop's
- * body, around which lie those of `outer`. */
+/* Values that grow; of a dict or of variables a name, its value, a name, ... A frame of variables
+ * lies in those of `outer`. */
 typedef struct hd__table {
     int64_t n, room;
-    hd__value *pairs; /* name, value, name, value, ... */
+    hd__value *items;
     struct hd__table *outer;
 } hd__table;
 
-typedef struct hd__loop {
-    const hd__value *items;
-    int64_t n, i;
-} hd__loop;
-
 #define HD__TEXT(text, size) ((hd__value){HD__STRING, (int64_t)(size), {.s = (text)}})
 #define HD__LITERAL(text) HD__TEXT(text, sizeof(text) - 1)
-#define HD__TRUTH(b) ((hd__value){HD__BOOL_VALUE, (b), {0}})
-#define HD__WHOLE(i) ((hd__value){HD__INT, (i), {0}})
+#define HD__OF(kind, n) ((hd__value){(kind), (n), {0}})
+#define HD__NOTHING HD__OF(HD__UNDEFINED, 0)
 
-/* ---------------------------------------------------------------- nodes */
+/* ---------------------------------------------------------------- tokens and runs */
 
-typedef enum hd__node_kind {
-    HD__CONSTANT, /* value */
-    HD__NAME,     /* value: the name */
-    HD__ATTRIBUTE, /* first . value */
-    HD__ITEM,      /* first[second] */
-    HD__SLICE,     /* first[second:third:fourth], each of which may be NULL */
-    HD__CALL,      /* first(list); first is a NAME or an ATTRIBUTE */
-    HD__FILTER,    /* first | value(list) */
-    HD__TEST,      /* first is value(list) */
-    HD__UNARY,     /* value: "-", "+" or "not" */
-    HD__BINARY,    /* value: "+", "==", "and", ... */
-    HD__CHOICE,    /* second if first else third */
-    HD__LIST_OF,   /* list */
-    HD__TUPLE_OF,
-    HD__DICT_OF, /* list: key, value, key, value, ... */
-    HD__OUTPUT,  /* first */
-    HD__IF,      /* {% if first %} second {% else %} third */
-    HD__FOR,     /* {% for list in first if second %} third {% else %} fourth */
-    HD__SET,     /* {% set list = first %} */
-    HD__CAPTURE, /* what the statements in `list` write, as a text; in a frame of their own */
-    HD__MACRO_OF, /* {% macro value(list) %} second */
-    HD__JUMP      /* value: "break" or "continue" */
-} hd__node_kind;
+typedef enum hd__token_kind {
+    HD__TOKEN_END,
+    HD__TOKEN_TEXT,      /* between two tags */
+    HD__TOKEN_OUTPUT,    /* {{ */
+    HD__TOKEN_STATEMENT, /* {% */
+    HD__TOKEN_CLOSE,     /* }} or %} */
+    HD__TOKEN_CONSTANT,  /* a string or a number */
+    HD__TOKEN_NAME,
+    HD__TOKEN_SIGN
+} hd__token_kind;
 
-typedef struct hd__node {
-    hd__node_kind kind;
-    size_t at, end; /* where it stands in the text */
-    hd__value value;
-    struct hd__node *first, *second, *third, *fourth;
-    struct hd__node *list; /* the first one in a list of nodes, */
-    struct hd__node *next; /* each of which has the next one, as statements have */
-    hd__value name;        /* of an argument, name=value, or STRING without bytes */
-} hd__node;
-
-/* ---------------------------------------------------------------- memory and failing */
-
-enum { HD__DEEPEST = 200 };
+typedef struct hd__token {
+    hd__token_kind kind;
+    hd__value value; /* the constant, or the text, name or sign as a string */
+    size_t at, end;  /* where it stands */
+} hd__token;
 
 /* Memory that is freed as a whole */
 typedef struct hd__arena {
@@ -110,39 +82,48 @@ typedef struct hd__arena {
     char *at, *end;
 } hd__arena;
 
-void *hd__arena_take(hd__arena *a, size_t n); /* zeroed; NULL if memory runs out */
 void hd__arena_free(hd__arena *a);
 
-typedef struct hd__template {
-    const char *name; /* for messages: 'm/chat_template.jinja' */
-    const char *text; /* with "\n" at the end of each line */
-    size_t n;
-    hd__node *body;
-} hd__template;
-
-/* One reading or one run of a template */
 typedef struct hd__run {
-    const char *function;
-    const hd__template *template;
+    const char *function, *name; /* for messages: the caller, and the template's file */
+    const char *text;            /* of the template, with "\n" at the end of each line */
+    size_t n;
     hd__arena *arena;
-    size_t steps, bytes; /* how many are left */
-    int depth;
-    bool failed;          /* an error stands; nothing more is done */
-    const hd__node *node; /* of which messages speak */
-    hd__table *frame;     /* the innermost variables */
+    size_t steps, bytes;    /* how many are left */
+    int depth, loops;       /* how deep the walk is, and in how many loops */
+    bool live;              /* what is walked over counts; ask hd__live */
+    bool failed;            /* an error stands */
+    char jump;              /* 'b' or 'c' after break or continue, until the loop's end */
+    const hd__token *t;     /* the current token, */
+    const hd__token *first; /* and the one from which a message quotes */
+    hd__table *frame;       /* the innermost variables */
     hd__text out;
-    char jump;   /* 'b' or 'c' on the way out of a loop's body after break or continue */
     int64_t now; /* as in hd_chat_options */
 } hd__run;
 
-/* Sets an error, unless one has stopped the run: "hd_chat_text: 'x', line 3: 'a | b': " and the
- * format. Returns HD__UNDEFINED. */
-hd__value hd__template_fail(hd__run *r, hd_code code, const char *format, ...)
+static inline bool hd__live(const hd__run *r)
+{
+    return r->live && !r->failed && !r->jump;
+}
+
+/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
+hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Counts n steps. False: there were too many, or the run has failed. */
 bool hd__spend(hd__run *r, size_t n);
-/* Memory of the run, zeroed. On failure NULL, and the run has failed. */
+/* Memory of the run; NULL if it has failed. */
 void *hd__take(hd__run *r, size_t n);
+/* Adds to the text. */
+void hd__write(hd__run *r, const char *s, size_t n);
+/* What was written since the text had `mark` bytes is taken out of it. */
+hd__value hd__written(hd__run *r, size_t mark);
+
+/* The array of tokens, which ends with HD__TOKEN_END; NULL on failure */
+const hd__token *hd__tokens(hd__run *r);
+/* Runs the statements of the whole template from its first token on, or walks over them. */
+void hd__walk(hd__run *r, const hd__token *first, bool live);
+/* Calls a macro with arguments: names, which may be "", and values. */
+hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__table *args);
 
 /* ---------------------------------------------------------------- values (template_value.c) */
 
@@ -154,9 +135,8 @@ static inline bool hd__is_text(hd__value v, const char *s)
 }
 static inline bool hd__is_list(hd__value v)
 {
-    return v.kind == HD__LIST || v.kind == HD__TUPLE;
+    return v.kind >= HD__LIST && v.kind <= HD__SERIES;
 }
-
 /* A bool is a number, too. */
 static inline bool hd__is_number(hd__value v)
 {
@@ -171,18 +151,24 @@ bool hd__truth(hd__value v);
 bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth);
 /* What {{ v }} writes; a list or a dict has no such text here. */
 hd__value hd__text_of(hd__run *r, hd__value v);
+hd__value hd__copied(hd__run *r, const char *s, size_t n);
 /* Where a part of a string begins, from a place on; NULL: nowhere */
 const char *hd__find(hd__run *r, hd__value all, const char *from, hd__value part);
-/* The characters of a string, or the items of a list or a dict */
+/* The characters of a string, or the items of others */
 int64_t hd__length(hd__value v);
-/* A copy of the bytes */
-hd__value hd__copied(hd__run *r, const char *s, size_t n);
-/* The value of a key, or NULL */
-hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key);
+
+void hd__push(hd__run *r, hd__table *t, hd__value v);
+hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key); /* NULL: it is missing */
 void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v);
-/* A list with room for n items, of which it has none; NULL items on failure */
-hd__value hd__list_of(hd__run *r, int64_t n);
-/* The items that a loop goes through: those of a list, or the keys of a dict. */
+/* A copy of the table as a dict or a namespace */
+hd__value hd__dict_of(hd__run *r, hd__kind kind, hd__table t);
+static inline hd__value hd__list_of(hd__kind kind, hd__table t)
+{
+    return (hd__value){kind, t.n, {.items = t.items}};
+}
+/* In names, which may be "", and values: the i-th one, or the one with the name; or NULL */
+const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name);
+/* What a loop goes through: the items of a list, or the keys of a dict */
 hd__value hd__items_of(hd__run *r, hd__value v);
 
 /* How many bytes at the beginning are in `chars` (NULL: white space, as Python sees it); how many
@@ -194,39 +180,20 @@ size_t hd__strip_right(const char *s, size_t n, const hd__value *chars);
 
 /* The value of a JSON text, which messages call `where` */
 hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, size_t n);
-/* Writes json.dumps of v; indent < 0: on one line. */
+/* Writes json.dumps(v, indent); indent < 0: on one line. */
 void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth);
 
-/* ---------------------------------------------------------------- reading (template_parse.c) */
+/* ------------------------------------------ operators and calls (template_operator, _call.c) */
 
-/* Makes t->body of t->text. */
-bool hd__template_parse(hd__run *r, hd__template *t);
+hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b);
+bool hd__contains(hd__run *r, hd__value all, hd__value part);
 
-/* ---------------------------------------------------------------- running (template_eval.c) */
-
-/* The value of a node; a statement has none. */
-hd__value hd__eval(hd__run *r, const hd__node *n);
-void hd__eval_all(hd__run *r, const hd__node *n); /* n and those after it */
 /* v.key or v[key] */
 hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
-/* Adds to the text. */
-void hd__write(hd__run *r, const char *s, size_t n);
-/* What was written after the text had `mark` bytes is taken out of it. */
-hd__value hd__written(hd__run *r, size_t mark);
-
-/* ---------------------------------------------------------------- calls (template_call.c) */
-
-hd__value hd__eval_call(hd__run *r, const hd__node *n);
-hd__value hd__eval_filter(hd__run *r, const hd__node *n);
-hd__value hd__eval_test(hd__run *r, const hd__node *n);
-/* Is it the name of a function of heed's, or of a method of values of the kind? */
-bool hd__is_function(hd__value name);
-bool hd__is_method(hd__kind kind, hd__value name);
-
-/* ---------------------------------------------------------------- operators (template_operator.c) */
-
-hd__value hd__eval_unary(hd__run *r, const hd__node *n);
-hd__value hd__eval_binary(hd__run *r, const hd__node *n);
-bool hd__contains(hd__run *r, hd__value all, hd__value part);
+/* `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of value whose method is called. */
+enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
+bool hd__has_call(int of, hd__value name);
+hd__value hd__call(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
+bool hd__test(hd__run *r, hd__value name, hd__value v, hd__value with);
 
 #endif

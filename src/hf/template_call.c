@@ -1,379 +1,315 @@
-/* template_call.c - filters, tests, methods, functions and macros. */
+/* template_call.c - parts of values, tests, and the filters, methods and functions of templates,
+ * whose table stands at the end. */
 #include <stdio.h>
 #include <time.h>
 
 #include "hf/template.h"
 
-/* What a row is called on, besides the kinds of values whose methods they are */
-enum { CALL_FILTER = HD__KINDS, CALL_FUNCTION, CALL_MOST = 4 };
-
-/* v has the value that the row is called on, then its arguments; those that are not given are
- * undefined. */
-typedef hd__value call_function(hd__run *r, const hd__value *v);
-
-typedef struct call_row {
-    int of;
-    const char *name, *parameters; /* the names with blanks between them, */
-    int least;                     /* of which so many must be given */
-    call_function *run;            /* NULL: heed has it not */
-} call_row;
-
-static bool call_is(hd__value a, hd__value b)
-{
-    return a.n == b.n && memcmp(a.s, b.s, (size_t)a.n) == 0;
-}
-
 /* Is it a string? */
 static bool call_text(hd__run *r, hd__value v)
 {
     if (v.kind != HD__STRING) {
-        hd__template_fail(r, HD_VALUE, "%s in place of a string", hd__kind_names[v.kind]);
+        hd__fail_at(r, HD_VALUE, "%s in place of a string", hd__kind_names[v.kind]);
     }
     return !r->failed;
 }
 
+/* The i-th character of a string */
+static hd__value call_character(hd__value text, int64_t i)
+{
+    const char *s = text.s, *end = text.s + text.n;
+    uint32_t code;
+    while (i-- > 0) {
+        s += hd__utf8_next(s, end - s, &code);
+    }
+    return HD__TEXT(s, hd__utf8_next(s, end - s, &code));
+}
+
+hd__value hd__item_of(hd__run *r, hd__value v, hd__value key)
+{
+    bool table = v.kind == HD__DICT || v.kind == HD__NAMESPACE;
+    if (v.kind == HD__UNDEFINED) {
+        return hd__fail_at(r, HD_VALUE, "a part of something undefined");
+    }
+    if (key.kind == HD__INT && (hd__is_list(v) || v.kind == HD__STRING)) {
+        hd__spend(r, (size_t)v.n / 16);
+        int64_t n = hd__length(v), i = key.n < 0 ? key.n + n : key.n;
+        return i < 0 || i >= n        ? HD__NOTHING
+               : v.kind == HD__STRING ? call_character(v, i)
+                                      : v.items[i];
+    }
+    const hd__value *found = table ? hd__table_find(r, v.table, key) : NULL;
+    return found ? *found : HD__NOTHING;
+}
+
 /* ---------------------------------------------------------------- tests */
 
-#define CALL_KIND(kind) (1u << (kind))
+enum { NUMBERS = 1 << HD__BOOL_VALUE | 1 << HD__INT | 1 << HD__DOUBLE };
+enum {
+    SEQUENCES =
+        1 << HD__UNDEFINED | 1 << HD__STRING | 1 << HD__LIST | 1 << HD__TUPLE | 1 << HD__DICT
+};
 
 static const struct {
     const char *name;
-    unsigned kinds;
-} call_tests[] = {
-    {"defined", ~CALL_KIND(HD__UNDEFINED)},
-    {"undefined", CALL_KIND(HD__UNDEFINED)},
-    {"none", CALL_KIND(HD__NONE_VALUE)},
-    {"string", CALL_KIND(HD__STRING)},
-    {"boolean", CALL_KIND(HD__BOOL_VALUE)},
-    {"integer", CALL_KIND(HD__INT)},
-    {"float", CALL_KIND(HD__DOUBLE)},
-    {"number", CALL_KIND(HD__BOOL_VALUE) | CALL_KIND(HD__INT) | CALL_KIND(HD__DOUBLE)},
-    {"mapping", CALL_KIND(HD__DICT)},
-    {"iterable", CALL_KIND(HD__UNDEFINED) | CALL_KIND(HD__STRING) | CALL_KIND(HD__LIST) |
-                     CALL_KIND(HD__TUPLE) | CALL_KIND(HD__SERIES) | CALL_KIND(HD__DICT) |
-                     CALL_KIND(HD__LOOP)},
-    {"sequence", CALL_KIND(HD__UNDEFINED) | CALL_KIND(HD__STRING) | CALL_KIND(HD__LIST) |
-                     CALL_KIND(HD__TUPLE) | CALL_KIND(HD__DICT)},
+    int kinds;
+} kind_tests[] = {
+    {"defined", ~(1 << HD__UNDEFINED)},
+    {"undefined", 1 << HD__UNDEFINED},
+    {"none", 1 << HD__NONE_VALUE},
+    {"string", 1 << HD__STRING},
+    {"boolean", 1 << HD__BOOL_VALUE},
+    {"integer", 1 << HD__INT},
+    {"float", 1 << HD__DOUBLE},
+    {"number", NUMBERS},
+    {"mapping", 1 << HD__DICT},
+    {"sequence", SEQUENCES},
+    {"iterable", SEQUENCES | 1 << HD__SERIES},
 };
 
-static bool call_tested(hd__run *r, hd__value test, hd__value v, hd__value with)
+bool hd__test(hd__run *r, hd__value name, hd__value v, hd__value with)
 {
-    for (size_t i = 0; i < sizeof call_tests / sizeof call_tests[0]; i++) {
-        if (hd__is_text(test, call_tests[i].name)) {
-            return call_tests[i].kinds >> v.kind & 1;
+    for (size_t i = 0; i < sizeof kind_tests / sizeof kind_tests[0]; i++) {
+        if (hd__is_text(name, kind_tests[i].name)) {
+            return kind_tests[i].kinds >> v.kind & 1;
         }
     }
-    bool is = hd__is_text(test, "true");
-    if (is || hd__is_text(test, "false")) {
-        return v.kind == HD__BOOL_VALUE && v.n == is;
+    if (hd__is_text(name, "true") || hd__is_text(name, "false")) {
+        return v.kind == HD__BOOL_VALUE && v.n == (*name.s == 't');
     }
-    if (hd__is_text(test, "equalto") || hd__is_text(test, "eq") || hd__is_text(test, "==")) {
+    if (hd__is_text(name, "equalto") || hd__is_text(name, "eq") || hd__is_text(name, "==")) {
         return hd__equal(r, v, with, 0);
     }
-    if (hd__is_text(test, "ne") || hd__is_text(test, "!=")) {
+    if (hd__is_text(name, "ne") || hd__is_text(name, "!=")) {
         return !hd__equal(r, v, with, 0);
     }
-    if (hd__is_text(test, "in")) {
+    if (hd__is_text(name, "in")) {
         return hd__contains(r, with, v);
     }
-    hd__template_fail(r, HD_FORMAT, "heed has no test %.*s", HD__CLIP(test.s, test.n));
+    hd__fail_at(r, HD_FORMAT, "heed has no test %.*s", HD__CLIP(name.s, name.n));
     return false;
-}
-
-hd__value hd__eval_test(hd__run *r, const hd__node *n)
-{
-    hd__value v = hd__eval(r, n->first), with = hd__eval(r, n->list);
-    return r->failed ? v : HD__TRUTH(call_tested(r, n->value, v, with));
 }
 
 /* ---------------------------------------------------------------- of texts */
 
-static hd__value call_stripped(hd__run *r, const hd__value *v, bool left, bool right)
+/* v[0] is what is filtered or whose method it is; then come the arguments, undefined where they are
+ * not given. `how` is the row's. */
+typedef hd__value call_run(hd__run *r, const hd__value *v, int how);
+
+enum { LEFT = 1, RIGHT = 2 };
+
+static hd__value call_strip(hd__run *r, const hd__value *v, int how)
 {
     hd__value text = hd__text_of(r, v[0]);
-    bool all = v[1].kind == HD__UNDEFINED || v[1].kind == HD__NONE_VALUE;
-    if (r->failed || (!all && !call_text(r, v[1]))) {
-        return text;
+    const hd__value *chars = v[1].kind > HD__NONE_VALUE ? &v[1] : NULL;
+    if (r->failed || (chars && !call_text(r, *chars))) {
+        return HD__NOTHING;
     }
-    const hd__value *chars = all ? NULL : &v[1];
-    size_t from = left ? hd__strip_left(text.s, (size_t)text.n, chars) : 0;
-    size_t size = (size_t)text.n - from;
-    return HD__TEXT(text.s + from, right ? hd__strip_right(text.s + from, size, chars) : size);
+    size_t from = how & LEFT ? hd__strip_left(text.s, (size_t)text.n, chars) : 0;
+    size_t n = (size_t)text.n - from;
+    return HD__TEXT(text.s + from, how & RIGHT ? hd__strip_right(text.s + from, n, chars) : n);
 }
 
-static hd__value call_strip(hd__run *r, const hd__value *v)
-{
-    return call_stripped(r, v, true, true);
-}
+enum { LOWER, CAPITALIZE, UPPER };
 
-static hd__value call_lstrip(hd__run *r, const hd__value *v)
-{
-    return call_stripped(r, v, true, false);
-}
-
-static hd__value call_rstrip(hd__run *r, const hd__value *v)
-{
-    return call_stripped(r, v, false, true);
-}
-
-/* The first `upper` letters become capitals, and the others small ones. */
-static hd__value call_cased(hd__run *r, const hd__value *v, int64_t upper)
+static hd__value call_case(hd__run *r, const hd__value *v, int how)
 {
     hd__value text = hd__text_of(r, v[0]);
     char *s = r->failed ? NULL : hd__take(r, (size_t)text.n);
     for (int64_t i = 0; s && i < text.n; i++) {
-        char c = text.s[i], from = i < upper ? 'a' : 'A', to = i < upper ? 'A' : 'a';
-        s[i] = (char)(c >= from && c < from + 26 ? c - from + to : c);
+        bool upper = how == UPPER || (how == CAPITALIZE && i == 0);
+        char c = text.s[i], from = upper ? 'a' : 'A';
+        s[i] = (char)(c >= from && c < from + 26 ? c ^ 0x20 : c);
         if ((unsigned char)c > 0x7f) {
-            return hd__template_fail(r, HD_FORMAT, "heed changes letters of ASCII only");
+            return hd__fail_at(r, HD_FORMAT, "heed changes letters of ASCII only");
         }
     }
-    return s ? HD__TEXT(s, text.n) : text;
+    return s ? HD__TEXT(s, text.n) : HD__NOTHING;
 }
 
-static hd__value call_upper(hd__run *r, const hd__value *v)
-{
-    return call_cased(r, v, INT64_MAX);
-}
-
-static hd__value call_lower(hd__run *r, const hd__value *v)
-{
-    return call_cased(r, v, 0);
-}
-
-static hd__value call_capitalize(hd__run *r, const hd__value *v)
-{
-    return call_cased(r, v, 1);
-}
-
-/* How often something is done at most; Python has -1 for "always". */
+/* How often at most; Python has -1 for "always". */
 static int64_t call_most(hd__value v)
 {
     return v.kind == HD__INT && v.n >= 0 ? v.n : INT64_MAX;
 }
 
-static hd__value call_replace(hd__run *r, const hd__value *v)
+static hd__value call_replace(hd__run *r, const hd__value *v, int how)
 {
-    hd__value text = hd__text_of(r, v[0]), old = v[1], new = v[2];
+    hd__value text = hd__text_of(r, v[0]), old = v[1];
     size_t mark = r->out.len;
-    if (r->failed || !call_text(r, old) || !call_text(r, new)) {
-        return text;
+    (void)how;
+    if (r->failed || !call_text(r, old) || !call_text(r, v[2]) || old.n == 0) {
+        return hd__fail_at(r, HD_FORMAT, "heed replaces no empty string");
     }
-    if (old.n == 0) {
-        return hd__template_fail(r, HD_FORMAT, "heed replaces no empty string");
-    }
-    const char *at = text.s, *found = at;
+    const char *at = text.s, *found;
     for (int64_t i = call_most(v[3]); i > 0 && (found = hd__find(r, text, at, old)); i--) {
         hd__write(r, at, (size_t)(found - at));
-        hd__write(r, new.s, (size_t)new.n);
+        hd__write(r, v[2].s, (size_t)v[2].n);
         at = found + old.n;
     }
     hd__write(r, at, (size_t)(text.s + text.n - at));
     return hd__written(r, mark);
 }
 
-static hd__value call_split(hd__run *r, const hd__value *v)
+static hd__value call_split(hd__run *r, const hd__value *v, int how)
 {
     hd__value text = v[0], by = v[1];
+    hd__table parts = {0};
+    (void)how;
     if (by.kind != HD__STRING || by.n == 0) {
-        return hd__template_fail(r, HD_FORMAT, "heed splits a string at a given string only");
+        return hd__fail_at(r, HD_FORMAT, "heed splits a string at a given one only");
     }
-    int64_t most = call_most(v[2]), n = 0;
     const char *at = text.s, *found;
-    while (n < most && (at = hd__find(r, text, at, by))) {
-        at += by.n;
-        n++;
-    }
-    hd__value list = hd__list_of(r, n + 1), *items = (hd__value *)list.items;
-    for (at = text.s; items && n > 0 && (found = hd__find(r, text, at, by)); n--) {
-        items[list.n++] = HD__TEXT(at, found - at);
+    for (int64_t i = call_most(v[2]); i > 0 && (found = hd__find(r, text, at, by)); i--) {
+        hd__push(r, &parts, HD__TEXT(at, found - at));
         at = found + by.n;
     }
-    if (items) {
-        items[list.n++] = HD__TEXT(at, text.s + text.n - at);
-    }
-    return list;
+    hd__push(r, &parts, HD__TEXT(at, text.s + text.n - at));
+    return hd__list_of(HD__LIST, parts);
 }
 
-static hd__value call_startswith(hd__run *r, const hd__value *v)
+static hd__value call_affix(hd__run *r, const hd__value *v, int how)
 {
+    int64_t rest = v[0].n - v[1].n;
     return call_text(r, v[1])
-               ? HD__TRUTH(v[0].n >= v[1].n && memcmp(v[0].s, v[1].s, (size_t)v[1].n) == 0)
-               : v[1];
+               ? HD__OF(HD__BOOL_VALUE, rest >= 0 && memcmp(v[0].s + (how == LEFT ? 0 : rest),
+                                                            v[1].s, (size_t)v[1].n) == 0)
+               : HD__NOTHING;
 }
 
-static hd__value call_endswith(hd__run *r, const hd__value *v)
+static hd__value call_string(hd__run *r, const hd__value *v, int how)
 {
-    int64_t before = v[0].n - v[1].n;
-    return call_text(r, v[1])
-               ? HD__TRUTH(before >= 0 && memcmp(v[0].s + before, v[1].s, (size_t)v[1].n) == 0)
-               : v[1];
-}
-
-static hd__value call_string(hd__run *r, const hd__value *v)
-{
+    (void)how;
     return hd__text_of(r, v[0]);
 }
 
 /* ---------------------------------------------------------------- of lists and dicts */
 
-static hd__value call_join(hd__run *r, const hd__value *v)
+static hd__value call_join(hd__run *r, const hd__value *v, int how)
 {
     hd__value list = hd__items_of(r, v[0]), by = hd__text_of(r, v[1]);
     size_t mark = r->out.len;
+    (void)how;
     for (int64_t i = 0; i < list.n && !r->failed; i++) {
         hd__value item = hd__text_of(r, list.items[i]);
         hd__write(r, by.s, i > 0 ? (size_t)by.n : 0);
-        if (!r->failed) {
-            hd__write(r, item.s, (size_t)item.n);
-        }
+        hd__write(r, item.s, (size_t)item.n);
     }
     return hd__written(r, mark);
 }
 
-static hd__value call_length(hd__run *r, const hd__value *v)
+static hd__value call_length(hd__run *r, const hd__value *v, int how)
 {
-    bool known = v->kind == HD__STRING || v->kind == HD__DICT || hd__is_list(*v) ||
-                 v->kind == HD__UNDEFINED;
-    return known ? HD__WHOLE(hd__length(*v))
-                 : hd__template_fail(r, HD_VALUE, "the length of %s", hd__kind_names[v->kind]);
+    (void)how;
+    return SEQUENCES >> v->kind & 1
+               ? HD__OF(HD__INT, hd__length(*v))
+               : hd__fail_at(r, HD_VALUE, "the length of %s", hd__kind_names[v->kind]);
 }
 
-static hd__value call_at(hd__run *r, hd__value v, int64_t i)
+/* The item `how`: 0, or -1 for the last one */
+static hd__value call_item(hd__run *r, const hd__value *v, int how)
 {
-    v = v.kind == HD__STRING ? v : hd__items_of(r, v);
-    return r->failed ? v : hd__item_of(r, v, HD__WHOLE(i));
+    hd__value of = v->kind == HD__STRING ? *v : hd__items_of(r, *v);
+    return r->failed ? of : hd__item_of(r, of, HD__OF(HD__INT, how));
 }
 
-static hd__value call_first(hd__run *r, const hd__value *v)
-{
-    return call_at(r, v[0], 0);
-}
-
-static hd__value call_last(hd__run *r, const hd__value *v)
-{
-    return call_at(r, v[0], -1);
-}
-
-static hd__value call_list(hd__run *r, const hd__value *v)
+static hd__value call_list(hd__run *r, const hd__value *v, int how)
 {
     hd__value list = hd__items_of(r, v[0]);
+    (void)how;
     list.kind = HD__LIST;
     return list;
 }
 
-static hd__value call_default(hd__run *r, const hd__value *v)
+static hd__value call_default(hd__run *r, const hd__value *v, int how)
 {
-    (void)r;
     bool missing = v[0].kind == HD__UNDEFINED || (hd__truth(v[2]) && !hd__truth(v[0]));
+    (void)r;
+    (void)how;
     return !missing ? v[0] : v[1].kind == HD__UNDEFINED ? HD__TEXT("", 0) : v[1];
 }
 
-static hd__value call_tojson(hd__run *r, const hd__value *v)
+static hd__value call_tojson(hd__run *r, const hd__value *v, int how)
 {
     size_t mark = r->out.len;
+    (void)how;
     if (hd__truth(v[1])) {
-        return hd__template_fail(r, HD_FORMAT, "heed writes JSON with ensure_ascii=false only");
+        return hd__fail_at(r, HD_FORMAT, "heed writes JSON with ensure_ascii=false only");
     }
     hd__write_json(r, v[0], v[2].kind == HD__INT ? v[2].n : -1, 0);
     return hd__written(r, mark);
 }
 
-/* The items of a list that pass, or fail, a test: of themselves, or of one part of each */
-static hd__value call_chosen(hd__run *r, hd__value all, const hd__value *part, const hd__value *test,
-                             bool pass)
+enum { PASS = 1, ATTRIBUTE = 2 };
+
+/* The items that pass, or fail, a test: of themselves, or of an attribute of each */
+static hd__value call_select(hd__run *r, const hd__value *v, int how)
 {
-    all = hd__truth(all) ? hd__items_of(r, all) : (hd__value){0};
-    hd__value list = hd__list_of(r, all.n), *items = (hd__value *)list.items;
-    list.kind = HD__SERIES;
-    for (int64_t i = 0; items && i < all.n && !r->failed; i++) {
-        hd__value v = part ? hd__item_of(r, all.items[i], *part) : all.items[i];
-        bool is = test->kind == HD__STRING ? call_tested(r, *test, v, test[1]) : hd__truth(v);
-        if (is == pass) {
-            items[list.n++] = all.items[i];
+    const hd__value *test = how & ATTRIBUTE ? &v[2] : &v[1];
+    hd__value all = hd__truth(v[0]) ? hd__items_of(r, v[0]) : HD__OF(HD__LIST, 0);
+    hd__table chosen = {0};
+    for (int64_t i = 0; i < all.n && !r->failed; i++) {
+        hd__value item = how & ATTRIBUTE ? hd__item_of(r, all.items[i], v[1]) : all.items[i];
+        bool pass = test->kind ? hd__test(r, *test, item, test[1]) : hd__truth(item);
+        if (pass == (how & PASS)) {
+            hd__push(r, &chosen, all.items[i]);
         }
     }
-    return list;
+    return hd__list_of(HD__SERIES, chosen);
 }
 
-static hd__value call_selectattr(hd__run *r, const hd__value *v)
-{
-    return call_chosen(r, v[0], &v[1], &v[2], true);
-}
+enum { KEYS = 1, VALUES = 2, FILTERED = 4 };
 
-static hd__value call_rejectattr(hd__run *r, const hd__value *v)
+static hd__value call_parts(hd__run *r, const hd__value *v, int how)
 {
-    return call_chosen(r, v[0], &v[1], &v[2], false);
-}
-
-static hd__value call_select(hd__run *r, const hd__value *v)
-{
-    return call_chosen(r, v[0], NULL, &v[1], true);
-}
-
-static hd__value call_reject(hd__run *r, const hd__value *v)
-{
-    return call_chosen(r, v[0], NULL, &v[1], false);
-}
-
-/* Keys, values, or pairs of both */
-static hd__value call_parts(hd__run *r, hd__value v, bool keys, bool values)
-{
-    hd__value list = hd__items_of(r, v), *items = (hd__value *)list.items;
-    if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
-        return hd__template_fail(r, HD_VALUE, "%s in place of a dict", hd__kind_names[v.kind]);
+    hd__table parts = {0};
+    if (v->kind != HD__DICT && v->kind != HD__UNDEFINED) {
+        return hd__fail_at(r, HD_VALUE, "%s in place of a dict", hd__kind_names[v->kind]);
     }
-    for (int64_t i = 0; values && i < list.n; i++) {
-        const hd__value *pair = &v.table->pairs[2 * i];
-        hd__value *both = keys ? hd__take(r, 2 * sizeof *both) : NULL;
-        if (both) {
-            memcpy(both, pair, 2 * sizeof *both);
-        }
-        items[i] = both ? (hd__value){HD__TUPLE, 2, {.items = both}} : pair[1];
+    bool both = how & KEYS && how & VALUES;
+    for (int64_t i = 0; v->kind == HD__DICT && i < v->table->n; i += 2) {
+        const hd__value *pair = &v->table->items[i];
+        hd__push(r, &parts,
+                 both ? (hd__value){HD__TUPLE, 2, {.items = pair}} : pair[how == VALUES]);
     }
-    return list;
+    return hd__list_of(how & FILTERED ? HD__SERIES : HD__LIST, parts);
 }
 
-static hd__value call_items(hd__run *r, const hd__value *v)
-{
-    return call_parts(r, v[0], true, true);
-}
-
-/* The filter, which takes something undefined, too */
-static hd__value call_series(hd__run *r, const hd__value *v)
-{
-    hd__value list = call_parts(r, v[0], true, true);
-    list.kind = HD__SERIES;
-    return list;
-}
-
-static hd__value call_keys(hd__run *r, const hd__value *v)
-{
-    return call_parts(r, v[0], true, false);
-}
-
-static hd__value call_values(hd__run *r, const hd__value *v)
-{
-    return call_parts(r, v[0], false, true);
-}
-
-static hd__value call_get(hd__run *r, const hd__value *v)
+static hd__value call_get(hd__run *r, const hd__value *v, int how)
 {
     const hd__value *found = hd__table_find(r, v[0].table, v[1]);
-    return found ? *found : v[2].kind ? v[2] : (hd__value){HD__NONE_VALUE, 0, {0}};
+    (void)how;
+    return found ? *found : v[2].kind ? v[2] : HD__OF(HD__NONE_VALUE, 0);
 }
 
 /* ---------------------------------------------------------------- functions */
 
-static hd__value call_raise(hd__run *r, const hd__value *v)
+static hd__value call_raise(hd__run *r, const hd__value *v, int how)
 {
     hd__value text = hd__text_of(r, v[1]);
-    return r->failed ? text
-                     : hd__template_fail(r, HD_VALUE, "the template refuses these messages: %.*s",
-                                         HD__CLIP(text.s, text.n));
+    (void)how;
+    return hd__fail_at(r, HD_VALUE, "the template refuses these messages: %.*s",
+                       HD__CLIP(text.s, text.n));
 }
 
-/* A part of a date, with English names in every locale, in `part`; false: heed has it not */
+/* range(stop) or range(start, stop, step) */
+static hd__value call_range(hd__run *r, const hd__value *v, int how)
+{
+    hd__table t = {0};
+    int64_t from = v[2].kind ? v[1].n : 0, to = v[2].kind ? v[2].n : v[1].n;
+    int64_t step = v[3].kind ? v[3].n : 1;
+    (void)how;
+    if (v[1].kind != HD__INT || step == 0 || (v[2].kind && v[2].kind != HD__INT) ||
+        from < INT32_MIN || from > INT32_MAX || step < INT32_MIN || step > INT32_MAX) {
+        return hd__fail_at(r, HD_VALUE, "range of other than whole numbers");
+    }
+    for (; (step > 0 ? from < to : from > to) && !r->failed; from += step) {
+        hd__push(r, &t, HD__OF(HD__INT, from));
+    }
+    return hd__list_of(HD__LIST, t);
+}
+
+/* A part of a date, with English names in every locale; false: heed has it not */
 static bool call_date_part(const struct tm *t, char letter, char part[16])
 {
     static const char *const months[] = {"January",   "February", "March",    "April",
@@ -381,27 +317,27 @@ static bool call_date_part(const struct tm *t, char letter, char part[16])
                                          "September", "October",  "November", "December"};
     static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                        "Thursday", "Friday", "Saturday"};
-    const char letters[] = "YmdHMS";
+    static const char letters[] = "YmdHMSBbAa";
     const int numbers[] = {t->tm_year + 1900, t->tm_mon + 1, t->tm_mday,
                            t->tm_hour,        t->tm_min,     t->tm_sec};
     const char *at = memchr(letters, letter, sizeof letters - 1);
-    if (at) {
+    if (at && at - letters < 6) {
         snprintf(part, 16, "%02d", numbers[at - letters]);
-    } else if (letter == 'B' || letter == 'b') {
-        snprintf(part, 16, letter == 'B' ? "%s" : "%.3s", months[t->tm_mon]);
     } else {
-        snprintf(part, 16, letter == 'A' ? "%s" : "%.3s", days[t->tm_wday]);
+        snprintf(part, 16, letter == 'B' || letter == 'A' ? "%s" : "%.3s",
+                 letter == 'B' || letter == 'b' ? months[t->tm_mon] : days[t->tm_wday]);
     }
-    return at || memchr("BbAa", letter, 4);
+    return at;
 }
 
-static hd__value call_strftime(hd__run *r, const hd__value *v)
+static hd__value call_strftime(hd__run *r, const hd__value *v, int how)
 {
     struct tm t = {0};
     time_t now = r->now ? (time_t)r->now : time(NULL);
     size_t mark = r->out.len;
+    (void)how;
     if (!call_text(r, v[1]) || !(r->now ? gmtime_r(&now, &t) : localtime_r(&now, &t))) {
-        return hd__template_fail(r, HD_VALUE, "there is no such date");
+        return hd__fail_at(r, HD_VALUE, "there is no such date");
     }
     for (int64_t i = 0; i < v[1].n && !r->failed; i++) {
         const char *s = v[1].s + i;
@@ -411,200 +347,136 @@ static hd__value call_strftime(hd__run *r, const hd__value *v)
         } else if (++i < v[1].n && call_date_part(&t, s[1], part)) {
             hd__write(r, part, strlen(part));
         } else {
-            hd__template_fail(r, HD_FORMAT, "heed has the parts %%Y %%m %%d %%H %%M %%S %%B %%b "
-                                            "%%A %%a of a date only");
+            hd__fail_at(r, HD_FORMAT, "heed has %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a only");
         }
     }
     return hd__written(r, mark);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+enum { MOST_ARGUMENTS = 3 };
+
+static const struct call_row {
+    int of;
+    const char *name, *parameters; /* the names, with a blank after each, */
+    int least;                     /* of which so many must be given */
+    call_run *run;                 /* NULL: heed has it not */
+    int how;
+} calls[] = {
+    {HD__FILTER_CALL, "trim", "chars ", 0, call_strip, LEFT | RIGHT},
+    {HD__FILTER_CALL, "length", "", 0, call_length, 0},
+    {HD__FILTER_CALL, "count", "", 0, call_length, 0},
+    {HD__FILTER_CALL, "upper", "", 0, call_case, UPPER},
+    {HD__FILTER_CALL, "lower", "", 0, call_case, LOWER},
+    {HD__FILTER_CALL, "capitalize", "", 0, call_case, CAPITALIZE},
+    {HD__FILTER_CALL, "replace", "old new count ", 2, call_replace, 0},
+    {HD__FILTER_CALL, "string", "", 0, call_string, 0},
+    {HD__FILTER_CALL, "join", "d ", 0, call_join, 0},
+    {HD__FILTER_CALL, "tojson", "ensure_ascii indent ", 0, call_tojson, 0},
+    {HD__FILTER_CALL, "default", "default_value boolean ", 0, call_default, 0},
+    {HD__FILTER_CALL, "d", "default_value boolean ", 0, call_default, 0},
+    {HD__FILTER_CALL, "first", "", 0, call_item, 0},
+    {HD__FILTER_CALL, "last", "", 0, call_item, -1},
+    {HD__FILTER_CALL, "list", "", 0, call_list, 0},
+    {HD__FILTER_CALL, "items", "", 0, call_parts, KEYS | VALUES | FILTERED},
+    {HD__FILTER_CALL, "select", "test value ", 0, call_select, PASS},
+    {HD__FILTER_CALL, "reject", "test value ", 0, call_select, 0},
+    {HD__FILTER_CALL, "selectattr", "attribute test value ", 1, call_select, ATTRIBUTE | PASS},
+    {HD__FILTER_CALL, "rejectattr", "attribute test value ", 1, call_select, ATTRIBUTE},
+    {HD__STRING, "strip", "chars ", 0, call_strip, LEFT | RIGHT},
+    {HD__STRING, "lstrip", "chars ", 0, call_strip, LEFT},
+    {HD__STRING, "rstrip", "chars ", 0, call_strip, RIGHT},
+    {HD__STRING, "split", "sep maxsplit ", 0, call_split, 0},
+    {HD__STRING, "startswith", "prefix ", 1, call_affix, LEFT},
+    {HD__STRING, "endswith", "suffix ", 1, call_affix, RIGHT},
+    {HD__STRING, "replace", "old new count ", 2, call_replace, 0},
+    {HD__STRING, "upper", "", 0, call_case, UPPER},
+    {HD__STRING, "lower", "", 0, call_case, LOWER},
+    {HD__STRING, "capitalize", "", 0, call_case, CAPITALIZE},
+    {HD__DICT, "get", "key default ", 1, call_get, 0},
+    {HD__DICT, "items", "", 0, call_parts, KEYS | VALUES},
+    {HD__DICT, "keys", "", 0, call_parts, KEYS},
+    {HD__DICT, "values", "", 0, call_parts, VALUES},
+    {HD__DICT, "copy", "", 0, NULL, 0},
+    {HD__DICT, "pop", "", 0, NULL, 0},
+    {HD__DICT, "update", "", 0, NULL, 0},
+    {HD__DICT, "setdefault", "", 0, NULL, 0},
+    {HD__DICT, "clear", "", 0, NULL, 0},
+    {HD__NAMESPACE, "cycle", "", 0, NULL, 0}, /* of a loop */
+    {HD__NAMESPACE, "changed", "", 0, NULL, 0},
+    {HD__NAMESPACE, "depth", "", 0, NULL, 0},
+    {HD__NAMESPACE, "depth0", "", 0, NULL, 0},
+    {HD__FUNCTION_CALL, "raise_exception", "message ", 1, call_raise, 0},
+    {HD__FUNCTION_CALL, "strftime_now", "format ", 1, call_strftime, 0},
+    {HD__FUNCTION_CALL, "range", "start stop step ", 1, call_range, 0},
+    {HD__FUNCTION_CALL, "namespace", "", 0, NULL, HD__NAMESPACE},
+    {HD__FUNCTION_CALL, "dict", "", 0, NULL, HD__DICT},
+    {HD__FUNCTION_CALL, "cycler", "", 0, NULL, 0},
+    {HD__FUNCTION_CALL, "joiner", "", 0, NULL, 0},
+    {HD__FUNCTION_CALL, "lipsum", "", 0, NULL, 0},
+};
+
+static const struct call_row *call_find(int of, hd__value name)
+{
+    size_t i = 0, n = sizeof calls / sizeof calls[0];
+    while (i < n && !(calls[i].of == of && hd__is_text(name, calls[i].name))) {
+        i++;
+    }
+    return i < n ? &calls[i] : NULL;
+}
+
+bool hd__has_call(int of, hd__value name)
+{
+    return call_find(of, name);
 }
 
 /* namespace(name=value) and dict(name=value) */
-static hd__value call_table(hd__run *r, const hd__node *args, hd__kind kind)
+static hd__value call_table(hd__run *r, hd__kind kind, const hd__table *args)
 {
-    hd__table *t = hd__take(r, sizeof *t);
-    for (; t && args && !r->failed; args = args->next) {
-        if (args->name.n == 0) {
-            hd__template_fail(r, HD_FORMAT, "heed has names with values here only");
+    hd__table t = {0};
+    for (int64_t i = 0; i < args->n && !r->failed; i += 2) {
+        if (args->items[i].n == 0) {
+            hd__fail_at(r, HD_FORMAT, "heed has names with values here only");
         }
-        hd__table_put(r, t, args->name, hd__eval(r, args));
+        hd__table_put(r, &t, args->items[i], args->items[i + 1]);
     }
-    return t ? (hd__value){kind, 0, {.table = t}} : (hd__value){0};
+    return hd__dict_of(r, kind, t);
 }
 
-/* ---------------------------------------------------------------- arguments */
-
-/* The i-th argument, or the one with the name */
-static const hd__node *call_argument(const hd__node *args, int i, hd__value name)
+static hd__value call_with(hd__run *r, const struct call_row *row, hd__value on,
+                           const hd__table *args)
 {
-    for (; args; args = args->next, i--) {
-        if (args->name.n > 0 ? call_is(args->name, name) : i == 0) {
-            return args;
-        }
-    }
-    return NULL;
-}
-
-/* Have so many arguments a parameter? */
-static bool call_complete(hd__run *r, const hd__node *args, int given, const char *parameters)
-{
-    for (; args; args = args->next) {
-        given--;
-    }
-    if (given != 0) {
-        hd__template_fail(r, HD_VALUE, "other arguments: expected (%s)", parameters);
-    }
-    return !r->failed;
-}
-
-/* The variables of the whole template */
-static hd__table *call_outermost(hd__table *t)
-{
-    while (t->outer) {
-        t = t->outer;
-    }
-    return t;
-}
-
-static hd__value call_macro(hd__run *r, const hd__node *macro, const hd__node *args)
-{
-    hd__table frame = {.outer = call_outermost(r->frame)}, *caller = r->frame;
-    size_t mark = r->out.len;
-    int i = 0, given = 0;
-    for (const hd__node *p = macro->list; p; p = p->next, i++) {
-        const hd__node *a = call_argument(args, i, p->value);
-        r->frame = a ? caller : &frame;
-        given += a != NULL;
-        hd__table_put(r, &frame, p->value, hd__eval(r, a ? a : p->first));
-    }
-    r->frame = &frame;
-    if (call_complete(r, args, given, "those of the macro")) {
-        hd__eval_all(r, macro->second);
-    }
-    r->frame = caller;
-    return hd__written(r, mark);
-}
-
-static hd__value call_run(hd__run *r, const call_row *row, const hd__node *args, hd__value on)
-{
-    hd__value v[CALL_MOST] = {on};
+    hd__value v[MOST_ARGUMENTS + 1] = {on};
     const char *p = row->parameters;
-    int given = 0, i = 0;
-    for (; *p; i++) {
-        size_t size = strcspn(p, " ");
-        const hd__node *a = call_argument(args, i, HD__TEXT(p, size));
-        given += a || i >= row->least ? a != NULL : CALL_MOST;
-        v[i + 1] = hd__eval(r, a);
-        p += size + (p[size] == ' ');
+    int64_t given = 0, missing = 0, i = 0;
+    for (; *p; p += strcspn(p, " ") + 1) {
+        const hd__value *a = hd__argument(args, i++, HD__TEXT(p, strcspn(p, " ")));
+        v[i] = a ? *a : HD__NOTHING;
+        given += a != NULL;
+        missing += !a && i <= row->least;
     }
-    return call_complete(r, args, given, row->parameters) ? row->run(r, v) : v[0];
+    if (missing || 2 * given != args->n) {
+        return hd__fail_at(r, HD_FORMAT, "other arguments of %s: expected (%s)", row->name,
+                           row->parameters);
+    }
+    return row->run(r, v, row->how);
 }
 
-/* ---------------------------------------------------------------- the tables */
-
-static const call_row call_rows[] = {
-    {CALL_FILTER, "trim", "chars", 0, call_strip},
-    {CALL_FILTER, "length", "", 0, call_length},
-    {CALL_FILTER, "count", "", 0, call_length},
-    {CALL_FILTER, "upper", "", 0, call_upper},
-    {CALL_FILTER, "lower", "", 0, call_lower},
-    {CALL_FILTER, "capitalize", "", 0, call_capitalize},
-    {CALL_FILTER, "replace", "old new count", 2, call_replace},
-    {CALL_FILTER, "string", "", 0, call_string},
-    {CALL_FILTER, "join", "d", 0, call_join},
-    {CALL_FILTER, "tojson", "ensure_ascii indent", 0, call_tojson},
-    {CALL_FILTER, "default", "default_value boolean", 0, call_default},
-    {CALL_FILTER, "d", "default_value boolean", 0, call_default},
-    {CALL_FILTER, "first", "", 0, call_first},
-    {CALL_FILTER, "last", "", 0, call_last},
-    {CALL_FILTER, "list", "", 0, call_list},
-    {CALL_FILTER, "items", "", 0, call_series},
-    {CALL_FILTER, "selectattr", "attribute test value", 1, call_selectattr},
-    {CALL_FILTER, "rejectattr", "attribute test value", 1, call_rejectattr},
-    {CALL_FILTER, "select", "test value", 0, call_select},
-    {CALL_FILTER, "reject", "test value", 0, call_reject},
-    {HD__STRING, "strip", "chars", 0, call_strip},
-    {HD__STRING, "lstrip", "chars", 0, call_lstrip},
-    {HD__STRING, "rstrip", "chars", 0, call_rstrip},
-    {HD__STRING, "split", "sep maxsplit", 0, call_split},
-    {HD__STRING, "startswith", "prefix", 1, call_startswith},
-    {HD__STRING, "endswith", "suffix", 1, call_endswith},
-    {HD__STRING, "replace", "old new count", 2, call_replace},
-    {HD__STRING, "upper", "", 0, call_upper},
-    {HD__STRING, "lower", "", 0, call_lower},
-    {HD__STRING, "capitalize", "", 0, call_capitalize},
-    {HD__DICT, "get", "key default", 1, call_get},
-    {HD__DICT, "items", "", 0, call_items},
-    {HD__DICT, "keys", "", 0, call_keys},
-    {HD__DICT, "values", "", 0, call_values},
-    {HD__DICT, "copy", NULL, 0, NULL},
-    {HD__DICT, "pop", NULL, 0, NULL},
-    {HD__DICT, "update", NULL, 0, NULL},
-    {HD__DICT, "setdefault", NULL, 0, NULL},
-    {HD__DICT, "clear", NULL, 0, NULL},
-    {CALL_FUNCTION, "raise_exception", "message", 1, call_raise},
-    {CALL_FUNCTION, "strftime_now", "format", 1, call_strftime},
-    {CALL_FUNCTION, "namespace", NULL, 0, NULL},
-    {CALL_FUNCTION, "dict", NULL, 0, NULL},
-    {CALL_FUNCTION, "range", NULL, 0, NULL},
-    {CALL_FUNCTION, "cycler", NULL, 0, NULL},
-    {CALL_FUNCTION, "joiner", NULL, 0, NULL},
-    {CALL_FUNCTION, "lipsum", NULL, 0, NULL},
-};
-
-static const call_row *call_find(int of, hd__value name)
+hd__value hd__call(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args)
 {
-    for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++) {
-        if (call_rows[i].of == of && hd__is_text(name, call_rows[i].name)) {
-            return &call_rows[i];
-        }
+    const struct call_row *row = call_find(of, name);
+    if (row && (row->how == HD__NAMESPACE || row->how == HD__DICT) && !row->run) {
+        return call_table(r, (hd__kind)row->how, args);
     }
-    return NULL;
-}
-
-bool hd__is_function(hd__value name)
-{
-    return call_find(CALL_FUNCTION, name);
-}
-
-bool hd__is_method(hd__kind kind, hd__value name)
-{
-    return call_find((int)kind, name);
-}
-
-static hd__value call_named(hd__run *r, int of, hd__value name, const hd__node *args, hd__value on)
-{
-    const call_row *row = call_find(of, name);
-    if (r->failed || !row || !row->run) {
-        return hd__template_fail(r, HD_FORMAT, "heed has no %s %.*s",
-                                 of == CALL_FILTER     ? "filter"
-                                 : of == CALL_FUNCTION ? "function"
-                                                       : "method",
-                                 HD__CLIP(name.s, name.n));
+    if (row && row->run) {
+        hd__spend(r, on.kind == HD__STRING ? (size_t)on.n / 8 : 0);
+        return call_with(r, row, on, args);
     }
-    return call_run(r, row, args, on);
-}
-
-hd__value hd__eval_filter(hd__run *r, const hd__node *n)
-{
-    return call_named(r, CALL_FILTER, n->value, n->list, hd__eval(r, n->first));
-}
-
-hd__value hd__eval_call(hd__run *r, const hd__node *n)
-{
-    hd__value name = n->first->value;
-    if (n->first->kind == HD__ATTRIBUTE) {
-        hd__value on = hd__eval(r, n->first->first);
-        return call_named(r, (int)on.kind, name, n->list, on);
-    }
-    hd__value called = hd__eval(r, n->first);
-    if (called.kind == HD__MACRO && called.macro) {
-        return call_macro(r, called.macro, n->list);
-    }
-    if (called.kind != HD__MACRO) {
-        return hd__template_fail(r, HD_VALUE, "a call of %s", hd__kind_names[called.kind]);
-    }
-    bool dict = hd__is_text(name, "dict");
-    return dict || hd__is_text(name, "namespace")
-               ? call_table(r, n->list, dict ? HD__DICT : HD__NAMESPACE)
-               : call_named(r, CALL_FUNCTION, name, n->list, called);
+    const char *what = of == HD__FILTER_CALL     ? "filter"
+                       : of == HD__FUNCTION_CALL ? "function"
+                                                 : "method";
+    const char *whose = of < HD__KINDS ? hd__kind_names[of] : "templates";
+    return hd__fail_at(r, of == HD__UNDEFINED ? HD_VALUE : HD_FORMAT, "heed has no %s %.*s of %s",
+                       what, HD__CLIP(name.s, name.n), whose);
 }

@@ -11,55 +11,42 @@ static hd__value json_value(hd__run *r, hd__json *j);
 /* The members up to the end, which is not deeper than the reader lets it be */
 static hd__value json_object(hd__run *r, hd__json *j)
 {
-    hd__table *t = hd__take(r, sizeof *t);
-    while (t && hd__json_next(j) == HD__JSON_NAME) {
+    hd__table t = {0};
+    while (!r->failed && hd__json_next(j) == HD__JSON_NAME) {
         hd__value name = hd__copied(r, j->s, j->len);
         hd__json_next(j);
-        hd__table_put(r, t, name, json_value(r, j));
+        hd__table_put(r, &t, name, json_value(r, j));
     }
-    return t ? (hd__value){HD__DICT, 0, {.table = t}} : (hd__value){0};
+    return hd__dict_of(r, HD__DICT, t);
 }
 
 static hd__value json_array(hd__run *r, hd__json *j)
 {
-    hd__value list = hd__list_of(r, 0);
-    int64_t room = 0;
+    hd__table t = {0};
     while (!r->failed && hd__json_next(j) > HD__JSON_END && j->kind != HD__JSON_ARRAY_END) {
-        if (list.n == room) {
-            room = room ? 2 * room : 4;
-            hd__value larger = hd__list_of(r, room);
-            if (!larger.items) {
-                return larger;
-            }
-            if (list.n) {
-                memcpy((hd__value *)larger.items, list.items, (size_t)list.n * sizeof larger);
-            }
-            list.items = larger.items;
-        }
-        ((hd__value *)list.items)[list.n] = json_value(r, j);
-        list.n++;
+        hd__push(r, &t, json_value(r, j));
     }
-    return list;
+    return hd__list_of(HD__LIST, t);
 }
 
 /* The value that begins with the reader's last event */
 static hd__value json_value(hd__run *r, hd__json *j)
 {
-    hd__value v = {HD__INT, 0, {0}};
+    hd__value v = HD__OF(HD__INT, 0);
     switch (j->kind) {
     case HD__JSON_OBJECT: return json_object(r, j);
     case HD__JSON_ARRAY: return json_array(r, j);
     case HD__JSON_STRING: return hd__copied(r, j->s, j->len);
-    case HD__JSON_TRUE: return HD__TRUTH(true);
-    case HD__JSON_FALSE: return HD__TRUTH(false);
-    case HD__JSON_NULL: return (hd__value){HD__NONE_VALUE, 0, {0}};
+    case HD__JSON_TRUE: return HD__OF(HD__BOOL_VALUE, 1);
+    case HD__JSON_FALSE: return HD__OF(HD__BOOL_VALUE, 0);
+    case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
     case HD__JSON_NUMBER:
         if (!hd__json_int(j, &v.n)) {
             v.kind = HD__DOUBLE;
             r->failed = r->failed || !hd__json_double(j, &v.number);
         }
         return v;
-    default: return (hd__value){0};
+    default: return HD__NOTHING;
     }
 }
 
@@ -105,17 +92,16 @@ static void json_put_text(hd__run *r, hd__value v)
 static void json_put_parts(hd__run *r, hd__value v, int64_t indent, int depth)
 {
     bool dict = v.kind == HD__DICT;
-    int64_t n = dict ? v.table->n : v.n;
+    int64_t n = hd__length(v);
     hd__write(r, dict ? "{" : "[", 1);
     for (int64_t i = 0; i < n && !r->failed; i++) {
+        const hd__value *pair = dict ? &v.table->items[2 * i] : NULL;
         json_between(r, i == 0, indent, depth + 1);
-        if (dict && v.table->pairs[2 * i].kind != HD__STRING) {
-            hd__template_fail(r, HD_FORMAT, "tojson of a dict with a key that is no string");
-        } else if (dict) {
-            json_put_text(r, v.table->pairs[2 * i]);
+        if (dict) {
+            hd__write_json(r, pair[0], indent, HD__DEEPEST); /* a string alone */
             hd__write(r, ": ", 2);
         }
-        hd__write_json(r, dict ? v.table->pairs[2 * i + 1] : v.items[i], indent, depth + 1);
+        hd__write_json(r, dict ? pair[1] : v.items[i], indent, depth + 1);
     }
     if (n > 0 && indent >= 0) {
         json_between(r, true, indent, depth);
@@ -125,24 +111,21 @@ static void json_put_parts(hd__run *r, hd__value v, int64_t indent, int depth)
 
 void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth)
 {
-    if (depth > HD__DEEPEST) {
-        hd__template_fail(r, HD_VALUE, "the values are nested too deep");
-    }
-    if (!hd__spend(r, 1)) {
-        return;
-    }
-    if (hd__is_list(v) || v.kind == HD__DICT) {
-        json_put_parts(r, v, indent, depth);
-    } else if (v.kind == HD__STRING) {
+    bool number = v.kind == HD__INT || (v.kind == HD__DOUBLE && isfinite(v.number));
+    if (v.kind == HD__STRING) {
         json_put_text(r, v);
-    } else if (v.kind == HD__NONE_VALUE) {
-        hd__write(r, "null", 4);
-    } else if (v.kind == HD__BOOL_VALUE) {
-        hd__write(r, v.n ? "true" : "false", v.n ? 4 : 5);
-    } else if (v.kind == HD__INT || (v.kind == HD__DOUBLE && isfinite(v.number))) {
-        hd__value text = hd__text_of(r, v);
+    } else if (depth >= HD__DEEPEST || !hd__spend(r, 1)) {
+        hd__fail_at(r, HD_FORMAT,
+                    "tojson of values nested too deep, or of a key that is no string");
+    } else if (v.kind == HD__LIST || v.kind == HD__TUPLE || v.kind == HD__DICT) {
+        json_put_parts(r, v, indent, depth);
+    } else if (number || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
+        hd__value text = number                     ? hd__text_of(r, v)
+                         : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
+                         : v.n                      ? HD__LITERAL("true")
+                                                    : HD__LITERAL("false");
         hd__write(r, text.s, (size_t)text.n);
     } else {
-        hd__template_fail(r, HD_VALUE, "tojson of %s", hd__kind_names[v.kind]);
+        hd__fail_at(r, HD_VALUE, "tojson of %s", hd__kind_names[v.kind]);
     }
 }

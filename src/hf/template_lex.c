@@ -1,265 +1,224 @@
-/* template_lex.c - cuts a template into tokens, with the white space that transformers' environment
- * drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment, the blanks
- * before one that begins a line, and all white space at a tag's side that has a "-". */
-#include "hf/template_lex.h"
-#include "base/text/json.h"
+/* template_lex.c - cuts a template into tokens, without the white space that transformers'
+ * environment drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
+ * the blanks before one that begins a line, and all white space at a tag's side that has a "-". */
+#include "hf/template.h"
 
-void hd__lex_fail(hd__lexer *l, const char *expected)
-{
-    hd__node here = {.at = l->at, .end = l->end};
-    l->r->node = &here;
-    hd__template_fail(l->r, HD_FORMAT, "expected %s", expected);
-    l->r->node = NULL;
-    l->token = HD__TOKEN_END;
-}
-
-bool hd__lex_is(const hd__lexer *l, const char *text)
-{
-    return (l->token == HD__TOKEN_NAME || l->token == HD__TOKEN_SIGN) && hd__is_text(l->value, text);
-}
+typedef struct lexer {
+    hd__run *r;
+    const char *text;
+    size_t n, at; /* where the next token begins */
+    char closes;  /* in {{ }} '}', in {% %} '%', outside 0 */
+    int brackets; /* open in the tag */
+    hd__token *tokens;
+    int64_t count, room;
+} lexer;
 
 /* The byte at a place, or 0 after the end */
-static char lex_byte(const hd__lexer *l, size_t at)
+static char lex_byte(const lexer *l, size_t at)
 {
     return at < l->n ? l->text[at] : '\0';
+}
+
+/* Adds a token that ends at `end`, from which the next one is looked for. */
+static void lex_put(lexer *l, hd__token_kind kind, hd__value v, size_t end)
+{
+    if (!hd__grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
+        l->r->failed = true;
+        return;
+    }
+    l->tokens[l->count++] = (hd__token){kind, v, l->at, end};
+    l->at = end;
+}
+
+/* The same for the characters up to `end` */
+static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
+{
+    lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
+}
+
+static void lex_fail(lexer *l, const char *expected)
+{
+    const hd__token here = {.at = l->at, .end = l->n - l->at > 20 ? l->at + 20 : l->n};
+    l->r->first = l->r->t = &here;
+    hd__fail_at(l->r, HD_FORMAT, "expected %s", expected);
+    l->r->first = l->r->t = NULL;
 }
 
 /* ---------------------------------------------------------------- outside of tags */
 
 /* Where the next tag or comment begins, or the text ends */
-static size_t lex_tag_at(const hd__lexer *l, size_t at)
+static size_t lex_tag(const lexer *l)
 {
-    while (at < l->n && !(l->text[at] == '{' && at + 1 < l->n && memchr("{%#", l->text[at + 1], 3))) {
+    size_t at = l->at;
+    while (at < l->n &&
+           !(l->text[at] == '{' && at + 1 < l->n && memchr("{%#", l->text[at + 1], 3))) {
         at++;
     }
     return at;
 }
 
-/* The end of the text from `at` to a tag, without the white space that the tag drops */
-static size_t lex_text_end(const hd__lexer *l, size_t at, size_t tag)
+/* The end of the text before a tag, without the white space that the tag drops */
+static size_t lex_text_end(const lexer *l, size_t tag)
 {
     char sign = lex_byte(l, tag + 2);
-    if (tag == l->n || sign == '+' || (sign != '-' && l->text[tag + 1] == '{')) {
-        return tag;
-    }
-    if (sign == '-') {
-        return at + hd__strip_right(l->text + at, tag - at, NULL);
-    }
     size_t line = tag;
-    while (line > at && l->text[line - 1] != '\n') {
+    if (sign == '-') {
+        return l->at + hd__strip_right(l->text + l->at, tag - l->at, NULL);
+    }
+    while (line > l->at && l->text[line - 1] != '\n') {
         line--;
     }
     bool begins = line == 0 || l->text[line - 1] == '\n';
-    size_t blanks = hd__strip_left(l->text + line, tag - line, NULL);
-    return begins && blanks == tag - line ? line : tag;
+    bool blank = hd__strip_left(l->text + line, tag - line, NULL) == tag - line;
+    return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* After a tag or comment, whose last byte before its end is `sign` */
-static void lex_after_tag(hd__lexer *l, char sign, bool output)
+/* Where the text goes on after a tag or a comment, before whose end stands `sign` */
+static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
-    if (sign == '-') {
-        l->end += hd__strip_left(l->text + l->end, l->n - l->end, NULL);
-    } else if (!output && sign != '+' && lex_byte(l, l->end) == '\n') {
-        l->end++;
+    return sign == '-' ? end + hd__strip_left(l->text + end, l->n - end, NULL)
+                       : end + (!output && sign != '+' && lex_byte(l, end) == '\n');
+}
+
+static void lex_comment(lexer *l)
+{
+    char sign = lex_byte(l, l->at + 2);
+    size_t begin = l->at + 2 + (sign == '-' || sign == '+'), end = begin;
+    while (end + 1 < l->n && memcmp(l->text + end, "#}", 2) != 0) {
+        end++;
+    }
+    if (end + 1 < l->n) {
+        l->at = lex_after(l, end + 2, end > begin ? l->text[end - 1] : '\0', false);
+    } else {
+        lex_fail(l, "#} at the end of the comment");
     }
 }
 
-static void lex_comment(hd__lexer *l)
+static void lex_outside(lexer *l)
 {
-    size_t begin = l->at + 2, at = begin;
-    begin += lex_byte(l, begin) == '-' || lex_byte(l, begin) == '+';
-    for (at = begin; at + 1 < l->n && memcmp(l->text + at, "#}", 2) != 0;) {
-        at++;
-    }
-    if (at + 1 >= l->n) {
-        l->end = l->n;
-        hd__lex_fail(l, "#} at the end of the comment");
-        return;
-    }
-    l->end = at + 2;
-    lex_after_tag(l, at > begin ? l->text[at - 1] : '\0', false);
-}
-
-/* Is the current token one, and no comment? */
-static bool lex_outside(hd__lexer *l)
-{
-    size_t tag = lex_tag_at(l, l->at), end = lex_text_end(l, l->at, tag);
-    l->end = tag;
+    size_t tag = lex_tag(l), end = lex_text_end(l, tag);
+    char kind = lex_byte(l, tag + 1), sign = lex_byte(l, tag + 2);
     if (end > l->at) {
-        l->token = HD__TOKEN_TEXT;
-        l->value = HD__TEXT(l->text + l->at, end - l->at);
-        return true;
+        lex_put_text(l, HD__TOKEN_TEXT, end);
     }
     l->at = tag;
-    if (lex_byte(l, tag + 1) == '#') {
+    if (kind == '#') {
         lex_comment(l);
-        return l->r->failed;
+    } else if (tag < l->n) {
+        l->closes = kind == '{' ? '}' : '%';
+        lex_put_text(l, kind == '{' ? HD__TOKEN_OUTPUT : HD__TOKEN_STATEMENT,
+                     tag + 2 + (sign == '-' || sign == '+'));
     }
-    l->token = HD__TOKEN_END;
-    if (tag < l->n) {
-        char sign = lex_byte(l, tag + 2);
-        l->closes = l->text[tag + 1] == '{' ? '}' : '%';
-        l->token = l->closes == '}' ? HD__TOKEN_OUTPUT : HD__TOKEN_STATEMENT;
-        l->end = tag + 2 + (sign == '-' || sign == '+');
-    }
-    return true;
 }
 
 /* ---------------------------------------------------------------- in tags */
 
-/* Does the tag end here? */
-static bool lex_close(hd__lexer *l)
+/* Goes over the end of the tag, if it is here. */
+static bool lex_close(lexer *l)
 {
     char sign = lex_byte(l, l->at);
     size_t at = l->at + (sign == '-' || (sign == '+' && l->closes == '%'));
     if (l->brackets || lex_byte(l, at) != l->closes || lex_byte(l, at + 1) != '}') {
         return false;
     }
-    l->token = HD__TOKEN_CLOSE;
-    l->end = at + 2;
-    lex_after_tag(l, sign, l->closes == '}');
+    lex_put_text(l, HD__TOKEN_CLOSE, at + 2);
+    l->at = lex_after(l, l->at, sign, l->closes == '}');
     l->closes = '\0';
     return true;
 }
 
-static bool lex_is_letter(char c)
+/* The end of letters, digits and _ */
+static size_t lex_word(const lexer *l, size_t at, bool letters)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static size_t lex_digits(const hd__lexer *l, size_t at)
-{
-    while (hd__is_digit(lex_byte(l, at))) {
+    for (char c = lex_byte(l, at);
+         hd__is_digit(c) ||
+         (letters && (c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')));
+         c = lex_byte(l, at)) {
         at++;
     }
     return at;
 }
 
-/* 7, 7.5, 7e5: JSON's reader takes the text of such a number, too. */
-static void lex_number(hd__lexer *l)
+/* 7 or 7.5 */
+static void lex_number(lexer *l)
 {
-    l->end = lex_digits(l, l->at);
-    if (lex_byte(l, l->end) == '.' && hd__is_digit(lex_byte(l, l->end + 1))) {
-        l->end = lex_digits(l, l->end + 1);
+    size_t end = lex_word(l, l->at, false);
+    if (lex_byte(l, end) == '.' && hd__is_digit(lex_byte(l, end + 1))) {
+        end = lex_word(l, end + 1, false);
     }
-    char e = lex_byte(l, l->end), sign = lex_byte(l, l->end + 1);
-    size_t digits = l->end + 1 + (sign == '-' || sign == '+');
-    if ((e == 'e' || e == 'E') && hd__is_digit(lex_byte(l, digits))) {
-        l->end = lex_digits(l, digits);
-    }
-    l->token = HD__TOKEN_CONSTANT;
-    l->value = hd__value_of_json(l->r, NULL, l->text + l->at, l->end - l->at);
+    hd__value v = hd__value_of_json(l->r, "a number", l->text + l->at, end - l->at);
+    lex_put(l, HD__TOKEN_CONSTANT, v, end);
 }
 
-/* \x41, \u00e4, \U0001f600: the character, from its digits; after them lies *at. */
-static bool lex_code(hd__lexer *l, size_t *at, int digits, uint32_t *code)
+/* A string, in which Python's escapes of one letter stand */
+static void lex_string(lexer *l)
 {
-    for (*code = 0; digits > 0; digits--, ++*at) {
-        static const char hex[] = "0123456789abcdef0123456789ABCDEF";
-        const char *c = *at < l->end ? memchr(hex, l->text[*at], sizeof hex - 1) : NULL;
-        if (!c) {
-            return false;
-        }
-        *code = *code * 16 + (uint32_t)((c - hex) % 16);
-    }
-    return *code < 0xd800 || (*code > 0xdfff && *code <= 0x10ffff);
-}
-
-/* The text between the quotes, in which Python's escapes stand */
-static void lex_unescape(hd__lexer *l, char *to)
-{
-    static const char letters[] = "\n\\'\"abfnrtv", means[] = "\0\\'\"\a\b\f\n\r\t\v";
+    static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
     size_t at = l->at + 1, n = 0;
-    while (at < l->end - 1) {
-        char c = l->text[at++], after = l->text[at];
-        const char *letter = c == '\\' ? memchr(letters, after, sizeof letters - 1) : NULL;
-        int digits = c != '\\' ? 0 : after == 'x' ? 2 : after == 'u' ? 4 : after == 'U' ? 8 : 0;
-        uint32_t code;
-        if (letter) {
-            to[n] = means[letter - letters];
-            n += after != '\n';
-            at++;
-        } else if (digits && (at++, lex_code(l, &at, digits, &code))) {
-            n += (size_t)hd__utf8_put(code, to + n);
-        } else if (digits || (c == '\\' && (after == 'N' || hd__is_digit(after)))) {
-            hd__lex_fail(l, "one of the escapes \\n, \\t, \\\\, \\', \\\", \\xhh, \\uhhhh and others "
-                            "of one letter");
+    char *to = hd__take(l->r, l->n - l->at);
+    for (; to && at < l->n && l->text[at] != l->text[l->at]; at++) {
+        char c = l->text[at];
+        const char *letter =
+            c == '\\' ? memchr(letters, lex_byte(l, ++at), sizeof letters - 1) : NULL;
+        if (c == '\\' && !letter) {
+            lex_fail(l, "one of the escapes \\n \\t \\\\ \\' \\\" \\r \\a \\b \\f \\v");
             return;
-        } else {
-            to[n++] = c;
         }
+        to[n] = letter ? means[letter - letters] : c;
+        n += !letter || *letter != '\n';
     }
-    l->value = HD__TEXT(to, n);
-}
-
-static void lex_string(hd__lexer *l)
-{
-    char quote = l->text[l->at];
-    for (l->end = l->at + 1; l->end < l->n && l->text[l->end] != quote; l->end++) {
-        l->end += l->text[l->end] == '\\';
-    }
-    if (l->end >= l->n) {
-        l->end = l->n;
-        hd__lex_fail(l, "a quote at the end of the string");
-        return;
-    }
-    l->end++;
-    l->token = HD__TOKEN_CONSTANT;
-    char *to = hd__take(l->r, l->end - l->at);
-    if (to) {
-        lex_unescape(l, to);
+    if (at < l->n) {
+        lex_put(l, HD__TOKEN_CONSTANT, HD__TEXT(to, n), at + 1);
+    } else if (to) {
+        lex_fail(l, "a quote at the end of the string");
     }
 }
 
-static void lex_sign(hd__lexer *l)
+static void lex_sign(lexer *l)
 {
-    static const char *const twice[] = {"==", "!=", "<=", ">=", "//", "**"};
-    l->end = l->at + 1;
+    static const char *const twice[] = {"==", "!=", "<=", ">=", "//"};
+    const char *s = l->text + l->at;
+    size_t end = l->at + 1;
     for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
-        l->end += l->n - l->at > 1 && memcmp(l->text + l->at, twice[i], 2) == 0;
+        end += l->at + 1 < l->n && memcmp(s, twice[i], 2) == 0;
     }
-    l->token = HD__TOKEN_SIGN;
-    l->value = HD__TEXT(l->text + l->at, l->end - l->at);
-    char c = l->text[l->at];
-    l->brackets += c == '(' || c == '[' || c == '{';
-    l->brackets -= l->brackets > 0 && (c == ')' || c == ']' || c == '}');
+    l->brackets += *s == '(' || *s == '[' || *s == '{';
+    l->brackets -= l->brackets > 0 && (*s == ')' || *s == ']' || *s == '}');
+    lex_put_text(l, HD__TOKEN_SIGN, end);
 }
 
-static void lex_inside(hd__lexer *l)
+static void lex_inside(lexer *l)
 {
     l->at += hd__strip_left(l->text + l->at, l->n - l->at, NULL);
-    l->end = l->at;
     char c = lex_byte(l, l->at);
     if (l->at == l->n) {
-        hd__lex_fail(l, l->closes == '}' ? "}}" : "%}");
+        lex_fail(l, l->closes == '}' ? "}}" : "%}");
     } else if (lex_close(l)) {
         return;
-    } else if (lex_is_letter(c)) {
-        while (lex_is_letter(lex_byte(l, l->end)) || hd__is_digit(lex_byte(l, l->end))) {
-            l->end++;
-        }
-        l->token = HD__TOKEN_NAME;
-        l->value = HD__TEXT(l->text + l->at, l->end - l->at);
     } else if (hd__is_digit(c)) {
         lex_number(l);
     } else if (c == '"' || c == '\'') {
         lex_string(l);
+    } else if (lex_word(l, l->at, true) > l->at) {
+        lex_put_text(l, HD__TOKEN_NAME, lex_word(l, l->at, true));
     } else {
         lex_sign(l);
     }
 }
 
-void hd__lex(hd__lexer *l)
+const hd__token *hd__tokens(hd__run *r)
 {
-    l->last = l->end;
-    l->at = l->end;
-    if (l->r->failed) {
-        l->token = HD__TOKEN_END;
-    } else if (l->closes) {
-        lex_inside(l);
-    } else {
-        while (!lex_outside(l)) {
-            l->at = l->end;
+    lexer l = {.r = r, .text = r->text, .n = r->n};
+    while (!r->failed && (l.at < l.n || l.closes)) {
+        if (l.closes) {
+            lex_inside(&l);
+        } else {
+            lex_outside(&l);
         }
     }
+    lex_put(&l, HD__TOKEN_END, HD__NOTHING, l.at);
+    if (r->failed) {
+        hd_free(l.tokens);
+    }
+    return r->failed ? NULL : l.tokens;
 }

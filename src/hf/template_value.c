@@ -9,7 +9,7 @@
 
 enum { ARENA_BLOCK = 4096 - 64 };
 
-void *hd__arena_take(hd__arena *a, size_t n)
+static void *arena_take(hd__arena *a, size_t n)
 {
     n = n / 16 * 16 + 16;
     if ((size_t)(a->end - a->at) < n) {
@@ -38,9 +38,9 @@ void hd__arena_free(hd__arena *a)
 void *hd__take(hd__run *r, size_t n)
 {
     if (!r->failed && n > r->bytes) {
-        hd__template_fail(r, HD_VALUE, "it needs more memory than a text of this length may have");
+        hd__fail_at(r, HD_VALUE, "it needs more memory than a text of this length may have");
     }
-    void *p = r->failed ? NULL : hd__arena_take(r->arena, n);
+    void *p = r->failed ? NULL : arena_take(r->arena, n);
     r->bytes -= p ? n : 0;
     r->failed = !p;
     return p;
@@ -49,41 +49,69 @@ void *hd__take(hd__run *r, size_t n)
 bool hd__spend(hd__run *r, size_t n)
 {
     if (!r->failed && n > r->steps) {
-        hd__template_fail(r, HD_VALUE, "it needs more steps than a text of this length may have");
+        hd__fail_at(r, HD_VALUE, "it needs more steps than a text of this length may have");
     }
     r->steps -= r->failed ? 0 : n;
     return !r->failed;
 }
 
-/* ---------------------------------------------------------------- failing */
+/* ---------------------------------------------------------------- failing, and the text */
 
-hd__value hd__template_fail(hd__run *r, hd_code code, const char *format, ...)
+hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
 {
-    static const hd__node whole = {0};
-    const hd__template *t = r->template;
-    const hd__node *n = r->node ? r->node : &whole;
     char what[320];
+    const hd__token *last = r->t > r->first ? r->t - 1 : r->first;
+    size_t at = r->first ? r->first->at : 0, end = r->first ? last->end : 0;
     int line = 1;
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    for (size_t i = 0; i < n->at; i++) {
-        line += t->text[i] == '\n';
+    for (size_t i = 0; i < at; i++) {
+        line += r->text[i] == '\n';
     }
     if (!r->failed) {
-        hd_error_set(code, "%s: '%.*s', line %d: '%.*s': %s", r->function, HD__CUT(t->name), line,
-                     HD__CLIP(t->text + n->at, n->end - n->at), what);
+        hd_error_set(code, "%s: '%.*s', line %d: '%.*s': %s", r->function, HD__CUT(r->name), line,
+                     HD__CLIP(r->text + at, end > at ? end - at : 0), what);
     }
     r->failed = true;
-    return (hd__value){0};
+    return HD__NOTHING;
+}
+
+void hd__write(hd__run *r, const char *s, size_t n)
+{
+    if (n > r->bytes) {
+        hd__fail_at(r, HD_VALUE, "it writes more than a text of this length may have");
+    }
+    if (!r->failed) {
+        r->bytes -= n;
+        hd__text_add(&r->out, s, n);
+        r->failed = r->out.failed;
+    }
+}
+
+hd__value hd__written(hd__run *r, size_t mark)
+{
+    hd__value text = hd__copied(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
+    hd__text_cut(&r->out, mark);
+    return text;
 }
 
 /* ---------------------------------------------------------------- what values are */
 
 const char *const hd__kind_names[HD__KINDS] = {
-    "something undefined", "none",    "a bool",      "a whole number", "a number", "a string",
-    "a list",              "a tuple", "a generator", "a dict", "a namespace", "a loop",   "a function",
+    "something undefined",
+    "none",
+    "a bool",
+    "a whole number",
+    "a number",
+    "a string",
+    "a list",
+    "a tuple",
+    "a generator",
+    "a dict",
+    "a namespace",
+    "a function",
 };
 
 bool hd__truth(hd__value v)
@@ -95,22 +123,19 @@ bool hd__truth(hd__value v)
     case HD__DICT: return v.table->n > 0;
     case HD__SERIES:
     case HD__NAMESPACE:
-    case HD__LOOP:
-    case HD__MACRO: return true;
+    case HD__FUNCTION: return true;
     default: return v.n != 0;
     }
 }
 
-/* Equal items in the same order; or, of a dict, equal values of the same keys */
+/* Equal items in the same order; or, of dicts, equal values of the same keys */
 static bool value_parts_equal(hd__run *r, hd__value a, hd__value b, int depth)
 {
-    bool dict = a.kind == HD__DICT;
-    int64_t n = dict ? a.table->n : a.n;
-    bool equal = n == (dict ? b.table->n : b.n);
-    for (int64_t i = 0; equal && i < n; i++) {
-        hd__value *other = dict ? hd__table_find(r, b.table, a.table->pairs[2 * i]) : NULL;
-        equal = dict ? other && hd__equal(r, a.table->pairs[2 * i + 1], *other, depth + 1)
-                     : hd__equal(r, a.items[i], b.items[i], depth + 1);
+    bool dict = a.kind == HD__DICT, equal = hd__length(a) == hd__length(b);
+    for (int64_t i = 0; equal && i < hd__length(a); i++) {
+        const hd__value *pair = dict ? &a.table->items[2 * i] : NULL;
+        const hd__value *other = dict ? hd__table_find(r, b.table, pair[0]) : &b.items[i];
+        equal = other && hd__equal(r, dict ? pair[1] : a.items[i], *other, depth + 1);
     }
     return equal;
 }
@@ -118,9 +143,11 @@ static bool value_parts_equal(hd__run *r, hd__value a, hd__value b, int depth)
 bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
 {
     if (depth > HD__DEEPEST) {
-        hd__template_fail(r, HD_VALUE, "the values are nested too deep");
+        hd__fail_at(r, HD_VALUE, "the values are nested too deep");
     }
-    if (!hd__spend(r, 1) || (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
+    size_t bytes = a.kind == HD__STRING ? (size_t)a.n : 0;
+    if (!hd__spend(r, 1 + bytes / 64) ||
+        (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
         return false;
     }
     switch (a.kind) {
@@ -134,8 +161,7 @@ bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
     case HD__TUPLE:
     case HD__DICT: return value_parts_equal(r, a, b, depth);
     case HD__NAMESPACE: return a.table == b.table;
-    case HD__LOOP: return a.loop == b.loop;
-    case HD__MACRO: return a.macro == b.macro;
+    case HD__FUNCTION: return a.macro == b.macro;
     default: return true;
     }
 }
@@ -163,8 +189,8 @@ hd__value hd__text_of(hd__run *r, hd__value v)
         return hd__copied(r, s, strlen(s));
     }
     default:
-        return hd__template_fail(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
-                                 hd__kind_names[v.kind]);
+        return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
+                           hd__kind_names[v.kind]);
     }
     return hd__copied(r, digits, strlen(digits));
 }
@@ -186,7 +212,7 @@ const char *hd__find(hd__run *r, hd__value all, const char *from, hd__value part
 
 int64_t hd__length(hd__value v)
 {
-    int64_t n = v.kind == HD__DICT ? v.table->n : v.n;
+    int64_t n = v.kind == HD__DICT ? v.table->n / 2 : v.n;
     for (int64_t i = 0; v.kind == HD__STRING && i < v.n; i++) {
         n -= (v.s[i] & 0xc0) == 0x80;
     }
@@ -195,23 +221,33 @@ int64_t hd__length(hd__value v)
 
 /* ---------------------------------------------------------------- lists and tables */
 
-hd__value hd__list_of(hd__run *r, int64_t n)
+void hd__push(hd__run *r, hd__table *t, hd__value v)
 {
-    hd__value *items = hd__take(r, (size_t)n * sizeof *items);
-    return (hd__value){HD__LIST, 0, {.items = items}};
+    if (t->n == t->room) {
+        int64_t room = t->room ? 2 * t->room : 4;
+        hd__value *items = hd__take(r, (size_t)room * sizeof *items);
+        if (!items) {
+            return;
+        }
+        if (t->n) {
+            memcpy(items, t->items, (size_t)t->n * sizeof *items);
+        }
+        t->items = items;
+        t->room = room;
+    }
+    t->items[t->n++] = v;
 }
 
 hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
 {
-    hd__spend(r, (size_t)t->n / 4);
-    for (int64_t i = 0; i < t->n; i++) {
-        hd__value have = t->pairs[2 * i];
-        bool same = have.kind == HD__STRING && key.kind == HD__STRING
-                        ? have.n == key.n && memcmp(have.s, key.s, (size_t)key.n) == 0
-                        : have.kind != HD__STRING && hd__equal(r, have, key, 0);
-        if (same) {
-            return &t->pairs[2 * i + 1];
+    hd__spend(r, (size_t)t->n / 8);
+    for (int64_t i = 0; i < t->n; i += 2) {
+        const hd__value *k = &t->items[i];
+        if (k->kind != key.kind || k->n != key.n ||
+            (k->kind == HD__STRING && memcmp(k->s, key.s, (size_t)k->n) != 0)) {
+            continue;
         }
+        return &t->items[i + 1];
     }
     return NULL;
 }
@@ -220,43 +256,53 @@ void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v)
 {
     hd__value *have = hd__table_find(r, t, key);
     if (v.kind == HD__SERIES) {
-        hd__template_fail(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
-    }
-    if (have) {
+        hd__fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
+    } else if (key.kind != HD__STRING && key.kind != HD__INT) {
+        hd__fail_at(r, HD_FORMAT, "%s as a key", hd__kind_names[key.kind]);
+    } else if (have) {
         *have = v;
-        return;
+    } else {
+        hd__push(r, t, key);
+        hd__push(r, t, v);
     }
-    if (t->n == t->room) {
-        int64_t room = t->room ? 2 * t->room : 4;
-        hd__value *pairs = hd__take(r, (size_t)room * 2 * sizeof *pairs);
-        if (!pairs) {
-            return;
-        }
-        if (t->n) {
-            memcpy(pairs, t->pairs, (size_t)t->n * 2 * sizeof *pairs);
-        }
-        t->pairs = pairs;
-        t->room = room;
+}
+
+hd__value hd__dict_of(hd__run *r, hd__kind kind, hd__table t)
+{
+    hd__table *copy = hd__take(r, sizeof *copy);
+    if (!copy) {
+        return HD__NOTHING;
     }
-    t->pairs[2 * t->n] = key;
-    t->pairs[2 * t->n++ + 1] = v;
+    *copy = t;
+    return (hd__value){kind, 0, {.table = copy}};
+}
+
+const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
+{
+    for (int64_t k = 0; k < args->n; k += 2) {
+        hd__value given = args->items[k];
+        if (given.n > 0 ? given.n == name.n && memcmp(given.s, name.s, (size_t)name.n) == 0
+                        : k == 2 * i) {
+            return &args->items[k + 1];
+        }
+    }
+    return NULL;
 }
 
 hd__value hd__items_of(hd__run *r, hd__value v)
 {
-    if (hd__is_list(v) || v.kind == HD__SERIES) {
-        return v;
+    hd__table keys = {0};
+    if (hd__is_list(v) || v.kind == HD__UNDEFINED) {
+        return hd__is_list(v) ? v : hd__list_of(HD__LIST, keys);
     }
-    if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
-        return hd__template_fail(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE,
-                                 "%s in place of a list", hd__kind_names[v.kind]);
+    if (v.kind != HD__DICT) {
+        return hd__fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE, "%s in place of a list",
+                           hd__kind_names[v.kind]);
     }
-    int64_t n = v.kind == HD__DICT ? v.table->n : 0;
-    hd__value list = hd__list_of(r, n), *keys = (hd__value *)list.items;
-    for (; keys && list.n < n; list.n++) {
-        keys[list.n] = v.table->pairs[2 * list.n];
+    for (int64_t i = 0; i < v.table->n; i += 2) {
+        hd__push(r, &keys, v.table->items[i]);
     }
-    return list;
+    return hd__list_of(HD__LIST, keys);
 }
 
 /* ---------------------------------------------------------------- white space */
@@ -271,10 +317,10 @@ static bool value_strips(uint32_t code, const hd__value *chars)
             return true;
         }
     }
-    return !chars && ((code >= 9 && code <= 13) || (code >= 28 && code <= 32) || code == 0x85 ||
-                      code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
-                      code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f ||
-                      code == 0x3000);
+    return !chars &&
+           ((code >= 9 && code <= 13) || (code >= 28 && code <= 32) || code == 0x85 ||
+            code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+            code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000);
 }
 
 size_t hd__strip_left(const char *s, size_t n, const hd__value *chars)
