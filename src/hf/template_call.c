@@ -317,15 +317,16 @@ static bool call_date_part(const struct tm *t, char letter, char part[16])
                                          "September", "October",  "November", "December"};
     static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                        "Thursday", "Friday", "Saturday"};
-    static const char letters[] = "YmdHMSBbAa";
+    static const char letters[] = "YmdHMSBbAa%";
     const int numbers[] = {t->tm_year + 1900, t->tm_mon + 1, t->tm_mday,
                            t->tm_hour,        t->tm_min,     t->tm_sec};
+    const char *month = months[t->tm_mon], *day = days[t->tm_wday];
+    const char *const words[] = {month, month, day, day, "%"};
     const char *at = memchr(letters, letter, sizeof letters - 1);
     if (at && at - letters < 6) {
         snprintf(part, 16, "%02d", numbers[at - letters]);
-    } else {
-        snprintf(part, 16, letter == 'B' || letter == 'A' ? "%s" : "%.3s",
-                 letter == 'B' || letter == 'b' ? months[t->tm_mon] : days[t->tm_wday]);
+    } else if (at) {
+        snprintf(part, 16, letter == 'b' || letter == 'a' ? "%.3s" : "%s", words[at - letters - 6]);
     }
     return at;
 }
@@ -476,7 +477,8 @@ hd__value hd__call(hd__run *r, int of, hd__value name, hd__value on, const hd__t
     const char *what = of == HD__FILTER_CALL     ? "filter"
                        : of == HD__FUNCTION_CALL ? "function"
                                                  : "method";
-    const char *whose = of < HD__KINDS ? hd__kind_names[of] : "templates";
-    return hd__fail_at(r, of == HD__UNDEFINED ? HD_VALUE : HD_FORMAT, "heed has no %s %.*s of %s",
-                       what, HD__CLIP(name.s, name.n), whose);
+    bool method = of < HD__KINDS;
+    return hd__fail_at(r, of == HD__UNDEFINED ? HD_VALUE : HD_FORMAT, "heed has no %s %.*s%s%s",
+                       what, HD__CLIP(name.s, name.n), method ? " of " : "",
+                       method ? hd__kind_names[of] : "");
 }

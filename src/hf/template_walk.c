@@ -484,7 +484,9 @@ static hd__value walk_captured(hd__run *r, const char *end)
 static void walk_generation(hd__run *r)
 {
     hd__value text = walk_captured(r, "endgeneration");
-    hd__write(r, text.s, (size_t)text.n);
+    if (hd__live(r)) {
+        hd__write(r, text.s, (size_t)text.n);
+    }
 }
 
 static void walk_assign(hd__run *r, hd__value name, hd__value key, hd__value v)

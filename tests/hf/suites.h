@@ -10,7 +10,7 @@
 #include "support/scarce.h"
 #include "support/warnings.h"
 
-#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(lora) X(null)
+#define SUITES(X) X(models) X(folders) X(generate) X(refused) X(save) X(lora) X(chat) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
