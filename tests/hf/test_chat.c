@@ -280,17 +280,15 @@ START_TEST(constructs_that_heed_has_not)
                "line 1: 'messages | sort': heed has no filter sort");
     ck_refused("{{ 'a'.title() }}", HD_FORMAT,
                "line 1: ''a'.title()': heed has no method title of a string");
-    ck_refused("{{ cycler(1) }}", HD_FORMAT,
-               "line 1: 'cycler(1)': heed has no function cycler");
+    ck_refused("{{ cycler(1) }}", HD_FORMAT, "line 1: 'cycler(1)': heed has no function cycler");
     ck_refused("{{ 1 is odd }}", HD_FORMAT, "line 1: '1 is odd': heed has no test odd");
     ck_refused("{{ messages }}", HD_FORMAT,
                "line 1: '{{ messages': a list as a text: heed writes it by |tojson only");
     ck_refused("{{ '\\x41' }}", HD_FORMAT,
                "line 1: ''\\x41' }}': expected one of the escapes \\n \\t \\\\ \\' \\\" \\r \\a "
                "\\b \\f \\v");
-    ck_refused(
-        "{% set g = messages | select %}", HD_FORMAT,
-        "line 1: '{% set g': heed keeps no generator: expected |list after it");
+    ck_refused("{% set g = messages | select %}", HD_FORMAT,
+               "line 1: '{% set g': heed keeps no generator: expected |list after it");
     ck_refused("{{ '\xc3\xa4' | upper }}", HD_FORMAT,
                "line 1: ''\xc3\xa4' | upper': heed changes letters of ASCII only");
     ck_refused("{{ messages[0].items }}", HD_FORMAT,
