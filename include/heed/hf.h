@@ -168,10 +168,11 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
  * The form is the folder's chat template, which heed evaluates as transformers does: the file
  * chat_template.jinja, or else `chat_template` of tokenizer_config.json (of several the one that is
  * named "default"). heed has the part of Jinja that chat templates use: if, for, set, macro,
- * filter, generation, break and continue; jinja2's operators but **; 20 filters, 15 tests, and the
- * methods of strings and dicts, which templates call. It writes no list and no dict without
- * |tojson, and changes no case beyond ASCII. When a text comes to something else, that is
- * HD_FORMAT, with the line; then another template, or a prompt without one, may do. */
+ * generation, break and continue; the operators but **; and the filters, tests, methods and
+ * functions in the table at the end of src/hf/template_call.c. It writes a list or a dict by
+ * |tojson only, and changes the case of ASCII only. What is not known is an error as soon as a
+ * text needs it, HD_FORMAT with the line: then another template, or a prompt of the program's own,
+ * may do. */
 typedef struct hd_chat hd_chat;
 
 typedef struct hd_chat_options {
@@ -184,8 +185,8 @@ typedef struct hd_chat_options {
 
 HD_API hd_chat_options hd_chat_defaults(void);
 /* An empty conversation. Besides options->variables, the template knows bos_token, eos_token and
- * other special tokens, those of tokenizer_config.json and special_tokens_map.json. options NULL:
- * defaults. HD_VALUE: there is no template; HD_FORMAT: it is none that heed reads; the message has
+ * other special tokens, those that tokenizer_config.json and special_tokens_map.json name; not
+ * those that transformers' class of the tokenizer alone knows. options NULL: defaults. HD_VALUE: there is no template; HD_FORMAT: it is none that heed reads; the message has
  * the line. */
 HD_API hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options);
 HD_API void hd_chat_free(hd_chat *c);

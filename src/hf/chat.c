@@ -103,7 +103,7 @@ static char *chat_read_folder(hd_chat *c, const char *function, const char *fold
 
 static void chat_set(hd__run *r, hd__table *t, const char *name, hd__value v)
 {
-    hd__table_put(r, t, hd__copied(r, name, strlen(name)), v);
+    hd__table_put(r, t, hd__value_copy(r, name, strlen(name)), v);
 }
 
 /* The special tokens in a file's values: texts, or objects with their content */
@@ -117,7 +117,7 @@ static void chat_tokens(hd__run *r, hd__table *t, const hd_dict *d)
         const char *key = hd_dict_kind_of(d, names[i]) == HD_DICT_STRING ? names[i] : content;
         if (hd_dict_kind_of(d, key) == HD_DICT_STRING) {
             const char *token = hd_dict_get_string(d, key);
-            chat_set(r, t, names[i], hd__copied(r, token, strlen(token)));
+            chat_set(r, t, names[i], hd__value_copy(r, token, strlen(token)));
         }
     }
 }
@@ -226,12 +226,21 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
     return c;
 }
 
+static void chat_cut(hd_chat *c, int64_t n)
+{
+    while (c->len > n) {
+        message m = c->messages[--c->len];
+        hd_free(m.role);
+        hd_free(m.text);
+    }
+}
+
 void hd_chat_free(hd_chat *c)
 {
     if (!c) {
         return;
     }
-    hd_chat_cut(c, 0);
+    chat_cut(c, 0);
     hd__arena_free(&c->arena);
     hd_free(c->messages);
     hd_free(c->template);
@@ -285,11 +294,7 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
         return hd_error_set(HD_INDEX, "hd_chat_cut: n %" PRId64 ": expected 0 to %" PRId64, n,
                             c->len);
     }
-    while (c->len > n) {
-        message m = c->messages[--c->len];
-        hd_free(m.role);
-        hd_free(m.text);
-    }
+    chat_cut(c, n);
     return true;
 }
 

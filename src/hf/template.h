@@ -109,8 +109,8 @@ static inline bool hd__live(const hd__run *r)
 /* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
 hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Counts n steps. False: there were too many, or the run has failed. */
-bool hd__spend(hd__run *r, size_t n);
+/* Counts n steps; the run fails when there were too many. */
+void hd__spend(hd__run *r, size_t n);
 /* Memory of the run; NULL if it has failed. */
 void *hd__take(hd__run *r, size_t n);
 /* Adds to the text. */
@@ -150,10 +150,10 @@ static inline double hd__number_of(hd__value v)
 bool hd__truth(hd__value v);
 bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth);
 /* What {{ v }} writes; a list or a dict has no such text here. */
-hd__value hd__text_of(hd__run *r, hd__value v);
-hd__value hd__copied(hd__run *r, const char *s, size_t n);
+hd__value hd__value_text(hd__run *r, hd__value v);
+hd__value hd__value_copy(hd__run *r, const char *s, size_t n);
 /* Where a part of a string begins, from a place on; NULL: nowhere */
-const char *hd__find(hd__run *r, hd__value all, const char *from, hd__value part);
+const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part);
 /* The characters of a string, or the items of others */
 int64_t hd__length(hd__value v);
 
@@ -183,7 +183,7 @@ hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, siz
 /* Writes json.dumps(v, indent); indent < 0: on one line. */
 void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth);
 
-/* ------------------------------------------ operators and calls (template_operator, _call.c) */
+/* ---------------------------------------------------------------- operators and calls */
 
 hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b);
 bool hd__contains(hd__run *r, hd__value all, hd__value part);
@@ -193,7 +193,7 @@ hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
 /* `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of value whose method is called. */
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__has_call(int of, hd__value name);
-hd__value hd__call(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
+hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
 bool hd__test(hd__run *r, hd__value name, hd__value v, hd__value with);
 
 #endif

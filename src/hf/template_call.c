@@ -6,7 +6,7 @@
 #include "hf/template.h"
 
 /* Is it a string? */
-static bool call_text(hd__run *r, hd__value v)
+static bool call_is_text(hd__run *r, hd__value v)
 {
     if (v.kind != HD__STRING) {
         hd__fail_at(r, HD_VALUE, "%s in place of a string", hd__kind_names[v.kind]);
@@ -100,9 +100,9 @@ enum { LEFT = 1, RIGHT = 2 };
 
 static hd__value call_strip(hd__run *r, const hd__value *v, int how)
 {
-    hd__value text = hd__text_of(r, v[0]);
+    hd__value text = hd__value_text(r, v[0]);
     const hd__value *chars = v[1].kind > HD__NONE_VALUE ? &v[1] : NULL;
-    if (r->failed || (chars && !call_text(r, *chars))) {
+    if (r->failed || (chars && !call_is_text(r, *chars))) {
         return HD__NOTHING;
     }
     size_t from = how & LEFT ? hd__strip_left(text.s, (size_t)text.n, chars) : 0;
@@ -114,7 +114,7 @@ enum { LOWER, CAPITALIZE, UPPER };
 
 static hd__value call_case(hd__run *r, const hd__value *v, int how)
 {
-    hd__value text = hd__text_of(r, v[0]);
+    hd__value text = hd__value_text(r, v[0]);
     char *s = r->failed ? NULL : hd__take(r, (size_t)text.n);
     for (int64_t i = 0; s && i < text.n; i++) {
         bool upper = how == UPPER || (how == CAPITALIZE && i == 0);
@@ -135,14 +135,14 @@ static int64_t call_most(hd__value v)
 
 static hd__value call_replace(hd__run *r, const hd__value *v, int how)
 {
-    hd__value text = hd__text_of(r, v[0]), old = v[1];
+    hd__value text = hd__value_text(r, v[0]), old = v[1];
     size_t mark = r->out.len;
     (void)how;
-    if (r->failed || !call_text(r, old) || !call_text(r, v[2]) || old.n == 0) {
+    if (r->failed || !call_is_text(r, old) || !call_is_text(r, v[2]) || old.n == 0) {
         return hd__fail_at(r, HD_FORMAT, "heed replaces no empty string");
     }
     const char *at = text.s, *found;
-    for (int64_t i = call_most(v[3]); i > 0 && (found = hd__find(r, text, at, old)); i--) {
+    for (int64_t i = call_most(v[3]); i > 0 && (found = hd__value_find(r, text, at, old)); i--) {
         hd__write(r, at, (size_t)(found - at));
         hd__write(r, v[2].s, (size_t)v[2].n);
         at = found + old.n;
@@ -160,7 +160,7 @@ static hd__value call_split(hd__run *r, const hd__value *v, int how)
         return hd__fail_at(r, HD_FORMAT, "heed splits a string at a given one only");
     }
     const char *at = text.s, *found;
-    for (int64_t i = call_most(v[2]); i > 0 && (found = hd__find(r, text, at, by)); i--) {
+    for (int64_t i = call_most(v[2]); i > 0 && (found = hd__value_find(r, text, at, by)); i--) {
         hd__push(r, &parts, HD__TEXT(at, found - at));
         at = found + by.n;
     }
@@ -171,7 +171,7 @@ static hd__value call_split(hd__run *r, const hd__value *v, int how)
 static hd__value call_affix(hd__run *r, const hd__value *v, int how)
 {
     int64_t rest = v[0].n - v[1].n;
-    return call_text(r, v[1])
+    return call_is_text(r, v[1])
                ? HD__OF(HD__BOOL_VALUE, rest >= 0 && memcmp(v[0].s + (how == LEFT ? 0 : rest),
                                                             v[1].s, (size_t)v[1].n) == 0)
                : HD__NOTHING;
@@ -180,18 +180,18 @@ static hd__value call_affix(hd__run *r, const hd__value *v, int how)
 static hd__value call_string(hd__run *r, const hd__value *v, int how)
 {
     (void)how;
-    return hd__text_of(r, v[0]);
+    return hd__value_text(r, v[0]);
 }
 
 /* ---------------------------------------------------------------- of lists and dicts */
 
 static hd__value call_join(hd__run *r, const hd__value *v, int how)
 {
-    hd__value list = hd__items_of(r, v[0]), by = hd__text_of(r, v[1]);
+    hd__value list = hd__items_of(r, v[0]), by = hd__value_text(r, v[1]);
     size_t mark = r->out.len;
     (void)how;
     for (int64_t i = 0; i < list.n && !r->failed; i++) {
-        hd__value item = hd__text_of(r, list.items[i]);
+        hd__value item = hd__value_text(r, list.items[i]);
         hd__write(r, by.s, i > 0 ? (size_t)by.n : 0);
         hd__write(r, item.s, (size_t)item.n);
     }
@@ -275,7 +275,7 @@ static hd__value call_parts(hd__run *r, const hd__value *v, int how)
     return hd__list_of(how & FILTERED ? HD__SERIES : HD__LIST, parts);
 }
 
-static hd__value call_get(hd__run *r, const hd__value *v, int how)
+static hd__value call_dict_get(hd__run *r, const hd__value *v, int how)
 {
     const hd__value *found = hd__table_find(r, v[0].table, v[1]);
     (void)how;
@@ -286,7 +286,7 @@ static hd__value call_get(hd__run *r, const hd__value *v, int how)
 
 static hd__value call_raise(hd__run *r, const hd__value *v, int how)
 {
-    hd__value text = hd__text_of(r, v[1]);
+    hd__value text = hd__value_text(r, v[1]);
     (void)how;
     return hd__fail_at(r, HD_VALUE, "the template refuses these messages: %.*s",
                        HD__CLIP(text.s, text.n));
@@ -337,7 +337,7 @@ static hd__value call_strftime(hd__run *r, const hd__value *v, int how)
     time_t now = r->now ? (time_t)r->now : time(NULL);
     size_t mark = r->out.len;
     (void)how;
-    if (!call_text(r, v[1]) || !(r->now ? gmtime_r(&now, &t) : localtime_r(&now, &t))) {
+    if (!call_is_text(r, v[1]) || !(r->now ? gmtime_r(&now, &t) : localtime_r(&now, &t))) {
         return hd__fail_at(r, HD_VALUE, "there is no such date");
     }
     for (int64_t i = 0; i < v[1].n && !r->failed; i++) {
@@ -395,7 +395,7 @@ static const struct call_row {
     {HD__STRING, "upper", "", 0, call_case, UPPER},
     {HD__STRING, "lower", "", 0, call_case, LOWER},
     {HD__STRING, "capitalize", "", 0, call_case, CAPITALIZE},
-    {HD__DICT, "get", "key default ", 1, call_get, 0},
+    {HD__DICT, "get", "key default ", 1, call_dict_get, 0},
     {HD__DICT, "items", "", 0, call_parts, KEYS | VALUES},
     {HD__DICT, "keys", "", 0, call_parts, KEYS},
     {HD__DICT, "values", "", 0, call_parts, VALUES},
@@ -464,7 +464,7 @@ static hd__value call_with(hd__run *r, const struct call_row *row, hd__value on,
     return row->run(r, v, row->how);
 }
 
-hd__value hd__call(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args)
+hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args)
 {
     const struct call_row *row = call_find(of, name);
     if (row && (row->how == HD__NAMESPACE || row->how == HD__DICT) && !row->run) {

@@ -17,14 +17,12 @@ bool hd__walk_is_one(const hd__token *t, const char *const *texts)
     return *texts;
 }
 
-const hd__token *hd__walk_on(hd__run *r)
+void hd__walk_on(hd__run *r)
 {
-    const hd__token *t = r->t;
-    while (r->failed && r->t->kind != HD__TOKEN_END) {
-        r->t++;
-    }
-    r->t += r->t->kind != HD__TOKEN_END && hd__spend(r, 1);
-    return t;
+    hd__spend(r, 1);
+    do {
+        r->t += r->t->kind != HD__TOKEN_END;
+    } while (r->failed && r->t->kind != HD__TOKEN_END);
 }
 
 hd__value hd__walk_fail(hd__run *r, const char *expected)
@@ -37,7 +35,11 @@ hd__value hd__walk_fail(hd__run *r, const char *expected)
 
 bool hd__walk_given(hd__run *r, const char *text)
 {
-    return hd__walk_is(r->t, text) && hd__walk_on(r);
+    bool is = hd__walk_is(r->t, text);
+    if (is) {
+        hd__walk_on(r);
+    }
+    return is;
 }
 
 void hd__walk_expect(hd__run *r, const char *text)
@@ -47,9 +49,17 @@ void hd__walk_expect(hd__run *r, const char *text)
     }
 }
 
+/* The value of the current token, over which it goes */
+static hd__value walk_value(hd__run *r)
+{
+    hd__value v = r->t->value;
+    hd__walk_on(r);
+    return v;
+}
+
 hd__value hd__walk_name(hd__run *r)
 {
-    return r->t->kind == HD__TOKEN_NAME ? hd__walk_on(r)->value : hd__walk_fail(r, "a name");
+    return r->t->kind == HD__TOKEN_NAME ? walk_value(r) : hd__walk_fail(r, "a name");
 }
 
 bool hd__walk_deeper(hd__run *r)
@@ -120,10 +130,10 @@ static hd__value walk_brackets(hd__run *r)
 /* 'a' "b" is one string. */
 static hd__value walk_constant(hd__run *r)
 {
-    hd__value v = hd__walk_on(r)->value;
+    hd__value v = walk_value(r);
     while (v.kind == HD__STRING && r->t->kind == HD__TOKEN_CONSTANT &&
            r->t->value.kind == HD__STRING) {
-        v = hd__operate(r, HD__LITERAL("+"), v, hd__walk_on(r)->value);
+        v = hd__operate(r, HD__LITERAL("+"), v, walk_value(r));
     }
     return v;
 }
@@ -231,10 +241,10 @@ static hd__value walk_subscript(hd__run *r, hd__value v)
 /* .name, .name(...) or .0 */
 static hd__value walk_attribute(hd__run *r, hd__value v)
 {
-    hd__value key = r->t->kind == HD__TOKEN_CONSTANT ? hd__walk_on(r)->value : hd__walk_name(r);
+    hd__value key = r->t->kind == HD__TOKEN_CONSTANT ? walk_value(r) : hd__walk_name(r);
     if (hd__walk_given(r, "(")) {
         hd__table args = walk_list(r, ")", WALK_ARGUMENTS);
-        return hd__live(r) ? hd__call(r, (int)v.kind, key, v, &args) : HD__NOTHING;
+        return hd__live(r) ? hd__call_named(r, (int)v.kind, key, v, &args) : HD__NOTHING;
     }
     if (hd__live(r) && hd__has_call((int)v.kind, key)) {
         return hd__fail_at(r, HD_FORMAT, "a method without a call");
@@ -251,7 +261,7 @@ static hd__value walk_call(hd__run *r, hd__value v, const hd__token *name)
     }
     return v.kind != HD__FUNCTION ? hd__fail_at(r, HD_VALUE, "a call of %s", hd__kind_names[v.kind])
            : v.macro              ? hd__call_macro(r, v.macro, &args)
-                                  : hd__call(r, HD__FUNCTION_CALL, name->value, v, &args);
+                                  : hd__call_named(r, HD__FUNCTION_CALL, name->value, v, &args);
 }
 
 static hd__value walk_filter(hd__run *r, hd__value v)
@@ -261,7 +271,7 @@ static hd__value walk_filter(hd__run *r, hd__value v)
     if (hd__walk_given(r, "(")) {
         args = walk_list(r, ")", WALK_ARGUMENTS);
     }
-    return hd__live(r) ? hd__call(r, HD__FILTER_CALL, name, v, &args) : HD__NOTHING;
+    return hd__live(r) ? hd__call_named(r, HD__FILTER_CALL, name, v, &args) : HD__NOTHING;
 }
 
 /* After "is" */
@@ -326,7 +336,9 @@ enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVELS = 7 };
 static hd__value walk_not(hd__run *r)
 {
     bool deeper = hd__walk_deeper(r), not = hd__walk_given(r, "not");
-    hd__value v = !deeper ? HD__NOTHING : not ? walk_not(r) : hd__level(r, LEVEL_COMPARE);
+    hd__value v = !deeper ? HD__NOTHING
+                  : not   ? walk_not(r)
+                          : hd__expression_level(r, LEVEL_COMPARE);
     r->depth--;
     return not ? HD__OF(HD__BOOL_VALUE, !hd__truth(v)) : v;
 }
@@ -347,25 +359,26 @@ static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
     if (!hd__walk_is_one(r->t, signs[level])) {
         return false;
     }
-    if (hd__walk_is(hd__walk_on(r), "not")) {
+    hd__walk_on(r);
+    if (hd__is_text(*sign, "not")) {
         hd__walk_expect(r, "in");
     }
     return true;
 }
 
 /* a + b + c is (a + b) + c; a < b < c is a < b and b < c. */
-hd__value hd__level(hd__run *r, size_t level)
+hd__value hd__expression_level(hd__run *r, size_t level)
 {
     const hd__token *first = r->t;
     if (level == LEVEL_NOT || level == LEVELS) {
         return level == LEVEL_NOT ? walk_not(r) : walk_after(r, walk_signed(r), first, true);
     }
-    hd__value v = hd__level(r, level + 1), last = v, sign;
+    hd__value v = hd__expression_level(r, level + 1), last = v, sign;
     bool live = r->live, logic = level < LEVEL_NOT;
     while (walk_operator(r, level, &sign)) {
         bool over = logic ? hd__truth(v) != level : level == LEVEL_COMPARE && r->live != live;
         r->live = live && !over;
-        hd__value next = hd__level(r, level + 1);
+        hd__value next = hd__expression_level(r, level + 1);
         r->first = first;
         if (hd__live(r)) {
             v = logic ? next : hd__operate(r, sign, level == LEVEL_COMPARE ? last : v, next);
@@ -398,11 +411,11 @@ static hd__value walk_choice(hd__run *r, const hd__token *begin)
     hd__value a = HD__NOTHING, b = HD__NOTHING;
     bool live = r->live;
     hd__walk_expect(r, "if");
-    bool is = hd__truth(hd__level(r, 0));
+    bool is = hd__truth(hd__expression_level(r, 0));
     const hd__token *rest = r->t;
     if (is && hd__live(r)) {
         r->t = begin;
-        a = hd__level(r, 0);
+        a = hd__expression_level(r, 0);
         r->t = rest;
     }
     r->live = live && !is;
@@ -420,7 +433,7 @@ hd__value hd__expression(hd__run *r)
     if (hd__walk_deeper(r)) {
         bool live = r->live, chooses = walk_chooses(begin);
         r->live = live && !chooses;
-        v = hd__level(r, 0);
+        v = hd__expression_level(r, 0);
         r->live = live;
         v = chooses ? walk_choice(r, begin) : v;
     }

@@ -13,7 +13,7 @@ static hd__value json_object(hd__run *r, hd__json *j)
 {
     hd__table t = {0};
     while (!r->failed && hd__json_next(j) == HD__JSON_NAME) {
-        hd__value name = hd__copied(r, j->s, j->len);
+        hd__value name = hd__value_copy(r, j->s, j->len);
         hd__json_next(j);
         hd__table_put(r, &t, name, json_value(r, j));
     }
@@ -36,7 +36,7 @@ static hd__value json_value(hd__run *r, hd__json *j)
     switch (j->kind) {
     case HD__JSON_OBJECT: return json_object(r, j);
     case HD__JSON_ARRAY: return json_array(r, j);
-    case HD__JSON_STRING: return hd__copied(r, j->s, j->len);
+    case HD__JSON_STRING: return hd__value_copy(r, j->s, j->len);
     case HD__JSON_TRUE: return HD__OF(HD__BOOL_VALUE, 1);
     case HD__JSON_FALSE: return HD__OF(HD__BOOL_VALUE, 0);
     case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
@@ -112,15 +112,16 @@ static void json_put_parts(hd__run *r, hd__value v, int64_t indent, int depth)
 void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth)
 {
     bool number = v.kind == HD__INT || (v.kind == HD__DOUBLE && isfinite(v.number));
+    hd__spend(r, 1);
     if (v.kind == HD__STRING) {
         json_put_text(r, v);
-    } else if (depth >= HD__DEEPEST || !hd__spend(r, 1)) {
+    } else if (depth >= HD__DEEPEST || r->failed) {
         hd__fail_at(r, HD_FORMAT,
                     "tojson of values nested too deep, or of a key that is no string");
     } else if (v.kind == HD__LIST || v.kind == HD__TUPLE || v.kind == HD__DICT) {
         json_put_parts(r, v, indent, depth);
     } else if (number || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
-        hd__value text = number                     ? hd__text_of(r, v)
+        hd__value text = number                     ? hd__value_text(r, v)
                          : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
                          : v.n                      ? HD__LITERAL("true")
                                                     : HD__LITERAL("false");

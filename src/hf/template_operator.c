@@ -76,7 +76,7 @@ static hd__value operator_sum(hd__run *r, hd__value sign, hd__value a, hd__value
 bool hd__contains(hd__run *r, hd__value all, hd__value part)
 {
     if (all.kind == HD__STRING && part.kind == HD__STRING) {
-        return hd__find(r, all, all.s, part);
+        return hd__value_find(r, all, all.s, part);
     }
     if (all.kind == HD__DICT) {
         return hd__table_find(r, all.table, part);
@@ -115,7 +115,7 @@ hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b)
     case '!': return operator_bool(!hd__equal(r, a, b, 0));
     case 'i': return operator_bool(hd__contains(r, b, a));
     case 'n': return operator_bool(!hd__contains(r, b, a));
-    case '~': return operator_joined(r, hd__text_of(r, a), hd__text_of(r, b));
+    case '~': return operator_joined(r, hd__value_text(r, a), hd__value_text(r, b));
     case '<':
     case '>': return operator_ordered(r, sign, a, b);
     default: return operator_sum(r, sign, a, b);

@@ -46,13 +46,12 @@ void *hd__take(hd__run *r, size_t n)
     return p;
 }
 
-bool hd__spend(hd__run *r, size_t n)
+void hd__spend(hd__run *r, size_t n)
 {
     if (!r->failed && n > r->steps) {
         hd__fail_at(r, HD_VALUE, "it needs more steps than a text of this length may have");
     }
     r->steps -= r->failed ? 0 : n;
-    return !r->failed;
 }
 
 /* ---------------------------------------------------------------- failing, and the text */
@@ -92,7 +91,7 @@ void hd__write(hd__run *r, const char *s, size_t n)
 
 hd__value hd__written(hd__run *r, size_t mark)
 {
-    hd__value text = hd__copied(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
+    hd__value text = hd__value_copy(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
     hd__text_cut(&r->out, mark);
     return text;
 }
@@ -146,8 +145,8 @@ bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
         hd__fail_at(r, HD_VALUE, "the values are nested too deep");
     }
     size_t bytes = a.kind == HD__STRING ? (size_t)a.n : 0;
-    if (!hd__spend(r, 1 + bytes / 64) ||
-        (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
+    hd__spend(r, 1 + bytes / 64);
+    if (r->failed || (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
         return false;
     }
     switch (a.kind) {
@@ -166,7 +165,7 @@ bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
     }
 }
 
-hd__value hd__copied(hd__run *r, const char *s, size_t n)
+hd__value hd__value_copy(hd__run *r, const char *s, size_t n)
 {
     char *copy = hd__take(r, n);
     if (!copy) {
@@ -175,7 +174,7 @@ hd__value hd__copied(hd__run *r, const char *s, size_t n)
     return n ? HD__TEXT(memcpy(copy, s, n), n) : HD__TEXT("", 0);
 }
 
-hd__value hd__text_of(hd__run *r, hd__value v)
+hd__value hd__value_text(hd__run *r, hd__value v)
 {
     char digits[24];
     switch (v.kind) {
@@ -186,21 +185,22 @@ hd__value hd__text_of(hd__run *r, hd__value v)
     case HD__INT: snprintf(digits, sizeof digits, "%" PRId64, v.n); break;
     case HD__DOUBLE: {
         const char *s = HD__FLOAT(v.number);
-        return hd__copied(r, s, strlen(s));
+        return hd__value_copy(r, s, strlen(s));
     }
     default:
         return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
                            hd__kind_names[v.kind]);
     }
-    return hd__copied(r, digits, strlen(digits));
+    return hd__value_copy(r, digits, strlen(digits));
 }
 
-const char *hd__find(hd__run *r, hd__value all, const char *from, hd__value part)
+const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part)
 {
     const char *end = all.s + all.n;
     for (; part.n <= end - from; from++) {
         from = part.n ? memchr(from, *part.s, (size_t)(end - from - part.n + 1)) : from;
-        if (!from || !hd__spend(r, 1 + (size_t)part.n / 64)) {
+        hd__spend(r, 1 + (size_t)part.n / 64);
+        if (!from || r->failed) {
             return NULL;
         }
         if (memcmp(from, part.s, (size_t)part.n) == 0) {

@@ -182,7 +182,7 @@ static void walk_for(hd__run *r)
     hd__table frame = {.outer = r->frame};
     bool live = r->live;
     hd__walk_expect(r, "in");
-    hd__value items = hd__level(r, 0);
+    hd__value items = hd__expression_level(r, 0);
     items = hd__live(r) ? hd__items_of(r, items) : HD__OF(HD__LIST, 0);
     r->live = false;
     if (hd__walk_given(r, "if")) {
@@ -307,7 +307,7 @@ static void walk_output(hd__run *r, const hd__token *first)
     hd__value v = hd__expression(r);
     r->first = first;
     if (hd__live(r)) {
-        v = hd__text_of(r, v);
+        v = hd__value_text(r, v);
         hd__write(r, v.s, (size_t)v.n);
     }
     walk_close(r);
@@ -318,7 +318,8 @@ static void walk_body(hd__run *r, const char *const *ends)
 {
     bool ended = !hd__walk_deeper(r);
     while (!ended && r->t->kind != HD__TOKEN_END) {
-        const hd__token *t = hd__walk_on(r);
+        const hd__token *t = r->t;
+        hd__walk_on(r);
         r->first = t;
         if (t->kind == HD__TOKEN_OUTPUT) {
             walk_output(r, t);

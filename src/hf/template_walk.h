@@ -8,9 +8,8 @@
 bool hd__walk_is(const hd__token *t, const char *text);
 bool hd__walk_is_one(const hd__token *t, const char *const *texts);
 
-/* Goes to the next token, and returns the current one. After a failure, and at the end of the text,
- * the current token is the last one. */
-const hd__token *hd__walk_on(hd__run *r);
+/* Goes to the next token. After a failure, and at the end of the text, that is the last one. */
+void hd__walk_on(hd__run *r);
 /* Fails at the current token. */
 hd__value hd__walk_fail(hd__run *r, const char *expected);
 /* Goes over a name or a sign: if it is the current token, or else fails. */
@@ -24,6 +23,6 @@ bool hd__walk_deeper(hd__run *r);
 hd__value *hd__walk_find(hd__run *r, hd__value name);
 hd__value hd__expression(hd__run *r);
 /* One without an "if" of its own: level 0 is "or". */
-hd__value hd__level(hd__run *r, size_t level);
+hd__value hd__expression_level(hd__run *r, size_t level);
 
 #endif
