@@ -161,6 +161,7 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
 
 /* A conversation, and the prompt that a model's folder makes of it:
  *
+ *   hd_tokenizer *tokenizer = hd_tokenizer_json("SmolLM2/tokenizer.json");
  *   hd_chat *c = hd_chat_new("SmolLM2", NULL);
  *   hd_chat_add(c, "user", "What is the capital of France?");
  *   hd_tensor *ids = hd_chat_encode(c, tokenizer, true);
@@ -186,8 +187,8 @@ typedef struct hd_chat_options {
 HD_API hd_chat_options hd_chat_defaults(void);
 /* An empty conversation. Besides options->variables, the template knows bos_token, eos_token and
  * other special tokens, those that tokenizer_config.json and special_tokens_map.json name; not
- * those that transformers' class of the tokenizer alone knows. options NULL: defaults. HD_VALUE: there is no template; HD_FORMAT: it is none that heed reads; the message has
- * the line. */
+ * those that transformers' class of the tokenizer alone knows. options NULL: defaults. HD_VALUE:
+ * there is no template. HD_FORMAT: it is none that heed reads; the message has the line. */
 HD_API hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options);
 HD_API void hd_chat_free(hd_chat *c);
 /* Adds a message. The roles are those of the template: "system", "user" and "assistant" mostly.
