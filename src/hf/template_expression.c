@@ -274,18 +274,23 @@ static hd__value walk_filter(hd__run *r, hd__value v)
     return hd__live(r) ? hd__call_named(r, HD__FILTER_CALL, name, v, &args) : HD__NOTHING;
 }
 
+static hd__value walk_after(hd__run *r, hd__value v, const hd__token *first, bool all);
+
 /* After "is" */
 static hd__value walk_test(hd__run *r, hd__value v)
 {
     static const char *const no_values[] = {"else", "or", "and", "is", "if", NULL};
-    bool not = hd__walk_given(r, "not");
+    bool inverse = hd__walk_given(r, "not");
     hd__value name = hd__walk_name(r), with = HD__NOTHING;
     bool word = r->t->kind == HD__TOKEN_NAME && !hd__walk_is_one(r->t, no_values);
     if (word || r->t->kind == HD__TOKEN_CONSTANT || hd__walk_is(r->t, "(") ||
         hd__walk_is(r->t, "[")) {
-        with = walk_primary(r);
+        const hd__token *outer = r->first, *first = r->t;
+        with = walk_after(r, walk_primary(r), first, false);
+        r->first = outer;
     }
-    return hd__live(r) ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, with) != not ) : HD__NOTHING;
+    return hd__live(r) ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, with) != inverse)
+                       : HD__NOTHING;
 }
 
 /* Everything that may follow a value, which `first` began; filters and tests only if `all` */
@@ -335,12 +340,12 @@ enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVELS = 7 };
 
 static hd__value walk_not(hd__run *r)
 {
-    bool deeper = hd__walk_deeper(r), not = hd__walk_given(r, "not");
-    hd__value v = !deeper ? HD__NOTHING
-                  : not   ? walk_not(r)
-                          : hd__expression_level(r, LEVEL_COMPARE);
+    bool deeper = hd__walk_deeper(r), inverse = hd__walk_given(r, "not");
+    hd__value v = !deeper   ? HD__NOTHING
+                  : inverse ? walk_not(r)
+                            : hd__expression_level(r, LEVEL_COMPARE);
     r->depth--;
-    return not ? HD__OF(HD__BOOL_VALUE, !hd__truth(v)) : v;
+    return inverse ? HD__OF(HD__BOOL_VALUE, !hd__truth(v)) : v;
 }
 
 /* Goes over a sign of the level and gives it; "not in" is one. */

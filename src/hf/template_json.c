@@ -29,6 +29,16 @@ static hd__value json_array(hd__run *r, hd__json *j)
     return hd__list_of(HD__LIST, t);
 }
 
+static hd__value json_double(hd__run *r, const hd__json *j)
+{
+    hd__value v = HD__OF(HD__DOUBLE, 0);
+    if (!memchr(j->s, '.', j->len) && !memchr(j->s, 'e', j->len) && !memchr(j->s, 'E', j->len)) {
+        return hd__fail_at(r, HD_FORMAT, "a number of more than 64 bits");
+    }
+    r->failed = !hd__json_double(j, &v.number) || r->failed;
+    return v;
+}
+
 /* The value that begins with the reader's last event */
 static hd__value json_value(hd__run *r, hd__json *j)
 {
@@ -40,12 +50,7 @@ static hd__value json_value(hd__run *r, hd__json *j)
     case HD__JSON_TRUE: return HD__OF(HD__BOOL_VALUE, 1);
     case HD__JSON_FALSE: return HD__OF(HD__BOOL_VALUE, 0);
     case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
-    case HD__JSON_NUMBER:
-        if (!hd__json_int(j, &v.n)) {
-            v.kind = HD__DOUBLE;
-            r->failed = r->failed || !hd__json_double(j, &v.number);
-        }
-        return v;
+    case HD__JSON_NUMBER: return hd__json_int(j, &v.n) ? v : json_double(r, j);
     default: return HD__NOTHING;
     }
 }

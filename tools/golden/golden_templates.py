@@ -36,7 +36,7 @@ EXPRESSIONS = [
     "nothing is defined", "messages is defined", "none is none", "'a' is string", "d is mapping", "numbers is iterable",
     "'a' is iterable", "1 is iterable", "true is true", "1 is true", "enable_thinking is false", "nothing is not defined",
     "not nothing is defined", "numbers is sequence", "1 is number", "true is number", "1.0 is integer", "true is boolean",
-    "1.5 is float", "2 is in numbers", "1 is eq 1", "1 is ne(2)", "nothing is undefined", "strftime_now is defined",
+    "1.5 is float", "2 is in numbers", "'Sei' is in messages[0].content", "9223372036854775807", "1 is eq 1", "1 is ne(2)", "nothing is undefined", "strftime_now is defined",
     # filters
     "messages[1].content | trim", "'xxaxx' | trim('x')", "'Hello' | upper | lower", "'hello WORLD' | capitalize",
     "'a-b-c' | replace('-', '+')", "'a-b-c' | replace('-', '', 1)", "numbers | join", "numbers | join(', ')", "d | tojson",
