@@ -129,10 +129,7 @@ hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__tabl
 
 extern const char *const hd__kind_names[HD__KINDS]; /* "a string" */
 
-static inline bool hd__is_text(hd__value v, const char *s)
-{
-    return v.kind == HD__STRING && (size_t)v.n == strlen(s) && memcmp(v.s, s, (size_t)v.n) == 0;
-}
+bool hd__is_text(hd__value v, const char *s);
 static inline bool hd__is_list(hd__value v)
 {
     return v.kind >= HD__LIST && v.kind <= HD__SERIES;

@@ -178,9 +178,10 @@ static void walk_rounds(hd__run *r, const walk_range *range, hd__value items)
 
 static void walk_for(hd__run *r)
 {
-    walk_range range = {.targets = r->t, .n = walk_targets(r, NULL, 0)};
+    walk_range range = {.targets = r->t};
     hd__table frame = {.outer = r->frame};
     bool live = r->live;
+    range.n = walk_targets(r, NULL, 0);
     hd__walk_expect(r, "in");
     hd__value items = hd__expression_level(r, 0);
     items = hd__live(r) ? hd__items_of(r, items) : HD__OF(HD__LIST, 0);
