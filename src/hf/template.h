@@ -139,6 +139,10 @@ static inline bool hd__is_number(hd__value v)
 {
     return v.kind >= HD__BOOL_VALUE && v.kind <= HD__DOUBLE;
 }
+static inline bool hd__is_whole(hd__value v)
+{
+    return v.kind == HD__BOOL_VALUE || v.kind == HD__INT;
+}
 static inline double hd__number_of(hd__value v)
 {
     return v.kind == HD__DOUBLE ? v.number : (double)v.n;
@@ -191,6 +195,7 @@ hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__has_call(int of, hd__value name);
 hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
-bool hd__test(hd__run *r, hd__value name, hd__value v, hd__value with);
+/* with: NULL, or the test's argument */
+bool hd__test(hd__run *r, hd__value name, hd__value v, const hd__value *with);
 
 #endif

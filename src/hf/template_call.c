@@ -9,7 +9,7 @@
 static bool call_is_text(hd__run *r, hd__value v)
 {
     if (v.kind != HD__STRING) {
-        hd__fail_at(r, HD_VALUE, "%s in place of a string", hd__kind_names[v.kind]);
+        hd__fail_at(r, HD_FORMAT, "%s in place of a string", hd__kind_names[v.kind]);
     }
     return !r->failed;
 }
@@ -31,7 +31,7 @@ hd__value hd__item_of(hd__run *r, hd__value v, hd__value key)
     if (v.kind == HD__UNDEFINED) {
         return hd__fail_at(r, HD_VALUE, "a part of something undefined");
     }
-    if (key.kind == HD__INT && (hd__is_list(v) || v.kind == HD__STRING)) {
+    if (hd__is_whole(key) && (hd__is_list(v) || v.kind == HD__STRING)) {
         hd__spend(r, (size_t)v.n / 16);
         int64_t n = hd__length(v), i = key.n < 0 ? key.n + n : key.n;
         return i < 0 || i >= n        ? HD__NOTHING
@@ -67,26 +67,40 @@ static const struct {
     {"iterable", SEQUENCES | 1 << HD__SERIES},
 };
 
-bool hd__test(hd__run *r, hd__value name, hd__value v, hd__value with)
+/* A test of v itself in *is; false: there is none of the name */
+static bool call_plain_test(hd__value name, hd__value v, bool *is)
 {
-    for (size_t i = 0; i < sizeof kind_tests / sizeof kind_tests[0]; i++) {
-        if (hd__is_text(name, kind_tests[i].name)) {
-            return kind_tests[i].kinds >> v.kind & 1;
-        }
+    bool truth = hd__is_text(name, "true");
+    if (truth || hd__is_text(name, "false")) {
+        *is = v.kind == HD__BOOL_VALUE && v.n == truth;
+        return true;
     }
-    if (hd__is_text(name, "true") || hd__is_text(name, "false")) {
-        return v.kind == HD__BOOL_VALUE && v.n == (*name.s == 't');
+    size_t i = 0, n = sizeof kind_tests / sizeof kind_tests[0];
+    while (i < n && !hd__is_text(name, kind_tests[i].name)) {
+        i++;
     }
-    if (hd__is_text(name, "equalto") || hd__is_text(name, "eq") || hd__is_text(name, "==")) {
-        return hd__equal(r, v, with, 0);
+    *is = i < n && kind_tests[i].kinds >> v.kind & 1;
+    return i < n;
+}
+
+bool hd__test(hd__run *r, hd__value name, hd__value v, const hd__value *with)
+{
+    bool is = false;
+    if (!with && call_plain_test(name, v, &is)) {
+        return is;
     }
-    if (hd__is_text(name, "ne") || hd__is_text(name, "!=")) {
-        return !hd__equal(r, v, with, 0);
+    if (with &&
+        (hd__is_text(name, "equalto") || hd__is_text(name, "eq") || hd__is_text(name, "=="))) {
+        return hd__equal(r, v, *with, 0);
     }
-    if (hd__is_text(name, "in")) {
-        return hd__contains(r, with, v);
+    if (with && (hd__is_text(name, "ne") || hd__is_text(name, "!="))) {
+        return !hd__equal(r, v, *with, 0);
     }
-    hd__fail_at(r, HD_FORMAT, "heed has no test %.*s", HD__CLIP(name.s, name.n));
+    if (with && hd__is_text(name, "in")) {
+        return hd__contains(r, *with, v);
+    }
+    hd__fail_at(r, HD_FORMAT, "heed has no test %.*s %s an argument", HD__CLIP(name.s, name.n),
+                with ? "with" : "without");
     return false;
 }
 
@@ -130,7 +144,7 @@ static hd__value call_case(hd__run *r, const hd__value *v, int how)
 /* How often at most; Python has -1 for "always". */
 static int64_t call_most(hd__value v)
 {
-    return v.kind == HD__INT && v.n >= 0 ? v.n : INT64_MAX;
+    return hd__is_whole(v) && v.n >= 0 ? v.n : INT64_MAX;
 }
 
 static hd__value call_replace(hd__run *r, const hd__value *v, int how)
@@ -233,8 +247,8 @@ static hd__value call_tojson(hd__run *r, const hd__value *v, int how)
 {
     size_t mark = r->out.len;
     (void)how;
-    if (hd__truth(v[1])) {
-        return hd__fail_at(r, HD_FORMAT, "heed writes JSON with ensure_ascii=false only");
+    if (hd__truth(v[1]) || v[2].kind > HD__INT || v[2].kind == HD__BOOL_VALUE) {
+        return hd__fail_at(r, HD_FORMAT, "heed has ensure_ascii=false, and an indent in blanks");
     }
     hd__write_json(r, v[0], v[2].kind == HD__INT ? v[2].n : -1, 0);
     return hd__written(r, mark);
@@ -250,7 +264,8 @@ static hd__value call_select(hd__run *r, const hd__value *v, int how)
     hd__table chosen = {0};
     for (int64_t i = 0; i < all.n && !r->failed; i++) {
         hd__value item = how & ATTRIBUTE ? hd__item_of(r, all.items[i], v[1]) : all.items[i];
-        bool pass = test->kind ? hd__test(r, *test, item, test[1]) : hd__truth(item);
+        bool pass =
+            test->kind ? hd__test(r, *test, item, test[1].kind ? &test[1] : NULL) : hd__truth(item);
         if (pass == (how & PASS)) {
             hd__push(r, &chosen, all.items[i]);
         }
@@ -301,7 +316,7 @@ static hd__value call_range(hd__run *r, const hd__value *v, int how)
     (void)how;
     if (v[1].kind != HD__INT || step == 0 || (v[2].kind && v[2].kind != HD__INT) ||
         from < INT32_MIN || from > INT32_MAX || step < INT32_MIN || step > INT32_MAX) {
-        return hd__fail_at(r, HD_VALUE, "range of other than whole numbers");
+        return hd__fail_at(r, HD_FORMAT, "range of other than whole numbers");
     }
     for (; (step > 0 ? from < to : from > to) && !r->failed; from += step) {
         hd__push(r, &t, HD__OF(HD__INT, from));

@@ -185,19 +185,16 @@ static hd__value walk_primary(hd__run *r)
 static int64_t walk_end(hd__run *r, hd__value v, int64_t otherwise, const int64_t bounds[2],
                         int64_t n)
 {
-    if (v.kind != HD__INT && v.kind != HD__NONE_VALUE) {
-        hd__fail_at(r, HD_VALUE, "%s as an end of a slice", hd__kind_names[v.kind]);
+    if (!hd__is_whole(v) && v.kind != HD__NONE_VALUE) {
+        hd__fail_at(r, HD_FORMAT, "%s as an end of a slice", hd__kind_names[v.kind]);
     }
     int64_t i = v.n < 0 ? v.n + n : v.n;
-    return v.kind != HD__INT ? otherwise
-           : i < bounds[0]   ? bounds[0]
-           : i > bounds[1]   ? bounds[1]
-                             : i;
+    return !hd__is_whole(v) ? otherwise : i < bounds[0] ? bounds[0] : i > bounds[1] ? bounds[1] : i;
 }
 
 static hd__value walk_sliced(hd__run *r, hd__value v, const hd__value parts[3])
 {
-    int64_t step = parts[2].kind == HD__INT ? parts[2].n : 1;
+    int64_t step = parts[2].kind == HD__NONE_VALUE ? 1 : hd__is_whole(parts[2]) ? parts[2].n : 0;
     int64_t n = hd__length(v), back = step < 0;
     if (!(hd__is_list(v) || v.kind == HD__STRING) || (step != 1 && step != -1) ||
         (v.kind == HD__STRING && back)) {
@@ -241,7 +238,8 @@ static hd__value walk_subscript(hd__run *r, hd__value v)
 /* .name, .name(...) or .0 */
 static hd__value walk_attribute(hd__run *r, hd__value v)
 {
-    hd__value key = r->t->kind == HD__TOKEN_CONSTANT ? walk_value(r) : hd__walk_name(r);
+    bool number = r->t->kind == HD__TOKEN_CONSTANT && r->t->value.kind == HD__INT;
+    hd__value key = number ? walk_value(r) : hd__walk_name(r);
     if (hd__walk_given(r, "(")) {
         hd__table args = walk_list(r, ")", WALK_ARGUMENTS);
         return hd__live(r) ? hd__call_named(r, (int)v.kind, key, v, &args) : HD__NOTHING;
@@ -282,15 +280,17 @@ static hd__value walk_test(hd__run *r, hd__value v)
     static const char *const no_values[] = {"else", "or", "and", "is", "if", NULL};
     bool inverse = hd__walk_given(r, "not");
     hd__value name = hd__walk_name(r), with = HD__NOTHING;
-    bool word = r->t->kind == HD__TOKEN_NAME && !hd__walk_is_one(r->t, no_values);
+    bool word = r->t->kind == HD__TOKEN_NAME && !hd__walk_is_one(r->t, no_values), given = false;
     if (word || r->t->kind == HD__TOKEN_CONSTANT || hd__walk_is(r->t, "(") ||
         hd__walk_is(r->t, "[")) {
         const hd__token *outer = r->first, *first = r->t;
         with = walk_after(r, walk_primary(r), first, false);
         r->first = outer;
+        given = true;
     }
-    return hd__live(r) ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, with) != inverse)
-                       : HD__NOTHING;
+    return hd__live(r)
+               ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, given ? &with : NULL) != inverse)
+               : HD__NOTHING;
 }
 
 /* Everything that may follow a value, which `first` began; filters and tests only if `all` */

@@ -3,7 +3,7 @@
 
 static hd__value operator_fail(hd__run *r, hd__value sign, hd__value a, hd__value b)
 {
-    return hd__fail_at(r, HD_VALUE, "%.*s of %s and %s", HD__CLIP(sign.s, sign.n),
+    return hd__fail_at(r, HD_FORMAT, "%.*s of %s and %s", HD__CLIP(sign.s, sign.n),
                        hd__kind_names[a.kind], hd__kind_names[b.kind]);
 }
 
