@@ -2,7 +2,7 @@
  * Face, or talks with the latter.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
- *   sample_gpt SmolLM2 --chat
+ *   sample_gpt SmolLM2 --chat --temperature 0.7
  * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
  * character that several tokens make up appears once it is whole. The last line, on stderr, says
  * how fast the text was written. */
@@ -32,13 +32,14 @@ static const char help[] =
     "                   transformers saves a GPT-2, Llama or Qwen 2\n"
     "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
     "                   newline at its end.\n"
-    "  --chat           is a conversation, in ChatML or in the form of Llama 3: whichever the\n"
-    "                   vocabulary of FOLDER has the tokens of. In a terminal, Ctrl-C stops an\n"
-    "                   answer, Ctrl-D ends, and the line /new begins a new conversation. If the\n"
-    "                   context has no room for an answer of --length tokens, a message says so.\n"
-    "  --system TEXT    begins each conversation with TEXT as the system's message. The default "
-    "is\n"
-    "                   the one that the chat template of FOLDER has, and '' is none.\n"
+    "  --chat           is a conversation, in the form of FOLDER's chat template. In a terminal,\n"
+    "                   Ctrl-C stops an answer, Ctrl-D ends, and the line /new begins a new\n"
+    "                   conversation. If the context has no room for an answer of --length "
+    "tokens,\n"
+    "                   a message says so.\n"
+    "  --system TEXT    begins each conversation with TEXT as the system's message. Without it,\n"
+    "                   or with '', there is none but what the template puts there.\n"
+    "  --template FILE  takes the chat template in FILE in place of FOLDER's\n"
     "  --length N       writes N tokens after the prompt, or after the line of a chat. A model of\n"
     "                   FOLDER may end earlier. The default is 400.\n"
     "  --temperature T  divides the logits by T before each draw. The default is 0.8. With 1 the\n"
@@ -67,7 +68,7 @@ static const char help[] =
     "cannot be written, and 2 if the arguments are wrong.\n"
     "Examples: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n"
     "          sample_gpt SmolLM2 'The sun is' --length 30\n"
-    "          sample_gpt SmolLM2 --chat\n";
+    "          sample_gpt SmolLM2 --chat --temperature 0.7\n";
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -110,11 +111,12 @@ static bool read_option(arguments *a, const char *program, const char *name, con
         }
         return ok;
     }
-    if (strcmp(name, "--system") == 0) {
-        a->system = text;
+    bool system = strcmp(name, "--system") == 0;
+    if (system || strcmp(name, "--template") == 0) {
+        *(system ? &a->system : &a->template_file) = text;
         if (!text) {
-            fprintf(stderr, "%s: --system without a value: expected a text (see --help)\n",
-                    program);
+            fprintf(stderr, "%s: %s without a value: expected a %s (see --help)\n", program, name,
+                    system ? "text" : "file");
         }
         return text;
     }
@@ -153,8 +155,9 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     } else if (a->chat && a->prompt) {
         fprintf(stderr, "%s: '%s': expected no PROMPT with --chat (see --help)\n", argv[0],
                 a->prompt);
-    } else if (a->system && !a->chat) {
-        fprintf(stderr, "%s: --system: expected it with --chat only (see --help)\n", argv[0]);
+    } else if ((a->system || a->template_file) && !a->chat) {
+        fprintf(stderr, "%s: %s: expected it with --chat only (see --help)\n", argv[0],
+                a->system ? "--system" : "--template");
     } else {
         return true;
     }

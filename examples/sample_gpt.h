@@ -10,6 +10,7 @@ enum { DEFAULT_LENGTH = 400 };
 typedef struct {
     const char *from, *prompt; /* a checkpoint or a folder, and the text to continue */
     const char *system;        /* NULL: what the folder says */
+    const char *template_file; /* NULL: the folder's chat template */
     double length, temperature, top_k, top_p; /* NAN: not given */
     double seed;
     bool no_cache, chat, bfloat16;

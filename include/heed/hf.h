@@ -210,6 +210,58 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * transformers counts as a token of the text. */
 HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_options *o);
 
+/* ---------------------------------------------------------------- chats */
+
+/* A conversation, and the prompt that a model's folder makes of it:
+ *
+ *   hd_tokenizer *tokenizer = hd_tokenizer_json("SmolLM2/tokenizer.json");
+ *   hd_chat *c = hd_chat_new("SmolLM2", NULL);
+ *   hd_chat_add(c, "user", "What is the capital of France?");
+ *   hd_tensor *ids = hd_chat_encode(c, tokenizer, true);
+ *
+ * The form is the folder's chat template, which heed evaluates as transformers does: the file
+ * chat_template.jinja, or else `chat_template` of tokenizer_config.json (of several the one that is
+ * named "default"). heed has the part of Jinja that chat templates use: if, for, set, macro,
+ * generation, break and continue; the operators but **; and the filters, tests, methods and
+ * functions in the table at the end of src/hf/template_call.c. It writes a list or a dict by
+ * |tojson only, and changes the case of ASCII only. What is not known is an error as soon as a
+ * text needs it, HD_FORMAT with the line: then another template, or a prompt of the program's own,
+ * may do. */
+typedef struct hd_chat hd_chat;
+
+typedef struct hd_chat_options {
+    size_t size;
+    const char *template_file; /* NULL: the template of the folder; a file that has another one */
+    const char *variables;     /* NULL; a JSON object, such as {"enable_thinking": false} */
+    int64_t now; /* 0: what strftime_now tells is the clock's local time; or that of so many
+                  * seconds since 1970, in UTC */
+} hd_chat_options;
+
+HD_API hd_chat_options hd_chat_defaults(void);
+/* An empty conversation. Besides options->variables, the template knows bos_token, eos_token and
+ * other special tokens, those that tokenizer_config.json and special_tokens_map.json name; not
+ * those that transformers' class of the tokenizer alone knows. options NULL: defaults. HD_VALUE:
+ * there is no template. HD_FORMAT: it is none that heed reads; the message has the line. */
+HD_API hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options);
+HD_API void hd_chat_free(hd_chat *c);
+/* Adds a message. The roles are those of the template: "system", "user" and "assistant" mostly.
+ * HD_FORMAT: one of the texts is not UTF-8. */
+HD_API bool hd_chat_add(hd_chat *c, const char *role, const char *text);
+/* how many messages there are; -1 on error */
+HD_API int64_t hd_chat_len(const hd_chat *c);
+/* Removes all but the first n messages. */
+HD_API bool hd_chat_cut(hd_chat *c, int64_t n);
+/* The text of all messages. for_reply: with what begins the assistant's next message. It lives
+ * until the next call with c. HD_VALUE: the template refuses the messages, or asks for a part of
+ * what is not there; HD_FORMAT: it needs what heed has not, or adds what cannot be added. A run of it is bounded: in steps, and in memory,
+ * both by the length of template and messages. */
+HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
+/* The ids of the same text: (count,) int64. Special tokens keep their meaning in a message, too. */
+HD_API hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply);
+/* Adds the eos_token of the folder's tokenizer to the end tokens in *o, if it is not one of them.
+ * Some folders name the end of an answer there alone. */
+HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o);
+
 /* ---------------------------------------------------------------- adapters */
 
 /* LoRA: beside a frozen weight W (out, in), two small matrices A (r, in) and B (out, r) are

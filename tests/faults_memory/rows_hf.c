@@ -5,6 +5,7 @@
 #include "hf/tiny.h"
 
 #define FOLDERS GOLDEN_DIR "/models"
+#define CHAT GOLDEN_DIR "/chat"
 
 /* What every world has. */
 static hd_gpt2_config gpt2;
@@ -15,6 +16,7 @@ static hd_tensor *prompt, *logits, *one_padded; /* (2, 2), (2, 256), (2, 2) */
 static hd_generate_options options, few, drawn, padded;
 static hd_save_pretrained_options saved_beside, saved_stored;
 static hd_pretrained_options stored;
+static hd_chat_options chat_options;
 
 /* without adapters, and with one in one place */
 static hd_module *plain, *adapted;
@@ -67,6 +69,8 @@ static void begin(world *w)
     world_add(w, "GPT-2", thing_of_module(gpt2_model));
     world_add(w, "Llama", thing_of_module(llama_model));
     world_add(w, "prompt", thing_of_tensor(prompt));
+    chat_options = hd_chat_defaults();
+    chat_options.variables = "{\"a\": [1.5, {\"b\": null}]}";
     static const char *const names[] = {"c_attn"};
     hd_lora_options o = hd_lora_defaults();
     o.r = 2;
@@ -87,6 +91,17 @@ static hd_lora_options dropped(void)
     o.target_modules = names;
     o.num_target_modules = 2;
     return o;
+}
+
+/* A chat with a message; NULL: it failed. */
+static hd_chat *chat_of_one(void)
+{
+    hd_chat *c = hd_chat_new(CHAT, &chat_options);
+    if (!hd_chat_add(c, "user", "Hi")) {
+        hd_chat_free(c);
+        return NULL;
+    }
+    return c;
 }
 
 #define ROWS "faults_memory/rows_hf.h"

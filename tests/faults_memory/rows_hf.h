@@ -38,3 +38,15 @@ DO(CALL, hd_lora_apply, "dropout, and a list of names", hd_lora_options options 
 ROW(hd_lora_save, "", hd_lora_save(adapted, in_folder(w, "new")))
 ROW(hd_lora_load, "", hd_lora_load(plain, in_folder(w, "adapter")))
 ROW(hd_lora_merge, "of one module", hd_lora_merge(adapted))
+NEVER_ROW(hd_chat_defaults, !hd_chat_defaults().template_file)
+DO(CALL, hd_chat_new, "", hd_chat *c = hd_chat_new(CHAT, &chat_options); keep(o, thing_of_bool(c));
+   hd_chat_free(c);)
+DO(CALL, hd_chat_add, "", hd_chat *c = chat_of_one(); keep(o, thing_of_bool(c)); hd_chat_free(c);)
+DO(CALL, hd_chat_text, "", hd_chat *c = chat_of_one();
+   keep(o, thing_of_bool(hd_chat_text(c, true))); hd_chat_free(c);)
+DO(CALL, hd_chat_encode, "", hd_chat *c = chat_of_one();
+   keep(o, thing_of_tensor(hd_chat_encode(c, bytes, true))); hd_chat_free(c);)
+SKIP_ROW(hd_chat_len, "it allocates nothing")
+SKIP_ROW(hd_chat_cut, "it allocates nothing")
+SKIP_ROW(hd_chat_ends, "it allocates nothing")
+SKIP_ROW(hd_chat_free, "the rows of chats call it")

@@ -12,7 +12,7 @@
 
 #define SUITES(X)                                                                                  \
     X(models) X(folders) X(config) X(generate) X(padding) X(refused) X(save) X(saved) X(lora)      \
-        X(null)
+        X(chat) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */

@@ -1,0 +1,201 @@
+/* template.h - an evaluator of chat templates: the part of Jinja that they are written in.
+ *
+ * A template becomes an array of tokens (template_lex.c). A run walks over them by descent
+ * (template_walk.c), and computes as it goes: a loop goes back to the first token of its body, and
+ * what does not count, such as the other branch of an "if", is walked over with `live` false.
+ *
+ * The rules are those of jinja2 in the environment that transformers makes for chat templates.
+ * Everything has a bound: the depth, the steps of a run, and each byte that it takes. */
+#ifndef HEED_HF_TEMPLATE_H
+#define HEED_HF_TEMPLATE_H
+
+#include "base/text/text.h"
+
+enum { HD__DEEPEST = 200 };
+
+/* ---------------------------------------------------------------- values */
+
+typedef enum hd__kind {
+    HD__UNDEFINED, /* a variable or a key that is not there */
+    HD__NONE_VALUE,
+    HD__BOOL_VALUE,
+    HD__INT,
+    HD__DOUBLE,
+    HD__STRING,
+    HD__LIST,
+    HD__TUPLE,
+    HD__SERIES, /* a list that Python makes while it is read; no variable keeps it */
+    HD__DICT,
+    HD__NAMESPACE, /* a table that {% set ns.name = ... %} changes */
+    HD__FUNCTION,  /* a macro, or a function of the evaluator's */
+    HD__KINDS
+} hd__kind;
+
+/* What a value points to lies in an arena and never changes, but for the tables of namespaces. */
+typedef struct hd__value {
+    hd__kind kind;
+    int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, TUPLE, SERIES: items */
+    union {
+        double number;
+        const char *s; /* UTF-8, which no zero ends */
+        const struct hd__value *items;
+        struct hd__table *table;
+        const struct hd__token *macro; /* its parameters; NULL: no macro */
+    };
+} hd__value;
+
+/* Values that grow; of a dict or of variables a name, its value, a name, ... A frame of variables
+ * lies in those of `outer`. */
+typedef struct hd__table {
+    int64_t n, room;
+    hd__value *items;
+    struct hd__table *outer;
+} hd__table;
+
+#define HD__TEXT(text, size) ((hd__value){HD__STRING, (int64_t)(size), {.s = (text)}})
+#define HD__LITERAL(text) HD__TEXT(text, sizeof(text) - 1)
+#define HD__OF(kind, n) ((hd__value){(kind), (n), {0}})
+#define HD__NOTHING HD__OF(HD__UNDEFINED, 0)
+
+/* ---------------------------------------------------------------- tokens and runs */
+
+typedef enum hd__token_kind {
+    HD__TOKEN_END,
+    HD__TOKEN_TEXT,      /* between two tags */
+    HD__TOKEN_OUTPUT,    /* {{ */
+    HD__TOKEN_STATEMENT, /* {% */
+    HD__TOKEN_CLOSE,     /* }} or %} */
+    HD__TOKEN_CONSTANT,  /* a string or a number */
+    HD__TOKEN_NAME,
+    HD__TOKEN_SIGN
+} hd__token_kind;
+
+typedef struct hd__token {
+    hd__token_kind kind;
+    hd__value value; /* the constant, or the text, name or sign as a string */
+    size_t at, end;  /* where it stands */
+} hd__token;
+
+/* Memory that is freed as a whole */
+typedef struct hd__arena {
+    void *blocks;
+    char *at, *end;
+} hd__arena;
+
+void hd__arena_free(hd__arena *a);
+
+typedef struct hd__run {
+    const char *function, *name; /* for messages: the caller, and the template's file */
+    const char *text;            /* of the template, with "\n" at the end of each line */
+    size_t n;
+    hd__arena *arena;
+    size_t steps, bytes;    /* how many are left */
+    int depth, loops;       /* how deep the walk is, and in how many loops */
+    bool live;              /* what is walked over counts; ask hd__live */
+    bool failed;            /* an error stands */
+    char jump;              /* 'b' or 'c' after break or continue, until the loop's end */
+    const hd__token *t;     /* the current token, */
+    const hd__token *first; /* and the one from which a message quotes */
+    hd__table *frame;       /* the innermost variables */
+    hd__text out;
+    int64_t now; /* as in hd_chat_options */
+} hd__run;
+
+static inline bool hd__live(const hd__run *r)
+{
+    return r->live && !r->failed && !r->jump;
+}
+
+/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
+hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Counts n steps; the run fails when there were too many. */
+void hd__spend(hd__run *r, size_t n);
+/* Memory of the run; NULL if it has failed. */
+void *hd__take(hd__run *r, size_t n);
+/* Adds to the text. */
+void hd__write(hd__run *r, const char *s, size_t n);
+/* What was written since the text had `mark` bytes is taken out of it. */
+hd__value hd__written(hd__run *r, size_t mark);
+
+/* The array of tokens, which ends with HD__TOKEN_END; NULL on failure */
+const hd__token *hd__tokens(hd__run *r);
+/* Runs the statements of the whole template from its first token on, or walks over them. */
+void hd__walk(hd__run *r, const hd__token *first, bool live);
+/* Calls a macro with arguments: names, which may be "", and values. */
+hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__table *args);
+
+/* ---------------------------------------------------------------- values (template_value.c) */
+
+extern const char *const hd__kind_names[HD__KINDS]; /* "a string" */
+
+bool hd__is_text(hd__value v, const char *s);
+static inline bool hd__is_list(hd__value v)
+{
+    return v.kind >= HD__LIST && v.kind <= HD__SERIES;
+}
+/* A bool is a number, too. */
+static inline bool hd__is_number(hd__value v)
+{
+    return v.kind >= HD__BOOL_VALUE && v.kind <= HD__DOUBLE;
+}
+static inline bool hd__is_whole(hd__value v)
+{
+    return v.kind == HD__BOOL_VALUE || v.kind == HD__INT;
+}
+static inline double hd__number_of(hd__value v)
+{
+    return v.kind == HD__DOUBLE ? v.number : (double)v.n;
+}
+
+bool hd__truth(hd__value v);
+bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth);
+/* What {{ v }} writes; a list or a dict has no such text here. */
+hd__value hd__value_text(hd__run *r, hd__value v);
+hd__value hd__value_copy(hd__run *r, const char *s, size_t n);
+/* Where a part of a string begins, from a place on; NULL: nowhere */
+const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part);
+/* The characters of a string, or the items of others */
+int64_t hd__length(hd__value v);
+
+void hd__push(hd__run *r, hd__table *t, hd__value v);
+hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key); /* NULL: it is missing */
+void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v);
+/* A copy of the table as a dict or a namespace */
+hd__value hd__dict_of(hd__run *r, hd__kind kind, hd__table t);
+static inline hd__value hd__list_of(hd__kind kind, hd__table t)
+{
+    return (hd__value){kind, t.n, {.items = t.items}};
+}
+/* In names, which may be "", and values: the i-th one, or the one with the name; or NULL */
+const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name);
+/* What a loop goes through: the items of a list, or the keys of a dict */
+hd__value hd__items_of(hd__run *r, hd__value v);
+
+/* How many bytes at the beginning are in `chars` (NULL: white space, as Python sees it); how many
+ * bytes are left without those at the end */
+size_t hd__strip_left(const char *s, size_t n, const hd__value *chars);
+size_t hd__strip_right(const char *s, size_t n, const hd__value *chars);
+
+/* ---------------------------------------------------------------- JSON (template_json.c) */
+
+/* The value of a JSON text, which messages call `where` */
+hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, size_t n);
+/* Writes json.dumps(v, indent); indent < 0: on one line. */
+void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth);
+
+/* ---------------------------------------------------------------- operators and calls */
+
+hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b);
+bool hd__contains(hd__run *r, hd__value all, hd__value part);
+
+/* v.key or v[key] */
+hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
+/* `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of value whose method is called. */
+enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
+bool hd__has_call(int of, hd__value name);
+hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
+/* with: NULL, or the test's argument */
+bool hd__test(hd__run *r, hd__value name, hd__value v, const hd__value *with);
+
+#endif

@@ -1,0 +1,448 @@
+/* template_expression.c - walks over expressions by their levels, from "a if c else b" and "or"
+ * down to what binds closest, and computes them. */
+#include "hf/template_walk.h"
+
+/* ---------------------------------------------------------------- tokens */
+
+bool hd__walk_is(const hd__token *t, const char *text)
+{
+    return t->kind >= HD__TOKEN_NAME && hd__is_text(t->value, text);
+}
+
+bool hd__walk_is_one(const hd__token *t, const char *const *texts)
+{
+    while (*texts && !hd__walk_is(t, *texts)) {
+        texts++;
+    }
+    return *texts;
+}
+
+void hd__walk_on(hd__run *r)
+{
+    hd__spend(r, 1);
+    do {
+        r->t += r->t->kind != HD__TOKEN_END;
+    } while (r->failed && r->t->kind != HD__TOKEN_END);
+}
+
+hd__value hd__walk_fail(hd__run *r, const char *expected)
+{
+    r->first = r->t;
+    hd__fail_at(r, HD_FORMAT, "expected %s", expected);
+    hd__walk_on(r);
+    return HD__NOTHING;
+}
+
+bool hd__walk_given(hd__run *r, const char *text)
+{
+    bool is = hd__walk_is(r->t, text);
+    if (is) {
+        hd__walk_on(r);
+    }
+    return is;
+}
+
+void hd__walk_expect(hd__run *r, const char *text)
+{
+    if (!hd__walk_given(r, text)) {
+        hd__walk_fail(r, text);
+    }
+}
+
+/* The value of the current token, over which it goes */
+static hd__value walk_value(hd__run *r)
+{
+    hd__value v = r->t->value;
+    hd__walk_on(r);
+    return v;
+}
+
+hd__value hd__walk_name(hd__run *r)
+{
+    return r->t->kind == HD__TOKEN_NAME ? walk_value(r) : hd__walk_fail(r, "a name");
+}
+
+bool hd__walk_deeper(hd__run *r)
+{
+    if (++r->depth > HD__DEEPEST) {
+        hd__walk_fail(r, "less nesting");
+    }
+    return !r->failed;
+}
+
+/* ---------------------------------------------------------------- what binds closest */
+
+/* Expressions up to the sign `end`; of a dict each is key: value, and arguments are name, which may
+ * be "", and value. */
+enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
+
+static hd__table walk_list(hd__run *r, const char *end, int form)
+{
+    hd__table t = {0};
+    while (!r->failed && !hd__walk_given(r, end)) {
+        hd__value name = HD__TEXT("", 0);
+        if (form == WALK_ARGUMENTS && r->t->kind == HD__TOKEN_NAME && hd__walk_is(r->t + 1, "=")) {
+            name = hd__walk_name(r);
+            hd__walk_expect(r, "=");
+        }
+        hd__value v = hd__expression(r);
+        if (form == WALK_PAIRS) {
+            hd__walk_expect(r, ":");
+            hd__value key = v;
+            v = hd__expression(r);
+            if (hd__live(r)) {
+                hd__table_put(r, &t, key, v);
+            }
+        } else if (hd__live(r)) {
+            if (form == WALK_ARGUMENTS) {
+                hd__push(r, &t, name);
+            }
+            hd__push(r, &t, v);
+        }
+        if (!hd__walk_is(r->t, end)) {
+            hd__walk_expect(r, ",");
+        }
+    }
+    return t;
+}
+
+/* (a), (a, b) or () */
+static hd__value walk_brackets(hd__run *r)
+{
+    hd__table t = {0};
+    if (!hd__walk_is(r->t, ")")) {
+        hd__value v = hd__expression(r);
+        if (hd__walk_given(r, ")")) {
+            return v;
+        }
+        hd__walk_expect(r, ",");
+        if (hd__live(r)) {
+            hd__push(r, &t, v);
+        }
+    }
+    hd__table rest = walk_list(r, ")", WALK_ITEMS);
+    for (int64_t i = 0; i < rest.n; i++) {
+        hd__push(r, &t, rest.items[i]);
+    }
+    return hd__list_of(HD__TUPLE, t);
+}
+
+/* 'a' "b" is one string. */
+static hd__value walk_constant(hd__run *r)
+{
+    hd__value v = walk_value(r);
+    while (v.kind == HD__STRING && r->t->kind == HD__TOKEN_CONSTANT &&
+           r->t->value.kind == HD__STRING) {
+        v = hd__operate(r, HD__LITERAL("+"), v, walk_value(r));
+    }
+    return v;
+}
+
+hd__value *hd__walk_find(hd__run *r, hd__value name)
+{
+    hd__value *v = NULL;
+    for (const hd__table *t = r->frame; t && !v; t = t->outer) {
+        v = hd__table_find(r, t, name);
+    }
+    return v;
+}
+
+/* The value of a variable, of a function, or of true, false and none */
+static hd__value walk_variable(hd__run *r)
+{
+    static const char *const known[][2] = {{"false", "False"}, {"true", "True"}, {"none", "None"}};
+    hd__value name = hd__walk_name(r);
+    for (int i = 0; i < 3; i++) {
+        if (hd__is_text(name, known[i][0]) || hd__is_text(name, known[i][1])) {
+            return i < 2 ? HD__OF(HD__BOOL_VALUE, i) : HD__OF(HD__NONE_VALUE, 0);
+        }
+    }
+    const hd__value *v = hd__live(r) ? hd__walk_find(r, name) : NULL;
+    bool function = !v && hd__has_call(HD__FUNCTION_CALL, name);
+    return v ? *v : HD__OF(function ? HD__FUNCTION : HD__UNDEFINED, 0);
+}
+
+static hd__value walk_primary(hd__run *r)
+{
+    if (hd__walk_given(r, "(")) {
+        return walk_brackets(r);
+    }
+    if (hd__walk_given(r, "[")) {
+        return hd__list_of(HD__LIST, walk_list(r, "]", WALK_ITEMS));
+    }
+    if (hd__walk_given(r, "{")) {
+        hd__table t = walk_list(r, "}", WALK_PAIRS);
+        return hd__live(r) ? hd__dict_of(r, HD__DICT, t) : HD__NOTHING;
+    }
+    return r->t->kind == HD__TOKEN_CONSTANT ? walk_constant(r)
+           : r->t->kind == HD__TOKEN_NAME   ? walk_variable(r)
+                                            : hd__walk_fail(r, "a value");
+}
+
+/* ---------------------------------------------------------------- what follows a value */
+
+/* One end of a slice as Python counts it: from the end if negative, and within bounds */
+static int64_t walk_end(hd__run *r, hd__value v, int64_t otherwise, const int64_t bounds[2],
+                        int64_t n)
+{
+    if (!hd__is_whole(v) && v.kind != HD__NONE_VALUE) {
+        hd__fail_at(r, HD_FORMAT, "%s as an end of a slice", hd__kind_names[v.kind]);
+    }
+    int64_t i = v.n < 0 ? v.n + n : v.n;
+    return !hd__is_whole(v) ? otherwise : i < bounds[0] ? bounds[0] : i > bounds[1] ? bounds[1] : i;
+}
+
+static hd__value walk_sliced(hd__run *r, hd__value v, const hd__value parts[3])
+{
+    int64_t step = parts[2].kind == HD__NONE_VALUE ? 1 : hd__is_whole(parts[2]) ? parts[2].n : 0;
+    int64_t n = hd__length(v), back = step < 0;
+    if (!(hd__is_list(v) || v.kind == HD__STRING) || (step != 1 && step != -1) ||
+        (v.kind == HD__STRING && back)) {
+        return hd__fail_at(r, HD_FORMAT, "heed has no such slice of %s", hd__kind_names[v.kind]);
+    }
+    const int64_t bounds[2] = {-back, n - back};
+    int64_t from = walk_end(r, parts[0], bounds[back], bounds, n);
+    int64_t to = walk_end(r, parts[1], bounds[!back], bounds, n);
+    hd__table t = {0};
+    for (; v.kind != HD__STRING && !r->failed && (back ? from > to : from < to); from += step) {
+        hd__push(r, &t, v.items[from]);
+    }
+    if (v.kind != HD__STRING) {
+        return hd__list_of(v.kind, t);
+    }
+    hd__value end = HD__TEXT(v.s + v.n, 0);
+    hd__value a = from < n ? hd__item_of(r, v, HD__OF(HD__INT, from)) : end;
+    hd__value b = to < n ? hd__item_of(r, v, HD__OF(HD__INT, to)) : end;
+    return HD__TEXT(a.s, !r->failed && b.s > a.s ? b.s - a.s : 0);
+}
+
+/* [a], [a:b], [::-1] */
+static hd__value walk_subscript(hd__run *r, hd__value v)
+{
+    hd__value parts[3] = {HD__OF(HD__NONE_VALUE, 0), HD__OF(HD__NONE_VALUE, 0),
+                          HD__OF(HD__NONE_VALUE, 0)};
+    int colons = 0;
+    for (int i = 0; i < 3 && !hd__walk_is(r->t, "]"); i++) {
+        parts[i] = hd__walk_is(r->t, ":") ? parts[i] : hd__expression(r);
+        if (!hd__walk_given(r, ":")) {
+            break;
+        }
+        colons++;
+    }
+    hd__walk_expect(r, "]");
+    return !hd__live(r) ? HD__NOTHING
+           : colons     ? walk_sliced(r, v, parts)
+                        : hd__item_of(r, v, parts[0]);
+}
+
+/* .name, .name(...) or .0 */
+static hd__value walk_attribute(hd__run *r, hd__value v)
+{
+    bool number = r->t->kind == HD__TOKEN_CONSTANT && r->t->value.kind == HD__INT;
+    hd__value key = number ? walk_value(r) : hd__walk_name(r);
+    if (hd__walk_given(r, "(")) {
+        hd__table args = walk_list(r, ")", WALK_ARGUMENTS);
+        return hd__live(r) ? hd__call_named(r, (int)v.kind, key, v, &args) : HD__NOTHING;
+    }
+    if (hd__live(r) && hd__has_call((int)v.kind, key)) {
+        return hd__fail_at(r, HD_FORMAT, "a method without a call");
+    }
+    return hd__live(r) ? hd__item_of(r, v, key) : HD__NOTHING;
+}
+
+/* A call of what has the name */
+static hd__value walk_call(hd__run *r, hd__value v, const hd__token *name)
+{
+    hd__table args = walk_list(r, ")", WALK_ARGUMENTS);
+    if (!hd__live(r)) {
+        return HD__NOTHING;
+    }
+    return v.kind != HD__FUNCTION ? hd__fail_at(r, HD_VALUE, "a call of %s", hd__kind_names[v.kind])
+           : v.macro              ? hd__call_macro(r, v.macro, &args)
+                                  : hd__call_named(r, HD__FUNCTION_CALL, name->value, v, &args);
+}
+
+static hd__value walk_filter(hd__run *r, hd__value v)
+{
+    hd__value name = hd__walk_name(r);
+    hd__table args = {0};
+    if (hd__walk_given(r, "(")) {
+        args = walk_list(r, ")", WALK_ARGUMENTS);
+    }
+    return hd__live(r) ? hd__call_named(r, HD__FILTER_CALL, name, v, &args) : HD__NOTHING;
+}
+
+static hd__value walk_after(hd__run *r, hd__value v, const hd__token *first, bool all);
+
+/* After "is" */
+static hd__value walk_test(hd__run *r, hd__value v)
+{
+    static const char *const no_values[] = {"else", "or", "and", "is", "if", NULL};
+    bool inverse = hd__walk_given(r, "not");
+    hd__value name = hd__walk_name(r), with = HD__NOTHING;
+    bool word = r->t->kind == HD__TOKEN_NAME && !hd__walk_is_one(r->t, no_values), given = false;
+    if (word || r->t->kind == HD__TOKEN_CONSTANT || hd__walk_is(r->t, "(") ||
+        hd__walk_is(r->t, "[")) {
+        const hd__token *outer = r->first, *first = r->t;
+        with = walk_after(r, walk_primary(r), first, false);
+        r->first = outer;
+        given = true;
+    }
+    return hd__live(r)
+               ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, given ? &with : NULL) != inverse)
+               : HD__NOTHING;
+}
+
+/* Everything that may follow a value, which `first` began; filters and tests only if `all` */
+static hd__value walk_after(hd__run *r, hd__value v, const hd__token *first, bool all)
+{
+    while (!r->failed) {
+        r->first = first;
+        bool name = first->kind == HD__TOKEN_NAME && r->t == first + 1;
+        if (hd__walk_given(r, ".")) {
+            v = walk_attribute(r, v);
+        } else if (hd__walk_given(r, "[")) {
+            v = walk_subscript(r, v);
+        } else if (name && hd__walk_given(r, "(")) {
+            v = walk_call(r, v, first);
+        } else if (all && hd__walk_given(r, "|")) {
+            v = walk_filter(r, v);
+        } else if (all && hd__walk_given(r, "is")) {
+            v = walk_test(r, v);
+        } else {
+            break;
+        }
+    }
+    return v;
+}
+
+/* ---------------------------------------------------------------- levels */
+
+/* What a sign stands before takes no filters: those are of the whole. */
+static hd__value walk_signed(hd__run *r)
+{
+    const hd__token *first = r->t;
+    hd__value v = HD__NOTHING;
+    if (hd__walk_deeper(r) && (hd__walk_is(first, "-") || hd__walk_is(first, "+"))) {
+        hd__walk_on(r);
+        v = walk_signed(r);
+        r->first = first;
+        v = hd__live(r) ? hd__operate(r, first->value, HD__OF(HD__INT, 0), v) : v;
+    } else if (!r->failed) {
+        v = walk_primary(r);
+    }
+    v = walk_after(r, v, first, false);
+    r->depth--;
+    return v;
+}
+
+enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVELS = 7 };
+
+static hd__value walk_not(hd__run *r)
+{
+    bool deeper = hd__walk_deeper(r), inverse = hd__walk_given(r, "not");
+    hd__value v = !deeper   ? HD__NOTHING
+                  : inverse ? walk_not(r)
+                            : hd__expression_level(r, LEVEL_COMPARE);
+    r->depth--;
+    return inverse ? HD__OF(HD__BOOL_VALUE, !hd__truth(v)) : v;
+}
+
+/* Goes over a sign of the level and gives it; "not in" is one. */
+static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
+{
+    static const char *const signs[LEVELS][9] = {
+        {"or"},
+        {"and"},
+        {NULL},
+        {"==", "!=", "<", "<=", ">", ">=", "in", "not"},
+        {"+", "-"},
+        {"~"},
+        {"*", "/", "//", "%"},
+    };
+    *sign = r->t->value;
+    if (!hd__walk_is_one(r->t, signs[level])) {
+        return false;
+    }
+    hd__walk_on(r);
+    if (hd__is_text(*sign, "not")) {
+        hd__walk_expect(r, "in");
+    }
+    return true;
+}
+
+/* a + b + c is (a + b) + c; a < b < c is a < b and b < c. */
+hd__value hd__expression_level(hd__run *r, size_t level)
+{
+    const hd__token *first = r->t;
+    if (level == LEVEL_NOT || level == LEVELS) {
+        return level == LEVEL_NOT ? walk_not(r) : walk_after(r, walk_signed(r), first, true);
+    }
+    hd__value v = hd__expression_level(r, level + 1), last = v, sign;
+    bool live = r->live, logic = level < LEVEL_NOT;
+    while (walk_operator(r, level, &sign)) {
+        bool over = logic ? hd__truth(v) != level : level == LEVEL_COMPARE && r->live != live;
+        r->live = live && !over;
+        hd__value next = hd__expression_level(r, level + 1);
+        r->first = first;
+        if (hd__live(r)) {
+            v = logic ? next : hd__operate(r, sign, level == LEVEL_COMPARE ? last : v, next);
+        }
+        last = next;
+        r->live = live && (logic || level != LEVEL_COMPARE || hd__truth(v));
+    }
+    r->live = live;
+    return v;
+}
+
+/* Does the expression that begins here have an "if" of its own? */
+static bool walk_chooses(const hd__token *t)
+{
+    static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
+    static const char *const ends[] = {",", ":", "=", "else", NULL};
+    int depth = 0;
+    for (; t->kind > HD__TOKEN_CLOSE && !(depth == 0 && hd__walk_is_one(t, ends)); t++) {
+        depth += hd__walk_is_one(t, open) - hd__walk_is_one(t, close);
+        if (depth < 0 || (depth == 0 && hd__walk_is(t, "if"))) {
+            return depth == 0;
+        }
+    }
+    return false;
+}
+
+/* The rest of "a if c else b", whose a, at `begin`, was walked over */
+static hd__value walk_choice(hd__run *r, const hd__token *begin)
+{
+    hd__value a = HD__NOTHING, b = HD__NOTHING;
+    bool live = r->live;
+    hd__walk_expect(r, "if");
+    bool is = hd__truth(hd__expression_level(r, 0));
+    const hd__token *rest = r->t;
+    if (is && hd__live(r)) {
+        r->t = begin;
+        a = hd__expression_level(r, 0);
+        r->t = rest;
+    }
+    r->live = live && !is;
+    if (hd__walk_given(r, "else")) {
+        b = hd__expression(r);
+    }
+    r->live = live;
+    return is ? a : b;
+}
+
+hd__value hd__expression(hd__run *r)
+{
+    const hd__token *outer = r->first, *begin = r->t;
+    hd__value v = HD__NOTHING;
+    if (hd__walk_deeper(r)) {
+        bool live = r->live, chooses = walk_chooses(begin);
+        r->live = live && !chooses;
+        v = hd__expression_level(r, 0);
+        r->live = live;
+        v = chooses ? walk_choice(r, begin) : v;
+    }
+    r->first = outer;
+    r->depth--;
+    return v;
+}

@@ -1,0 +1,224 @@
+/* template_lex.c - cuts a template into tokens, without the white space that transformers'
+ * environment drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
+ * the blanks before one that begins a line, and all white space at a tag's side that has a "-". */
+#include "hf/template.h"
+
+typedef struct lexer {
+    hd__run *r;
+    const char *text;
+    size_t n, at; /* where the next token begins */
+    char closes;  /* in {{ }} '}', in {% %} '%', outside 0 */
+    int brackets; /* open in the tag */
+    hd__token *tokens;
+    int64_t count, room;
+} lexer;
+
+/* The byte at a place, or 0 after the end */
+static char lex_byte(const lexer *l, size_t at)
+{
+    return at < l->n ? l->text[at] : '\0';
+}
+
+/* Adds a token that ends at `end`, from which the next one is looked for. */
+static void lex_put(lexer *l, hd__token_kind kind, hd__value v, size_t end)
+{
+    if (!hd__grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
+        l->r->failed = true;
+        return;
+    }
+    l->tokens[l->count++] = (hd__token){kind, v, l->at, end};
+    l->at = end;
+}
+
+/* The same for the characters up to `end` */
+static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
+{
+    lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
+}
+
+static void lex_fail(lexer *l, const char *expected)
+{
+    const hd__token here = {.at = l->at, .end = l->n - l->at > 20 ? l->at + 20 : l->n};
+    l->r->first = l->r->t = &here;
+    hd__fail_at(l->r, HD_FORMAT, "expected %s", expected);
+    l->r->first = l->r->t = NULL;
+}
+
+/* ---------------------------------------------------------------- outside of tags */
+
+/* Where the next tag or comment begins, or the text ends */
+static size_t lex_tag(const lexer *l)
+{
+    size_t at = l->at;
+    while (at < l->n &&
+           !(l->text[at] == '{' && at + 1 < l->n && memchr("{%#", l->text[at + 1], 3))) {
+        at++;
+    }
+    return at;
+}
+
+/* The end of the text before a tag, without the white space that the tag drops */
+static size_t lex_text_end(const lexer *l, size_t tag)
+{
+    char sign = lex_byte(l, tag + 2);
+    size_t line = tag;
+    if (sign == '-') {
+        return l->at + hd__strip_right(l->text + l->at, tag - l->at, NULL);
+    }
+    while (line > l->at && l->text[line - 1] != '\n') {
+        line--;
+    }
+    bool begins = line == 0 || l->text[line - 1] == '\n';
+    bool blank = hd__strip_left(l->text + line, tag - line, NULL) == tag - line;
+    return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
+}
+
+/* Where the text goes on after a tag or a comment, before whose end stands `sign` */
+static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
+{
+    return sign == '-' ? end + hd__strip_left(l->text + end, l->n - end, NULL)
+                       : end + (!output && sign != '+' && lex_byte(l, end) == '\n');
+}
+
+static void lex_comment(lexer *l)
+{
+    char sign = lex_byte(l, l->at + 2);
+    size_t begin = l->at + 2 + (sign == '-' || sign == '+'), end = begin;
+    while (end + 1 < l->n && memcmp(l->text + end, "#}", 2) != 0) {
+        end++;
+    }
+    if (end + 1 < l->n) {
+        l->at = lex_after(l, end + 2, end > begin ? l->text[end - 1] : '\0', false);
+    } else {
+        lex_fail(l, "#} at the end of the comment");
+    }
+}
+
+static void lex_outside(lexer *l)
+{
+    size_t tag = lex_tag(l), end = lex_text_end(l, tag);
+    char kind = lex_byte(l, tag + 1), sign = lex_byte(l, tag + 2);
+    if (end > l->at) {
+        lex_put_text(l, HD__TOKEN_TEXT, end);
+    }
+    l->at = tag;
+    if (kind == '#') {
+        lex_comment(l);
+    } else if (tag < l->n) {
+        l->closes = kind == '{' ? '}' : '%';
+        lex_put_text(l, kind == '{' ? HD__TOKEN_OUTPUT : HD__TOKEN_STATEMENT,
+                     tag + 2 + (sign == '-' || sign == '+'));
+    }
+}
+
+/* ---------------------------------------------------------------- in tags */
+
+/* Goes over the end of the tag, if it is here. */
+static bool lex_close(lexer *l)
+{
+    char sign = lex_byte(l, l->at);
+    size_t at = l->at + (sign == '-' || (sign == '+' && l->closes == '%'));
+    if (l->brackets || lex_byte(l, at) != l->closes || lex_byte(l, at + 1) != '}') {
+        return false;
+    }
+    lex_put_text(l, HD__TOKEN_CLOSE, at + 2);
+    l->at = lex_after(l, l->at, sign, l->closes == '}');
+    l->closes = '\0';
+    return true;
+}
+
+/* The end of letters, digits and _ */
+static size_t lex_word(const lexer *l, size_t at, bool letters)
+{
+    for (char c = lex_byte(l, at);
+         hd__is_digit(c) ||
+         (letters && (c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')));
+         c = lex_byte(l, at)) {
+        at++;
+    }
+    return at;
+}
+
+/* 7 or 7.5 */
+static void lex_number(lexer *l)
+{
+    size_t end = lex_word(l, l->at, false);
+    if (lex_byte(l, end) == '.' && hd__is_digit(lex_byte(l, end + 1))) {
+        end = lex_word(l, end + 1, false);
+    }
+    hd__value v = hd__value_of_json(l->r, "a number", l->text + l->at, end - l->at);
+    lex_put(l, HD__TOKEN_CONSTANT, v, end);
+}
+
+/* A string, in which Python's escapes of one letter stand */
+static void lex_string(lexer *l)
+{
+    static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
+    size_t at = l->at + 1, n = 0;
+    char *to = hd__take(l->r, l->n - l->at);
+    for (; to && at < l->n && l->text[at] != l->text[l->at]; at++) {
+        char c = l->text[at];
+        const char *letter =
+            c == '\\' ? memchr(letters, lex_byte(l, ++at), sizeof letters - 1) : NULL;
+        if (c == '\\' && !letter) {
+            lex_fail(l, "one of the escapes \\n \\t \\\\ \\' \\\" \\r \\a \\b \\f \\v");
+            return;
+        }
+        to[n] = letter ? means[letter - letters] : c;
+        n += !letter || *letter != '\n';
+    }
+    if (at < l->n) {
+        lex_put(l, HD__TOKEN_CONSTANT, HD__TEXT(to, n), at + 1);
+    } else if (to) {
+        lex_fail(l, "a quote at the end of the string");
+    }
+}
+
+static void lex_sign(lexer *l)
+{
+    static const char *const twice[] = {"==", "!=", "<=", ">=", "//"};
+    const char *s = l->text + l->at;
+    size_t end = l->at + 1;
+    for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
+        end += l->at + 1 < l->n && memcmp(s, twice[i], 2) == 0;
+    }
+    l->brackets += *s == '(' || *s == '[' || *s == '{';
+    l->brackets -= l->brackets > 0 && (*s == ')' || *s == ']' || *s == '}');
+    lex_put_text(l, HD__TOKEN_SIGN, end);
+}
+
+static void lex_inside(lexer *l)
+{
+    l->at += hd__strip_left(l->text + l->at, l->n - l->at, NULL);
+    char c = lex_byte(l, l->at);
+    if (l->at == l->n) {
+        lex_fail(l, l->closes == '}' ? "}}" : "%}");
+    } else if (lex_close(l)) {
+        return;
+    } else if (hd__is_digit(c)) {
+        lex_number(l);
+    } else if (c == '"' || c == '\'') {
+        lex_string(l);
+    } else if (lex_word(l, l->at, true) > l->at) {
+        lex_put_text(l, HD__TOKEN_NAME, lex_word(l, l->at, true));
+    } else {
+        lex_sign(l);
+    }
+}
+
+const hd__token *hd__tokens(hd__run *r)
+{
+    lexer l = {.r = r, .text = r->text, .n = r->n};
+    while (!r->failed && (l.at < l.n || l.closes)) {
+        if (l.closes) {
+            lex_inside(&l);
+        } else {
+            lex_outside(&l);
+        }
+    }
+    lex_put(&l, HD__TOKEN_END, HD__NOTHING, l.at);
+    if (r->failed) {
+        hd_free(l.tokens);
+    }
+    return r->failed ? NULL : l.tokens;
+}

@@ -1,0 +1,360 @@
+/* template_value.c - the values of a template, the memory in which they lie, and failing. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "hf/template.h"
+
+/* ---------------------------------------------------------------- memory */
+
+enum { ARENA_BLOCK = 4096 - 64 };
+
+static void *arena_take(hd__arena *a, size_t n)
+{
+    n = n / 16 * 16 + 16;
+    if ((size_t)(a->end - a->at) < n) {
+        size_t size = 16 + (n > ARENA_BLOCK ? n : ARENA_BLOCK);
+        char *block = hd_alloc(size);
+        if (!block) {
+            return NULL;
+        }
+        *(void **)block = a->blocks;
+        *a = (hd__arena){block, block + 16, block + size};
+    }
+    char *taken = a->at;
+    a->at += n;
+    return memset(taken, 0, n);
+}
+
+void hd__arena_free(hd__arena *a)
+{
+    for (void *block = a->blocks, *before; block; block = before) {
+        before = *(void **)block;
+        hd_free(block);
+    }
+    *a = (hd__arena){0};
+}
+
+void *hd__take(hd__run *r, size_t n)
+{
+    if (!r->failed && n > r->bytes) {
+        hd__fail_at(r, HD_VALUE, "it needs more memory than a text of this length may have");
+    }
+    void *p = r->failed ? NULL : arena_take(r->arena, n);
+    r->bytes -= p ? n : 0;
+    r->failed = !p;
+    return p;
+}
+
+void hd__spend(hd__run *r, size_t n)
+{
+    if (!r->failed && n > r->steps) {
+        hd__fail_at(r, HD_VALUE, "it needs more steps than a text of this length may have");
+    }
+    r->steps -= r->failed ? 0 : n;
+}
+
+/* ---------------------------------------------------------------- failing, and the text */
+
+hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
+{
+    char what[320];
+    const hd__token *last = r->t > r->first ? r->t - 1 : r->first;
+    size_t at = r->first ? r->first->at : 0, end = r->first ? last->end : 0;
+    int line = 1;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    for (size_t i = 0; i < at; i++) {
+        line += r->text[i] == '\n';
+    }
+    if (!r->failed) {
+        hd_error_set(code, "%s: '%.*s', line %d: '%.*s': %s", r->function, HD__CUT(r->name), line,
+                     HD__CLIP(r->text + at, end > at ? end - at : 0), what);
+    }
+    r->failed = true;
+    return HD__NOTHING;
+}
+
+void hd__write(hd__run *r, const char *s, size_t n)
+{
+    if (n > r->bytes) {
+        hd__fail_at(r, HD_VALUE, "it writes more than a text of this length may have");
+    }
+    if (!r->failed) {
+        r->bytes -= n;
+        hd__text_add(&r->out, s, n);
+        r->failed = r->out.failed;
+    }
+}
+
+hd__value hd__written(hd__run *r, size_t mark)
+{
+    hd__value text = hd__value_copy(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
+    hd__text_cut(&r->out, mark);
+    return text;
+}
+
+/* ---------------------------------------------------------------- what values are */
+
+const char *const hd__kind_names[HD__KINDS] = {
+    "something undefined",
+    "none",
+    "a bool",
+    "a whole number",
+    "a number",
+    "a string",
+    "a list",
+    "a tuple",
+    "a generator",
+    "a dict",
+    "a namespace",
+    "a function",
+};
+
+bool hd__is_text(hd__value v, const char *s)
+{
+    return v.kind == HD__STRING && (size_t)v.n == strlen(s) && memcmp(v.s, s, (size_t)v.n) == 0;
+}
+
+bool hd__truth(hd__value v)
+{
+    switch (v.kind) {
+    case HD__UNDEFINED:
+    case HD__NONE_VALUE: return false;
+    case HD__DOUBLE: return v.number != 0;
+    case HD__DICT: return v.table->n > 0;
+    case HD__SERIES:
+    case HD__NAMESPACE:
+    case HD__FUNCTION: return true;
+    default: return v.n != 0;
+    }
+}
+
+/* Equal items in the same order; or, of dicts, equal values of the same keys */
+static bool value_parts_equal(hd__run *r, hd__value a, hd__value b, int depth)
+{
+    bool dict = a.kind == HD__DICT, equal = hd__length(a) == hd__length(b);
+    for (int64_t i = 0; equal && i < hd__length(a); i++) {
+        const hd__value *pair = dict ? &a.table->items[2 * i] : NULL;
+        const hd__value *other = dict ? hd__table_find(r, b.table, pair[0]) : &b.items[i];
+        equal = other && hd__equal(r, dict ? pair[1] : a.items[i], *other, depth + 1);
+    }
+    return equal;
+}
+
+bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
+{
+    if (depth > HD__DEEPEST) {
+        hd__fail_at(r, HD_VALUE, "the values are nested too deep");
+    }
+    size_t bytes = a.kind == HD__STRING ? (size_t)a.n : 0;
+    hd__spend(r, 1 + bytes / 64);
+    if (r->failed || (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
+        return false;
+    }
+    switch (a.kind) {
+    case HD__BOOL_VALUE:
+    case HD__INT:
+    case HD__DOUBLE:
+        return a.kind == HD__DOUBLE || b.kind == HD__DOUBLE ? hd__number_of(a) == hd__number_of(b)
+                                                            : a.n == b.n;
+    case HD__STRING: return a.n == b.n && memcmp(a.s, b.s, (size_t)a.n) == 0;
+    case HD__LIST:
+    case HD__TUPLE:
+    case HD__DICT: return value_parts_equal(r, a, b, depth);
+    case HD__NAMESPACE: return a.table == b.table;
+    case HD__FUNCTION: return a.macro == b.macro;
+    default: return true;
+    }
+}
+
+hd__value hd__value_copy(hd__run *r, const char *s, size_t n)
+{
+    char *copy = hd__take(r, n);
+    if (!copy) {
+        return HD__TEXT("", 0);
+    }
+    return n ? HD__TEXT(memcpy(copy, s, n), n) : HD__TEXT("", 0);
+}
+
+hd__value hd__value_text(hd__run *r, hd__value v)
+{
+    char digits[24];
+    switch (v.kind) {
+    case HD__STRING: return v;
+    case HD__UNDEFINED: return HD__TEXT("", 0);
+    case HD__NONE_VALUE: return HD__LITERAL("None");
+    case HD__BOOL_VALUE: return v.n ? HD__LITERAL("True") : HD__LITERAL("False");
+    case HD__INT: snprintf(digits, sizeof digits, "%" PRId64, v.n); break;
+    case HD__DOUBLE: {
+        const char *s = HD__FLOAT(v.number);
+        return hd__value_copy(r, s, strlen(s));
+    }
+    default:
+        return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
+                           hd__kind_names[v.kind]);
+    }
+    return hd__value_copy(r, digits, strlen(digits));
+}
+
+const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part)
+{
+    const char *end = all.s + all.n;
+    for (; part.n <= end - from; from++) {
+        from = part.n ? memchr(from, *part.s, (size_t)(end - from - part.n + 1)) : from;
+        hd__spend(r, 1 + (size_t)part.n / 64);
+        if (!from || r->failed) {
+            return NULL;
+        }
+        if (memcmp(from, part.s, (size_t)part.n) == 0) {
+            return from;
+        }
+    }
+    return NULL;
+}
+
+int64_t hd__length(hd__value v)
+{
+    int64_t n = v.kind == HD__DICT ? v.table->n / 2 : v.n;
+    for (int64_t i = 0; v.kind == HD__STRING && i < v.n; i++) {
+        n -= (v.s[i] & 0xc0) == 0x80;
+    }
+    return n;
+}
+
+/* ---------------------------------------------------------------- lists and tables */
+
+void hd__push(hd__run *r, hd__table *t, hd__value v)
+{
+    if (t->n == t->room) {
+        int64_t room = t->room ? 2 * t->room : 4;
+        hd__value *items = hd__take(r, (size_t)room * sizeof *items);
+        if (!items) {
+            return;
+        }
+        if (t->n) {
+            memcpy(items, t->items, (size_t)t->n * sizeof *items);
+        }
+        t->items = items;
+        t->room = room;
+    }
+    t->items[t->n++] = v;
+}
+
+hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
+{
+    hd__spend(r, (size_t)t->n / 8);
+    for (int64_t i = 0; i < t->n; i += 2) {
+        const hd__value *k = &t->items[i];
+        if (k->kind != key.kind || k->n != key.n ||
+            (k->kind == HD__STRING && memcmp(k->s, key.s, (size_t)k->n) != 0)) {
+            continue;
+        }
+        return &t->items[i + 1];
+    }
+    return NULL;
+}
+
+void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v)
+{
+    hd__value *have = hd__table_find(r, t, key);
+    if (v.kind == HD__SERIES) {
+        hd__fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
+    } else if (key.kind != HD__STRING && key.kind != HD__INT) {
+        hd__fail_at(r, HD_FORMAT, "%s as a key", hd__kind_names[key.kind]);
+    } else if (have) {
+        *have = v;
+    } else {
+        hd__push(r, t, key);
+        hd__push(r, t, v);
+    }
+}
+
+hd__value hd__dict_of(hd__run *r, hd__kind kind, hd__table t)
+{
+    hd__table *copy = hd__take(r, sizeof *copy);
+    if (!copy) {
+        return HD__NOTHING;
+    }
+    *copy = t;
+    return (hd__value){kind, 0, {.table = copy}};
+}
+
+const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
+{
+    for (int64_t k = 0; k < args->n; k += 2) {
+        hd__value given = args->items[k];
+        if (given.n > 0 ? given.n == name.n && memcmp(given.s, name.s, (size_t)name.n) == 0
+                        : k == 2 * i) {
+            return &args->items[k + 1];
+        }
+    }
+    return NULL;
+}
+
+hd__value hd__items_of(hd__run *r, hd__value v)
+{
+    hd__table keys = {0};
+    if (hd__is_list(v) || v.kind == HD__UNDEFINED) {
+        return hd__is_list(v) ? v : hd__list_of(HD__LIST, keys);
+    }
+    if (v.kind != HD__DICT) {
+        return hd__fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE, "%s in place of a list",
+                           hd__kind_names[v.kind]);
+    }
+    for (int64_t i = 0; i < v.table->n; i += 2) {
+        hd__push(r, &keys, v.table->items[i]);
+    }
+    return hd__list_of(HD__LIST, keys);
+}
+
+/* ---------------------------------------------------------------- white space */
+
+/* Is it one of the characters, or white space if there are none? */
+static bool value_strips(uint32_t code, const hd__value *chars)
+{
+    for (int64_t i = 0; chars && i < chars->n;) {
+        uint32_t c;
+        i += hd__utf8_next(chars->s + i, chars->n - i, &c);
+        if (c == code) {
+            return true;
+        }
+    }
+    return !chars &&
+           ((code >= 9 && code <= 13) || (code >= 28 && code <= 32) || code == 0x85 ||
+            code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+            code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000);
+}
+
+size_t hd__strip_left(const char *s, size_t n, const hd__value *chars)
+{
+    size_t at = 0;
+    while (at < n) {
+        uint32_t code;
+        int size = hd__utf8_next(s + at, (int64_t)(n - at), &code);
+        if (!value_strips(code, chars)) {
+            break;
+        }
+        at += (size_t)size;
+    }
+    return at;
+}
+
+size_t hd__strip_right(const char *s, size_t n, const hd__value *chars)
+{
+    while (n > 0) {
+        uint32_t code;
+        size_t last = n - 1;
+        while (last > 0 && (s[last] & 0xc0) == 0x80) {
+            last--;
+        }
+        hd__utf8_next(s + last, (int64_t)(n - last), &code);
+        if (!value_strips(code, chars)) {
+            break;
+        }
+        n = last;
+    }
+    return n;
+}

@@ -1,0 +1,347 @@
+/* template_walk.c - walks over the statements of a template, whose table stands at the end. */
+#include "hf/template_walk.h"
+
+static void walk_body(hd__run *r, const char *const *ends);
+
+/* Goes over the end of a tag. */
+static void walk_close(hd__run *r)
+{
+    if (r->t->kind != HD__TOKEN_CLOSE) {
+        hd__walk_fail(r, "the end of the tag");
+    }
+    hd__walk_on(r);
+}
+
+static const char *const endif[] = {"elif", "else", "endif", NULL};
+static const char *const endfor[] = {"else", "endfor", NULL};
+
+static void walk_if(hd__run *r)
+{
+    bool live = r->live, done = false;
+    do {
+        r->live = live && !done;
+        bool is = hd__truth(hd__expression(r)) && hd__live(r);
+        walk_close(r);
+        r->live = is;
+        walk_body(r, endif);
+        done = done || is;
+    } while (hd__walk_given(r, "elif"));
+    r->live = live && !done;
+    if (hd__walk_given(r, "else")) {
+        walk_close(r);
+        walk_body(r, &endif[2]);
+    }
+    r->live = live;
+    hd__walk_expect(r, "endif");
+}
+
+/* What the statements up to a tag write, in a frame of their own */
+static hd__value walk_captured(hd__run *r, const char *end)
+{
+    hd__table frame = {.outer = r->frame};
+    size_t mark = r->out.len;
+    walk_close(r);
+    r->frame = &frame;
+    walk_body(r, (const char *const[]){end, NULL});
+    r->frame = frame.outer;
+    hd__walk_expect(r, end);
+    return hd__live(r) ? hd__written(r, mark) : HD__NOTHING;
+}
+
+/* transformers' mark of what an assistant wrote */
+static void walk_generation(hd__run *r)
+{
+    hd__value text = walk_captured(r, "endgeneration");
+    if (hd__live(r)) {
+        hd__write(r, text.s, (size_t)text.n);
+    }
+}
+
+static void walk_assign(hd__run *r, hd__value name, hd__value key, hd__value v)
+{
+    const hd__value *of = key.kind ? hd__walk_find(r, name) : NULL;
+    if (key.kind && (!of || of->kind != HD__NAMESPACE)) {
+        hd__fail_at(r, HD_VALUE, "an attribute is set of what is no namespace");
+    } else {
+        hd__table_put(r, of ? of->table : r->frame, of ? key : name, v);
+    }
+}
+
+/* Goes over name, namespace.name, or several with commas between them, and returns how many there
+ * are. Unless v is NULL, it has the value of one, or the items for n. */
+static int64_t walk_targets(hd__run *r, const hd__value *v, int64_t n)
+{
+    int64_t i = 0;
+    bool brackets = hd__walk_given(r, "(");
+    if (v && n > 1 && (!hd__is_list(*v) || v->n != n)) {
+        hd__fail_at(r, HD_VALUE, "several names for %s", hd__kind_names[v->kind]);
+    }
+    do {
+        hd__value name = hd__walk_name(r),
+                  key = hd__walk_given(r, ".") ? hd__walk_name(r) : HD__NOTHING;
+        if (v && !r->failed) {
+            walk_assign(r, name, key, n > 1 ? v->items[i] : *v);
+        }
+        i++;
+    } while (hd__walk_given(r, ","));
+    if (brackets) {
+        hd__walk_expect(r, ")");
+    }
+    return i;
+}
+
+/* The same for the targets at a token */
+static void walk_give(hd__run *r, const hd__token *targets, int64_t n, hd__value v)
+{
+    const hd__token *rest = r->t;
+    r->t = targets;
+    walk_targets(r, &v, n);
+    r->t = rest;
+}
+
+static void walk_set(hd__run *r)
+{
+    const hd__token *targets = r->t;
+    int64_t n = walk_targets(r, NULL, 0);
+    hd__value v = hd__walk_given(r, "=") ? hd__expression(r) : walk_captured(r, "endset");
+    if (hd__live(r)) {
+        walk_give(r, targets, n, v);
+    }
+}
+
+/* The variable `loop` at item i */
+static void walk_loop(hd__run *r, hd__table *t, hd__value items, int64_t i)
+{
+    int64_t n = items.n;
+    const struct {
+        const char *name;
+        hd__value value;
+    } parts[] = {
+        {"index", HD__OF(HD__INT, i + 1)},
+        {"index0", HD__OF(HD__INT, i)},
+        {"revindex", HD__OF(HD__INT, n - i)},
+        {"revindex0", HD__OF(HD__INT, n - i - 1)},
+        {"length", HD__OF(HD__INT, n)},
+        {"first", HD__OF(HD__BOOL_VALUE, i == 0)},
+        {"last", HD__OF(HD__BOOL_VALUE, i == n - 1)},
+        {"previtem", i > 0 ? items.items[i - 1] : HD__NOTHING},
+        {"nextitem", i < n - 1 ? items.items[i + 1] : HD__NOTHING},
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        hd__table_put(r, t, HD__TEXT(parts[k].name, strlen(parts[k].name)), parts[k].value);
+    }
+}
+
+typedef struct walk_range {
+    const hd__token *targets, *condition, *body; /* condition: NULL, or after "if" */
+    int64_t n;                                   /* how many targets */
+} walk_range;
+
+/* The items for which the loop's condition is true */
+static hd__value walk_chosen(hd__run *r, const walk_range *range, hd__value items)
+{
+    hd__table chosen = {0};
+    for (int64_t i = 0; i < items.n && !r->failed; i++) {
+        r->frame->n = 0;
+        walk_give(r, range->targets, range->n, items.items[i]);
+        r->t = range->condition;
+        if (hd__truth(hd__expression(r))) {
+            hd__push(r, &chosen, items.items[i]);
+        }
+    }
+    return hd__list_of(HD__LIST, chosen);
+}
+
+/* The body once for each item, or once walked over */
+static void walk_rounds(hd__run *r, const walk_range *range, hd__value items)
+{
+    bool live = r->live;
+    hd__value loop = hd__dict_of(r, HD__NAMESPACE, (hd__table){0});
+    r->loops++;
+    for (int64_t i = 0; i < items.n && !r->failed && r->jump != 'b'; i++) {
+        r->jump = '\0';
+        r->frame->n = 0;
+        walk_loop(r, loop.table, items, i);
+        hd__table_put(r, r->frame, HD__LITERAL("loop"), loop);
+        walk_give(r, range->targets, range->n, items.items[i]);
+        r->t = range->body;
+        walk_body(r, endfor);
+    }
+    if (items.n == 0) {
+        r->live = false;
+        r->t = range->body;
+        walk_body(r, endfor);
+        r->live = live;
+    }
+    r->loops--;
+}
+
+static void walk_for(hd__run *r)
+{
+    walk_range range = {.targets = r->t};
+    hd__table frame = {.outer = r->frame};
+    bool live = r->live;
+    range.n = walk_targets(r, NULL, 0);
+    hd__walk_expect(r, "in");
+    hd__value items = hd__expression_level(r, 0);
+    items = hd__live(r) ? hd__items_of(r, items) : HD__OF(HD__LIST, 0);
+    r->live = false;
+    if (hd__walk_given(r, "if")) {
+        range.condition = r->t;
+        hd__expression(r);
+    }
+    walk_close(r);
+    range.body = r->t;
+    r->live = live;
+    r->frame = &frame;
+    items = range.condition ? walk_chosen(r, &range, items) : items;
+    char jump = r->jump;
+    walk_rounds(r, &range, items);
+    r->jump = jump;
+    r->frame = frame.outer;
+    if (hd__walk_given(r, "else")) {
+        r->live = live && items.n == 0;
+        walk_close(r);
+        walk_body(r, &endfor[1]);
+        r->live = live;
+    }
+    hd__walk_expect(r, "endfor");
+}
+
+static void walk_jump(hd__run *r)
+{
+    if (!r->loops) {
+        hd__walk_fail(r, "break and continue in a loop only");
+    }
+    r->jump = hd__live(r) ? *r->t[-1].value.s : r->jump;
+}
+
+/* (name, name=default, ...); args: NULL, or what they get in the innermost frame */
+static void walk_parameters(hd__run *r, const hd__table *args)
+{
+    int64_t given = 0;
+    bool live = r->live;
+    hd__walk_expect(r, "(");
+    for (int64_t i = 0; !r->failed && !hd__walk_given(r, ")"); i++) {
+        hd__value name = hd__walk_name(r), otherwise = HD__NOTHING;
+        const hd__value *v = args ? hd__argument(args, i, name) : NULL;
+        r->live = live && !v;
+        otherwise = hd__walk_given(r, "=") ? hd__expression(r) : otherwise;
+        r->live = live;
+        given += v != NULL;
+        if (hd__live(r)) {
+            hd__table_put(r, r->frame, name, v ? *v : otherwise);
+        }
+        if (!hd__walk_is(r->t, ")")) {
+            hd__walk_expect(r, ",");
+        }
+    }
+    if (args && 2 * given != args->n) {
+        hd__fail_at(r, HD_VALUE, "other arguments than the macro has");
+    }
+}
+
+static void walk_macro(hd__run *r)
+{
+    hd__value name = hd__walk_name(r), macro = HD__OF(HD__FUNCTION, 0);
+    bool live = r->live;
+    int loops = r->loops;
+    if (hd__live(r) && r->frame->outer) {
+        hd__fail_at(r, HD_FORMAT, "a macro inside of a loop or a macro");
+    }
+    macro.macro = r->t;
+    r->live = false;
+    r->loops = 0;
+    walk_parameters(r, NULL);
+    walk_captured(r, "endmacro");
+    r->live = live;
+    r->loops = loops;
+    if (hd__live(r)) {
+        hd__table_put(r, r->frame, name, macro);
+    }
+}
+
+/* A macro sees the variables of the whole template, and its own. */
+hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__table *args)
+{
+    hd__table frame = {.outer = r->frame}, *caller = r->frame;
+    const hd__token *rest = r->t;
+    while (frame.outer->outer) {
+        frame.outer = frame.outer->outer;
+    }
+    r->frame = &frame;
+    r->t = parameters;
+    walk_parameters(r, args);
+    hd__value text = walk_captured(r, "endmacro");
+    r->frame = caller;
+    r->t = rest;
+    return text;
+}
+
+static const struct {
+    const char *name;
+    void (*walk)(hd__run *r);
+} statements[] = {
+    {"if", walk_if},
+    {"for", walk_for},
+    {"set", walk_set},
+    {"macro", walk_macro},
+    {"break", walk_jump},
+    {"continue", walk_jump},
+    {"generation", walk_generation},
+};
+
+static void walk_statement(hd__run *r)
+{
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        if (hd__walk_given(r, statements[i].name)) {
+            statements[i].walk(r);
+            walk_close(r);
+            return;
+        }
+    }
+    hd__walk_fail(r, "if, for, set, macro, generation, break or continue");
+}
+
+static void walk_output(hd__run *r, const hd__token *first)
+{
+    hd__value v = hd__expression(r);
+    r->first = first;
+    if (hd__live(r)) {
+        v = hd__value_text(r, v);
+        hd__write(r, v.s, (size_t)v.n);
+    }
+    walk_close(r);
+}
+
+/* Walks up to a tag that begins with one of `ends`, which is then the current token. */
+static void walk_body(hd__run *r, const char *const *ends)
+{
+    bool ended = !hd__walk_deeper(r);
+    while (!ended && r->t->kind != HD__TOKEN_END) {
+        const hd__token *t = r->t;
+        hd__walk_on(r);
+        r->first = t;
+        if (t->kind == HD__TOKEN_OUTPUT) {
+            walk_output(r, t);
+        } else if (t->kind == HD__TOKEN_STATEMENT) {
+            ended = hd__walk_is_one(r->t, ends);
+            if (!ended) {
+                walk_statement(r);
+            }
+        } else if (hd__live(r)) {
+            hd__write(r, t->value.s, (size_t)t->value.n);
+        }
+    }
+    if (!ended && *ends) {
+        hd__walk_fail(r, *ends);
+    }
+    r->depth--;
+}
+
+void hd__walk(hd__run *r, const hd__token *first, bool live)
+{
+    r->t = first;
+    r->live = live;
+    walk_body(r, (const char *const[]){NULL});
+}
