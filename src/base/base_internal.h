@@ -138,7 +138,8 @@ bool hd__first(atomic_uint_least64_t *told, uintptr_t cause);
 /* ---------------------------------------------------------------- saved state */
 
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
-bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix);
+#define hd__state_given(arg, object, d, prefix)                                                    \
+    (hd__object(arg, object) && hd__object("d", d) && hd__given("prefix", prefix))
 
 /* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
  * no later step overflows it. */
@@ -193,15 +194,56 @@ void hd__retire(void *p);
  * in this library, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
-/* Is p, which is NULL or a block of hd_alloc, given and not a freed object? Otherwise fails with
- * HD_NULL_ARG as hd__given does, or with HD_STATE: "hd_optim_step: o was freed by
- * hd_optim_free". */
-bool hd__object(const char *arg, const void *p);
+/* The objects that a program may give in place of each other. The kind of most stands in the header
+ * before their block. A tensor and a list have no header of their own, but a mark: the byte
+ * HD__MARK_AT, where other objects have the upper half of an address or of a small number. */
+#define HD__OBJECTS(ROW)                                                                           \
+    ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
+    ROW(A_LIST, hd_list, "a list of tensors")                                                      \
+    ROW(MODULE, hd_module, "a module")                                                             \
+    ROW(OPTIM, hd_optim, "an optimizer")                                                           \
+    ROW(SCHEDULE, hd_schedule, "a schedule")                                                       \
+    ROW(KV_CACHE, hd_kv_cache, "a cache")                                                          \
+    ROW(DICT, hd_dict, "a dictionary")                                                             \
+    ROW(GENERATOR, hd_generator, "a generator")                                                    \
+    ROW(DATASET, hd_dataset, "a dataset")                                                          \
+    ROW(LOADER, hd_loader, "a loader")                                                             \
+    ROW(TOKENS, hd_tokens, "an hd_tokens")                                                         \
+    ROW(TOKENIZER, hd_tokenizer, "a tokenizer")                                                    \
+    ROW(SAFETENSORS, hd_safetensors, "an open safetensors file")
 
-/* May a _free function free p, a block? Not if it is NULL or `none`, which is HD_NONE: no error. If
- * it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
- * hd_optim_free". */
-bool hd__may_free(const char *arg, const void *p, const void *none);
+#define HD__KIND_NAME(kind, type, text) HD__##kind,
+typedef enum hd__kind_of_object {
+    HD__NO_OBJECT = 0xa500,
+    HD__OBJECTS(HD__KIND_NAME)
+} hd__kind_of_object;
+
+/* The kind that the type of a pointer says. */
+#define HD__KIND_OF_TYPE(kind, type, text)                                                         \
+    , struct type * : HD__##kind, const struct type * : HD__##kind
+#define HD__KIND(p) _Generic((p), char * : HD__NO_OBJECT HD__OBJECTS(HD__KIND_OF_TYPE))
+
+enum { HD__MARK_AT = 6, HD__TENSOR = 0x80, HD__LIST = 0x81 };
+
+/* The kind of what lies at p; HD__NO_OBJECT: something else, or a tensor that was freed. */
+hd__kind_of_object hd__kind_at(const void *p);
+/* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
+bool hd__wrong_object(const char *arg, const void *p, const char *expected);
+
+/* A zeroed block of that kind. NULL: HD_MEMORY. */
+void *hd__object_new(hd__kind_of_object kind, size_t size);
+
+/* Is p, a pointer to an object, given, of the kind that its type says, and not freed? Otherwise
+ * fails with HD_NULL_ARG as hd__given does; with HD_STATE: "hd_optim_step: o was freed by
+ * hd_optim_free"; or with HD_VALUE: "hd_forward: m is a tensor: expected a module". */
+#define hd__object(arg, p) hd__object_is(HD__KIND(p), arg, p)
+bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p);
+
+/* May a _free function free p, an object? Not if it is NULL or `none`, which is HD_NONE: no error.
+ * If it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
+ * hd_optim_free"; an object of another kind fails as in hd__object. */
+#define hd__may_free(arg, p, none) hd__free_ok(HD__KIND(p), arg, p, none)
+bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const void *none);
 
 /* For an object with other holders than the user, whose _free gives up the user's hold alone and
  * sets *freed. Did the user not call it yet? Otherwise fails as hd__object does. */
@@ -306,8 +348,8 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
 /* All draws of one call, and other changes, happen between lock and unlock. Only the default
  * generator has a lock that other threads wait for. */
 void hd__gen_lock(hd_generator *g);
-void hd__gen_hold(hd_generator *g); /* in its place, where g is only read */
-void hd__gen_unlock(hd_generator *g);
+void hd__gen_hold(const hd_generator *g); /* in its place, where g is only read */
+void hd__gen_unlock(const hd_generator *g);
 static inline void hd__gen_locked_end(hd_generator *const *g)
 {
     hd__gen_unlock(*g);

@@ -25,9 +25,10 @@ void hd__count_system_alloc(void);
 
 /* What lies in the 16 bytes before each block. */
 typedef struct hd__header {
-    size_t size; /* what the caller asked for, at least 1; or HD__FREED_SIZE */
-    unsigned int class;
+    size_t size;      /* what the caller asked for, at least 1; or HD__FREED_SIZE */
     int32_t freed_by; /* of a freed object: where the text lies, counted from hd__scope_end */
+    uint16_t class;
+    uint16_t kind; /* of an object: an hd__object_kind */
 } hd__header;
 
 #define HD__FREED_SIZE SIZE_MAX

@@ -25,7 +25,7 @@ hd_module *hd_module_new(const hd_module_type *type)
     if (!type_ok(type)) {
         return NULL;
     }
-    hd_module *m = hd__alloc_zeroed(type->instance_size);
+    hd_module *m = hd__object_new(HD__MODULE, type->instance_size);
     struct hd__module *priv = hd__alloc_zeroed(sizeof *priv);
     if (!m || !priv) {
         hd_free(m);

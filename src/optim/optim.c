@@ -115,7 +115,7 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
     if (!optim_options_ok("o", type, options) || !parameters_ok(parameters)) {
         return NULL;
     }
-    hd_optim *o = hd__alloc_zeroed(sizeof *o);
+    hd_optim *o = hd__object_new(HD__OPTIM, sizeof *o);
     if (!o) {
         return NULL;
     }

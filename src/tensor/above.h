@@ -127,8 +127,10 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 /* What a function that saves the state of an object, the argument `arg`, does: checks its
  * arguments, has `write` fill a dictionary in a scope, and then changes d as hd__dict_commit
  * does. */
-bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char *prefix,
-                    bool (*write)(const void *object, hd_dict *fresh, const char *prefix));
+#define hd__state_save(arg, object, d, prefix, write)                                              \
+    (hd__state_given(arg, object, d, prefix) && hd__state_write(object, d, prefix, write))
+bool hd__state_write(const void *object, hd_dict *d, const char *prefix,
+                     bool (*write)(const void *object, hd_dict *fresh, const char *prefix));
 /* Notes in fresh that d shall not have this name any more. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor for x, whose dtype and shape it must have: "hd_optim_load: 'o.sum'

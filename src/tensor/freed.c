@@ -10,6 +10,9 @@
 
 static bool freed_fail(const char *arg, const hd_tensor *x)
 {
+    if (hd__kind_at(x) != HD__NO_OBJECT) {
+        return hd__wrong_object(arg, x, "a tensor");
+    }
     if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
         return hd__fail(HD_STATE,
                         "%s is not a tensor that exists: it was freed long ago, or the "
@@ -61,7 +64,7 @@ bool hd__read_fail(const char *call, const hd_tensor *x)
 
 bool hd__tensor_exists(const hd_tensor *x)
 {
-    return hd__refs_of(x) > HD__REFS_NONE;
+    return hd__is_tensor(x);
 }
 
 bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
@@ -73,8 +76,7 @@ bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
-        if (!hd__is_address(xs[i]) || hd__refs_of(xs[i]) <= HD__REFS_NONE ||
-            (!any && xs[i]->dtype >= HD_BFLOAT16)) {
+        if (!hd__is_address(xs[i]) || !(any ? hd__is_tensor(xs[i]) : hd__is_computed(xs[i]))) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
             ok = hd__arg_fail(item, xs[i], any);

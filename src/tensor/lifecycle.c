@@ -191,6 +191,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     atomic_init(&t->refs, 1);
     atomic_init(&t->retained, 0);
     t->dtype = (uint8_t)d;
+    t->mark = HD__TENSOR;
     t->flags = 0;
     t->output = 0;
     t->storage = s;

@@ -26,7 +26,7 @@ static hd_list *empty(int64_t room)
         return NULL;
     }
     hd_list *l = holder->storage->data;
-    *l = (hd_list){.holder = holder};
+    *l = (hd_list){.mark = HD__LIST_MARK, .holder = holder};
     if (!hd__grow(&l->items, &l->room, room, sizeof *l->items)) {
         hd_release(holder);
         return NULL;
@@ -47,6 +47,8 @@ hd_list *hd__list_return(hd_list *l)
 bool hd__list_arg(const char *arg, const hd_list *l)
 {
     return hd__given(arg, l) &&
+           (l->mark == HD__LIST_MARK ||
+            hd__wrong_object(arg, l, "a list of tensors, as hd_module_parameters gives")) &&
            (l->len >= 0 || hd__fail(HD_STATE,
                                     "%s was freed when its scope closed: expected a list "
                                     "that is used in the scope that it was made in",

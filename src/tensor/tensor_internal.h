@@ -49,7 +49,8 @@ static inline bool hd__write_ok(hd_tensor *x)
 
 struct hd_tensor {
     atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
-    uint8_t dtype, ndim;
+    uint8_t ndim, dtype;
+    uint8_t mark;        /* HD__TENSOR, or 0 of HD_NONE and of a freed tensor */
     uint8_t flags;       /* HD__F_... */
     uint32_t output;     /* which output of the attached node this is */
     atomic_int retained; /* how many of refs are from hd_retain */
@@ -90,11 +91,17 @@ enum {
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
 
+_Static_assert(offsetof(hd_tensor, mark) == HD__MARK_AT, "where hd__object_text looks for it");
+
 struct hd_list {
+    uint64_t mark;     /* HD__LIST_MARK */
     int64_t len, room; /* len: -1 after the list's scope closed */
     hd_tensor **items; /* held */
     hd_tensor *holder; /* what it lies in */
 };
+
+/* HD__LIST as byte HD__MARK_AT, on any machine. */
+#define HD__LIST_MARK ((uint64_t)HD__LIST << 48 | (uint64_t)HD__LIST << 8)
 
 /* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */
 hd_list *hd__list_return(hd_list *l);
@@ -114,6 +121,18 @@ const char *hd__index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE
 static inline int hd__refs_of(const hd_tensor *x)
 {
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
+}
+
+/* Is x, which is an address, a tensor, and neither HD_NONE nor freed nor another object? */
+static inline bool hd__is_tensor(const hd_tensor *x)
+{
+    return x->mark == HD__TENSOR;
+}
+
+/* The same of a dtype that heed computes with, in one comparison: the mark is the sign bit. */
+static inline bool hd__is_computed(const hd_tensor *x)
+{
+    return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
 }
 
 /* Is x neither NULL nor a small number, as of hd_mul(x, 2)? It costs what a look for NULL does. */
@@ -137,15 +156,14 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
  * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__arg(const char *arg, const hd_tensor *x)
 {
-    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE && x->dtype < HD_BFLOAT16) ||
-           hd__arg_fail(arg, x, false);
+    return (hd__is_address(x) && hd__is_computed(x)) || hd__arg_fail(arg, x, false);
 }
 
 /* The same for a function that takes every dtype, as it does not compute. none_ok: it takes
  * HD_NONE, too. */
 static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || (none_ok && hd__is_none(x)))) ||
+    return (hd__is_address(x) && (hd__is_tensor(x) || (none_ok && hd__is_none(x)))) ||
            hd__arg_fail(arg, x, none_ok);
 }
 
@@ -153,14 +171,13 @@ static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok
 bool hd__read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__read_arg(const char *call, const hd_tensor *x)
 {
-    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
+    return (hd__is_address(x) && hd__is_tensor(x)) || hd__read_fail(call, x);
 }
 
 /* hd__arg where HD_NONE is taken, too. */
 static inline bool hd__arg_or_none(const char *arg, const hd_tensor *x)
 {
-    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x)) &&
-            x->dtype < HD_BFLOAT16) ||
+    return (hd__is_address(x) && (hd__is_computed(x) || hd__is_none(x))) ||
            hd__arg_fail(arg, x, true);
 }
 
@@ -508,6 +525,7 @@ static inline void hd__bury(hd_tensor *t)
 {
     t->freed_by = hd__call;
     t->seal = hd__seal_of(t);
+    t->mark = 0;
     atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
 }
 

@@ -23,7 +23,8 @@
     X(sdpa_golden)                                                                                 \
     X(softmax_loss)                                                                                \
     X(threads)                                                                                     \
-    X(unregistered)
+    X(unregistered)                                                                                \
+    X(wrong_objects)
 
 SUITES(DECLARE_SUITE)
 
