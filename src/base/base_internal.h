@@ -97,9 +97,10 @@ static inline void hd__call_end(const char *const *before)
 void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The checks of args.h, for the call. */
+void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
 static inline void *hd__null_arg(const char *arg)
 {
-    return hd__null_arg_to(hd__call, arg);
+    return hd__null_arg_or(arg, "");
 }
 static inline bool hd__given(const char *arg, const void *p)
 {
@@ -115,6 +116,8 @@ void *hd__no_memory(size_t bytes);
  * much memory. It sets no error. */
 enum { HD__NOTE = 300 };
 extern void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
+/* The same for a NULL while no error stands: what may have been NULL before. nn sets it. */
+extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
  * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and
@@ -194,9 +197,9 @@ void hd__retire(void *p);
  * in this library, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
-/* The objects that a program may give in place of each other. The kind of most stands in the header
- * before their block. A tensor and a list have no header of their own, but a mark: the byte
- * HD__MARK_AT, where other objects have the upper half of an address or of a small number. */
+/* The objects that a program may give in place of each other. The kind of each stands in the header
+ * before it. Only a tensor has no header of its own, but a mark: the byte HD__MARK_AT, where other
+ * objects have the upper half of an address or of a small number. */
 #define HD__OBJECTS(ROW)                                                                           \
     ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
     ROW(A_LIST, hd_list, "a list of tensors")                                                      \
@@ -223,15 +226,18 @@ typedef enum hd__kind_of_object {
     , struct type * : HD__##kind, const struct type * : HD__##kind
 #define HD__KIND(p) _Generic((p), char * : HD__NO_OBJECT HD__OBJECTS(HD__KIND_OF_TYPE))
 
-enum { HD__MARK_AT = 6, HD__TENSOR = 0x80, HD__LIST = 0x81 };
+enum { HD__MARK_AT = 6, HD__TENSOR = 0x80 };
 
 /* The kind of what lies at p; HD__NO_OBJECT: something else, or a tensor that was freed. */
 hd__kind_of_object hd__kind_at(const void *p);
 /* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
-bool hd__wrong_object(const char *arg, const void *p, const char *expected);
+void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p);
 
 /* A zeroed block of that kind. NULL: HD_MEMORY. */
 void *hd__object_new(hd__kind_of_object kind, size_t size);
+/* The place of an object in a larger block: after a header, which is written. */
+enum { HD__HEADER = 16 };
+void *hd__object_in(hd__kind_of_object kind, void *block);
 
 /* Is p, a pointer to an object, given, of the kind that its type says, and not freed? Otherwise
  * fails with HD_NULL_ARG as hd__given does; with HD_STATE: "hd_optim_step: o was freed by

@@ -122,6 +122,8 @@ static void module_free(hd_module *root, const char *freed_by)
 
 /* ---------------------------------------------------------------- registering */
 
+static const char registered_already[] = "is registered already";
+
 static bool module_refuse(const hd_module *m, const char *name, const char *what)
 {
     return hd__fail(HD_VALUE, "%s: \"%s\" %s", m->type->name, name, what);
@@ -134,7 +136,7 @@ static bool name_ok(const hd_module *m, const char *name)
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {
-            return module_refuse(m, name, "is registered already");
+            return module_refuse(m, name, registered_already);
         }
     }
     return true;
@@ -155,6 +157,9 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
         if ((const void *)e->tensor == field || (const void *)e->child == field) {
+            if (strcmp(e->name, name) == 0) {
+                return module_refuse(m, name, registered_already);
+            }
             return hd__fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
                             e->name);
         }

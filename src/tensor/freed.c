@@ -11,7 +11,7 @@
 static bool freed_fail(const char *arg, const hd_tensor *x)
 {
     if (hd__kind_at(x) != HD__NO_OBJECT) {
-        return hd__wrong_object(arg, x, "a tensor");
+        return hd__wrong_object(HD__A_TENSOR, arg, x);
     }
     if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
         return hd__fail(HD_STATE,
@@ -36,8 +36,7 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
 bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
-        return none_ok ? hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg)
-                       : hd__null_arg(arg);
+        return hd__null_arg_or(arg, none_ok ? ": expected a tensor or HD_NONE" : "");
     }
     if (!hd__is_address(x)) {
         return hd__fail(HD_VALUE,

@@ -94,14 +94,10 @@ enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
 _Static_assert(offsetof(hd_tensor, mark) == HD__MARK_AT, "where hd__object_text looks for it");
 
 struct hd_list {
-    uint64_t mark;     /* HD__LIST_MARK */
     int64_t len, room; /* len: -1 after the list's scope closed */
     hd_tensor **items; /* held */
     hd_tensor *holder; /* what it lies in */
 };
-
-/* HD__LIST as byte HD__MARK_AT, on any machine. */
-#define HD__LIST_MARK ((uint64_t)HD__LIST << 48 | (uint64_t)HD__LIST << 8)
 
 /* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */
 hd_list *hd__list_return(hd_list *l);

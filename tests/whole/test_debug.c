@@ -493,11 +493,13 @@ START_TEST(makers_of_what_the_graph_saved)
         "hd_tensor_report: 1 tensor with 36 bytes that hd_linear made in Sequential.1 is live",
     };
     ck_assert_int_eq(n_heard, 5);
-    for (int i = 0; i < 4; i++) {
-        ck_assert_str_eq(all_heard[i], expected[i]);
+    int others = 0; /* how many bytes a list has, and so its place, depends on the machine */
+    for (int i = 0; i < 5; i++) {
+        if (!strstr(all_heard[i], " that hd_module_parameters made is live")) {
+            ck_assert_int_lt(others, 4);
+            ck_assert_str_eq(all_heard[i], expected[others++]);
+        }
     }
-    /* How many bytes a list has depends on the machine. */
-    ck_assert_ptr_nonnull(strstr(all_heard[4], " that hd_module_parameters made is live"));
     ck_assert_int_eq(hd_list_len(parameters), 2);
     hd_module_free(model);
 }

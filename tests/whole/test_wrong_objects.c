@@ -67,7 +67,7 @@ static void all_free(all *a)
         }                                                                                          \
     } while (0)
 
-#define LIST "a list of tensors, as hd_module_parameters gives"
+#define LIST "a list of tensors"
 
 START_TEST(in_the_place_of_a_tensor)
 {

@@ -172,31 +172,41 @@ void *hd__object_new(hd__kind_of_object kind, size_t size)
     return p;
 }
 
+void *hd__object_in(hd__kind_of_object kind, void *block)
+{
+    void *p = (char *)block + HD__HEADER;
+    *hd__header_of(p) = (hd__header){.size = 1, .kind = (uint16_t)kind};
+    return p;
+}
+
 /* A block never begins where a page does, so that a header can be read. */
 hd__kind_of_object hd__kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
-    if (mark == HD__TENSOR || mark == HD__LIST) {
-        return mark == HD__TENSOR ? HD__A_TENSOR : HD__A_LIST;
+    if (mark == HD__TENSOR) {
+        return HD__A_TENSOR;
     }
-    const bool block = (uintptr_t)p % 4096 >= sizeof(hd__header);
+    const bool block = (uintptr_t)p % 4096 >= HD__HEADER;
     const unsigned int kind = block ? hd__header_of(p)->kind : HD__NO_OBJECT;
     return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
 }
 
-bool hd__wrong_object(const char *arg, const void *p, const char *expected)
+void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p)
 {
     return hd__fail(HD_VALUE, "%s is %s: expected %s", arg,
-                    kind_texts[hd__kind_at(p) - HD__NO_OBJECT], expected);
+                    kind_texts[hd__kind_at(p) - HD__NO_OBJECT],
+                    kind_texts[expected - HD__NO_OBJECT]);
 }
 
 /* by: the words between "was freed" and who freed p */
 HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const void *p,
                                  const char *by)
 {
-    return !p            ? hd__given(arg, p)
-           : is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by, freed_by(p))
-                         : hd__wrong_object(arg, p, kind_texts[kind - HD__NO_OBJECT]);
+    if (!p) {
+        return hd__null_arg(arg);
+    }
+    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by, freed_by(p))
+                       : hd__wrong_object(kind, arg, p);
 }
 
 bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p)
