@@ -456,6 +456,11 @@ bool hd__run_end(hd__run *r, bool ok)
     return ok || hd__failed();
 }
 
+bool hd__in_run(void)
+{
+    return innermost;
+}
+
 int hd_backward_depth(void)
 {
     return innermost && innermost->accumulate ? innermost->depth : 0;

@@ -122,6 +122,7 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
     o->type = type;
     o->number = atomic_fetch_add(&last_number, 1) + 1;
     o->seen = hd__grads_written;
+    o->dtypes = atomic_load(&hd__taken_over);
     atomic_fetch_add(&hd__optims_alive, 1);
     if (!add_group(o, parameters, options)) {
         hd_optim_free(o);

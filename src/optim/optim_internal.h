@@ -116,8 +116,9 @@ struct hd_optim {
     hd__slot *slots;
     int64_t n_groups, groups_room;
     hd__group *groups;
-    bool scheduled; /* a schedule was made for it */
-    bool stepped;   /* it has stepped since its first schedule was made */
+    unsigned int dtypes; /* hd__taken_over when the states had the dtypes of their parameters */
+    bool scheduled;      /* a schedule was made for it */
+    bool stepped;        /* it has stepped since its first schedule was made */
     /* For warnings (watch.c). */
     uint64_t number; /* from 1; no two optimizers have the same */
     uint64_t seen;   /* hd__grads_written of its last step */

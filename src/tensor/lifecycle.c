@@ -55,12 +55,24 @@ static void storage_release(hd__storage *s)
     hd__retire(s);
 }
 
+/* What some tensors need before they go. One that was moved goes with the block that it lies in. */
+HD__RARE static void prepare_end(hd_tensor *t)
+{
+    if (t->flags & HD__F_LISTED) {
+        hd__live_remove(t);
+    }
+    if (t->flags & HD__F_MOVED) {
+        storage_release(t->storage);
+        t->storage = (hd__storage *)((char *)t - TENSOR_AT);
+    }
+}
+
 __attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
     hd__assert(!t->scope && atomic_load(&t->retained) == 0);
-    if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
-        hd__live_remove(t);
+    if (HD__UNLIKELY(t->flags & (HD__F_LISTED | HD__F_MOVED))) {
+        prepare_end(t);
     }
     bool apart = t != tensor_in(t->storage);
     if (t->attachment) {
@@ -394,6 +406,53 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     memcpy(y->sizes, x->sizes, sizeof x->sizes);
     memcpy(y->strides, x->strides, sizeof x->strides);
     return y;
+}
+
+/* ---------------------------------------------------------------- another dtype */
+
+atomic_uint hd__taken_over;
+
+bool hd__may_take_over(const hd_tensor *t)
+{
+    return !t->attachment || !t->attachment_ops->in_run() ||
+           hd__fail(HD_STATE, "a backward runs: expected the call before it or after it");
+}
+
+/* Other threads read the storages of listed tensors under the list's lock. */
+static void set_elements(hd_tensor *t, const hd_tensor *y)
+{
+    const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;
+    const bool listed = t->flags & HD__F_LISTED;
+    if (listed) {
+        hd__live_remove(t);
+    }
+    hd__refs_up(&y->storage->refs);
+    t->storage = y->storage;
+    t->dtype = y->dtype;
+    t->offset = y->offset;
+    t->flags = (uint8_t)((t->flags & ~view) | (y->flags & HD__F_CONTIGUOUS));
+    memcpy(t->strides, y->strides, sizeof t->strides);
+    if (listed) {
+        hd__live_add(t, t->made_in);
+    }
+}
+
+void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
+{
+    hd__storage *before = t->storage;
+    hd_tensor *base = t->base;
+    hd__assert(hd__same_shape(t, y) && !y->base);
+    t->flags |= t == tensor_in(before) ? HD__F_MOVED : 0;
+    t->base = NULL;
+    atomic_fetch_add(&hd__taken_over, 1);
+    set_elements(t, y);
+    if (t->attachment) {
+        t->attachment_ops->taken_over(t, g);
+    }
+    if (t != tensor_in(before)) {
+        storage_release(before);
+    }
+    hd__drop(base);
 }
 
 void *hd__scope_alloc(size_t bytes)

@@ -33,6 +33,9 @@ typedef struct hd__attachment_ops {
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
     hd__grad_use *(*grad_use)(void *attachment, int64_t *version); /* hd__grad_use_of */
+    bool (*in_run)(void); /* does the thread compute gradients? */
+    void (*taken_over)(hd_tensor *x,
+                       hd_tensor *grad); /* hd__take_over: the leaf x has another dtype */
 } hd__attachment_ops;
 
 /* May a function of the tensor layer write to x? The layer above decides, also for a tensor without
@@ -86,7 +89,8 @@ enum {
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
     HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
     HD__F_LENT = 32,        /* a gradient that a hook was given, or an alias: only for reading */
-    HD__F_LEAF = 64         /* its first node was that of a leaf */
+    HD__F_LEAF = 64,        /* its first node was that of a leaf */
+    HD__F_MOVED = 128       /* it lies in the block of a storage that is its own no more */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };

@@ -477,6 +477,7 @@ static hd_tensor *uses_a_bias(hd_module *self, hd_tensor *x)
 /* What a NULL in a forward may have been: a field that the constructor has not set. */
 START_TEST(a_field_that_is_not_set)
 {
+    HD_SCOPE;
     probe *m = probe_new();
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 2);
     with(m, calls_left);

@@ -17,6 +17,7 @@
     X(held)                                                                                        \
     X(made_by)                                                                                     \
     X(mistakes)                                                                                    \
+    X(module_to)                                                                                   \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \
