@@ -415,9 +415,11 @@ HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys
 /* Runs n's backward, with a warning if the gradients that it gives have more than those that it
  * got. */
 void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* The backward of what this node and this function made has ended and kept no graph. Does the root
- * scope hold much that such backwards have left? For when warnings are heard. */
+/* For when warnings are heard, after a backward. It kept no graph of what this node and this
+ * function made: does the innermost scope hold much of the rounds that such backwards ended? */
 HD__RARE void hd__watch_memory(hd__node *loss, const char *made_by);
+/* Is the loss that this function made finite? One warning for each such function. */
+HD__RARE void hd__watch_loss(double loss, const char *made_by);
 /* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
 const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500]);
 

@@ -95,9 +95,6 @@ __attribute__((constructor)) static void install_note(void)
 /* x: what forward is called with; NULL: not known */
 static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
 {
-    if (hd__warns() && top && !m->priv->parent) {
-        hd__watch_child(top->m, m);
-    }
     frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
     if (!scope) {

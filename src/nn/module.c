@@ -45,7 +45,6 @@ hd_module *hd_module_ready(hd_module *m)
     if (!hd__object("m", m)) {
         return NULL;
     }
-    m->priv->ready = atomic_load(&hd__made);
     if (!m->priv->failed) {
         hd__watch_ready(m);
         return m;

@@ -121,9 +121,8 @@ struct hd_optim {
     bool stepped;        /* it has stepped since its first schedule was made */
     /* For warnings (watch.c). */
     uint64_t number; /* from 1; no two optimizers have the same */
-    uint64_t seen;   /* hd__grads_written of its last step */
     bool told_used;  /* the warning was given */
-    int in_vain;     /* steps for which backwards had written gradients, and that found none yet */
+    int in_vain;     /* steps for which backwards had written its gradients, and that found none */
 };
 
 extern atomic_int hd__optims_alive; /* how many optimizers there are */

@@ -58,6 +58,7 @@ extern atomic_uint hd__taken_over; /* how often that was called */
 typedef struct hd__grad_use {
     uint64_t by;     /* the optimizer that stepped with it and, but for backward, changed it last */
     int64_t version; /* of its storage after that step, or after the last backward */
+    int64_t stepped; /* the version of the leaf itself after that step */
     bool added;      /* a backward has added to it since */
     atomic_bool written; /* a backward has written it since an optimizer looked */
     uint64_t made;       /* hd__made when the tensor became a leaf that requires grad */
@@ -66,15 +67,12 @@ typedef struct hd__grad_use {
 /* That of p, to be changed, and the version of its .grad now, or -1, unless `version` is NULL. It
  * gives NULL if p is no leaf that requires grad, or did so once. */
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
-/* How many .grad of leaves backward has written while warnings were heard. */
-extern atomic_uint_least64_t hd__grads_written;
+/* How often x's elements were changed in place. */
+int64_t hd__version_of(const hd_tensor *x);
 
 /* Counts the modules that were made. So the constructor of a module made what comes after it. */
 extern atomic_uint_least64_t hd__made;
 
-/* p has got an optimizer. Did it ever? */
-void hd__optim_has(hd_tensor *p);
-bool hd__has_optim(const hd_tensor *p);
 /* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
 const hd_tensor *hd__scope_alone(uintptr_t address);
 

@@ -8,6 +8,11 @@
 
 #include "tensor/tensor_internal.h"
 
+#define RETURNED_IN_VAIN                                                                           \
+    "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \
+    "innermost scope alone: call it once for each scope, as in all = "                             \
+    "hd_scope_return(hd_cat(1, all, next))"
+
 static bool freed_fail(const char *arg, const hd_tensor *x)
 {
     if (hd__kind_at(x) != HD__NO_OBJECT) {
@@ -27,9 +32,10 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                     : *by ? " by "
                           : "",
                     by,
-                    scope  ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
-                    : held ? " (keep it with hd_retain or hd_assign)"
-                           : "",
+                    scope && x->returned ? RETURNED_IN_VAIN
+                    : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
+                    : held               ? " (keep it with hd_retain or hd_assign)"
+                                         : "",
                     x->made_by);
 }
 

@@ -18,14 +18,14 @@ bool (*hd__write_check)(hd_tensor *x);
 /* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
  * data, which are aligned as the block is. The tensor may end before the block, which stays for
  * views. If that block would be too large for the quarantine, the data are a block of their own. */
-enum { TENSOR_AT = 64, DATA_AT = TENSOR_AT + 256 };
+enum { DATA_AT = HD__TENSOR_AT + 256 };
 
-_Static_assert(sizeof(hd__storage) <= TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - TENSOR_AT,
+_Static_assert(sizeof(hd__storage) <= HD__TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - HD__TENSOR_AT,
                "header and tensor fit into their places");
 
 static inline hd_tensor *tensor_in(hd__storage *s)
 {
-    return (hd_tensor *)((char *)s + TENSOR_AT);
+    return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
 /* The release function of a storage whose data need more than to go with its block: they lie apart,
@@ -63,7 +63,7 @@ HD__RARE static void prepare_end(hd_tensor *t)
     }
     if (t->flags & HD__F_MOVED) {
         storage_release(t->storage);
-        t->storage = (hd__storage *)((char *)t - TENSOR_AT);
+        t->storage = (hd__storage *)((char *)t - HD__TENSOR_AT);
     }
 }
 
@@ -74,7 +74,7 @@ __attribute__((noinline)) static void destroy(hd_tensor *t)
     if (HD__UNLIKELY(t->flags & (HD__F_LISTED | HD__F_MOVED))) {
         prepare_end(t);
     }
-    bool apart = t != tensor_in(t->storage);
+    bool apart = !hd__in_storage(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
@@ -212,7 +212,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     t->attachment_ops = NULL;
     t->base = NULL;
     atomic_init(&t->view_version, 0);
-    atomic_init(&t->optim, false);
+    t->returned = false;
     t->scope = NULL;
     t->prev = t->next = NULL;
     t->made_by = hd__call;
@@ -442,14 +442,15 @@ void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
     hd__storage *before = t->storage;
     hd_tensor *base = t->base;
     hd__assert(hd__same_shape(t, y) && !y->base);
-    t->flags |= t == tensor_in(before) ? HD__F_MOVED : 0;
+    const bool in_block = hd__in_storage(t);
+    t->flags |= in_block ? HD__F_MOVED : 0;
     t->base = NULL;
     atomic_fetch_add(&hd__taken_over, 1);
     set_elements(t, y);
     if (t->attachment) {
         t->attachment_ops->taken_over(t, g);
     }
-    if (t != tensor_in(before)) {
+    if (!in_block) {
         storage_release(before);
     }
     hd__drop(base);

@@ -64,8 +64,8 @@ struct hd_tensor {
     const hd__attachment_ops *attachment_ops;
     hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
     atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
-    atomic_bool optim;        /* an optimizer got it (hd__optim_has) */
-    hd_scope *scope;          /* the owner, or NULL */
+    bool returned;   /* by hd_scope_return in a scope inside of its own, where that moves nothing */
+    hd_scope *scope; /* the owner, or NULL */
     union {
         hd_tensor *prev;      /* in the scope's list */
         const char *freed_by; /* of a freed tensor: a function, hd__scope_end or NULL */
@@ -377,6 +377,13 @@ static inline int64_t hd__bytes_of(hd_dtype d)
 /* The bytes of x's elements, one after another. An expanded x may have more than any memory has:
  * then fails with HD_MEMORY. */
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
+
+/* Does x lie in the block of its storage, because it was made with it (lifecycle.c)? */
+enum { HD__TENSOR_AT = 64 };
+static inline bool hd__in_storage(const hd_tensor *x)
+{
+    return (const char *)x == (const char *)x->storage + HD__TENSOR_AT;
+}
 
 static inline void *hd__ptr(const hd_tensor *x)
 {
