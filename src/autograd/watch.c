@@ -55,9 +55,10 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     if (!hd__watching() || !hd__warns() || op->fills || in_backward || is_view(ys[0], a)) {
         return;
     }
-    unsigned int before = hd__watch_inputs(a->n_in, a->in);
     for (int k = 0; k < n_out; k++) {
-        hd__watch_result(before, ys[k]);
+        if (hd__not_finite(ys[k])) { /* else the inputs do not matter */
+            hd__watch_result(hd__watch_inputs(a->n_in, a->in), ys[k]);
+        }
     }
 }
 

@@ -369,7 +369,7 @@ static void fuzz_call(uint32_t *state, model *m, hd_scope **scopes, int *depth)
             m->x = hd_full(HD_FLOAT32, m->value, next_random(state) % 16 ? 3 : 2000);
             m->retains = 0;
             m->scope = *depth;
-            m->freed = false;
+            m->freed = m->in_vain = false;
         }
         break;
     case 1:
