@@ -456,6 +456,11 @@ bool hd__run_end(hd__run *r, bool ok)
     return ok || hd__failed();
 }
 
+bool hd__in_run(void)
+{
+    return innermost;
+}
+
 int hd_backward_depth(void)
 {
     return innermost && innermost->accumulate ? innermost->depth : 0;
@@ -467,9 +472,10 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* For a warning. A hook may free y. */
-    hd__node *loss = hd__warns() && !retain_graph ? hd__node_retain(y->attachment) : NULL;
+    /* For warnings. A hook may free y. */
+    hd__node *loss = hd__warns() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
+    const double value = loss && y->numel == 1 ? hd__float_at(y, y->offset) : 0;
     HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
@@ -477,7 +483,10 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {
-        hd__watch_memory(loss, made_by);
+        hd__watch_loss(value, made_by);
+        if (!retain_graph) {
+            hd__watch_memory(loss, made_by);
+        }
     }
     hd__node_release(loss);
     return ok;

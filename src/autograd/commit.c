@@ -89,7 +89,7 @@ static bool all_zero(const hd_tensor *g)
 }
 
 /* The same for a leaf's .grad, with a note for warnings of what backward did to it. */
-HD__RARE static void apply_and_note(const hd__run *r, hd__commit *c)
+HD__RARE static void apply_and_note(hd__commit *c)
 {
     hd__grad_use *use = hd__leaf_use(c->n);
     bool kept = use->by && *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version &&
@@ -99,7 +99,6 @@ HD__RARE static void apply_and_note(const hd__run *r, hd__commit *c)
     use->version = hd__storage_version(*c->slot);
     use->added = true;
     atomic_store(&use->written, true);
-    hd__grads_written += !r->counted; /* where several ranks train, each may step a part alone */
 }
 
 bool hd__run_end_commits(hd__run *r, bool ok)
@@ -112,7 +111,7 @@ bool hd__run_end_commits(hd__run *r, bool ok)
     const bool notes = hd__warns();
     for (int64_t i = 0; i < r->n_commits; i++) {
         if (HD__UNLIKELY(notes) && ok && !r->commits[i].own) {
-            apply_and_note(r, &r->commits[i]);
+            apply_and_note(&r->commits[i]);
         } else if (ok) {
             apply_commit(&r->commits[i]);
         } else {

@@ -38,7 +38,18 @@ static hd__grad_use *grad_use_in(void *node, int64_t *version)
     return n->op == &hd__leaf_op ? hd__leaf_use(n) : NULL;
 }
 
-const hd__attachment_ops hd__attachment = {release_attachment, describe_node, grad_use_in};
+static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
+{
+    hd__node *leaf = hd__leaf_node(x);
+    hd__describe_output(leaf, 0, x);
+    hd__drop(leaf->grad);
+    leaf->grad = hd__is_none(grad) ? NULL : hd__hold(grad);
+    leaf->grad_given = false;
+    hd__leaf_use(leaf)->by = 0;
+}
+
+const hd__attachment_ops hd__attachment = {release_attachment, describe_node, grad_use_in,
+                                           hd__in_run, leaf_taken_over};
 
 /* A name that was put together lives in the innermost scope. */
 static const char *name_of(const hd__node *n)

@@ -38,7 +38,9 @@
  *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
  * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
  *   not clear whether the change is meant to be part of the graph. For the same reason it cannot be
- *   used in the graph any more once its base has changed. */
+ *   used in the graph any more once its base has changed;
+ * - a view of a parameter that hd_module_to has converted since: it lies in the memory that the
+ *   parameter had before. */
 
 #include "autograd/autograd_internal.h"
 #include "tensor/reduce.h"
@@ -182,6 +184,16 @@ static const char *kind_of_view(const hd_tensor *x)
                                        : "a view taken while grad mode was off";
 }
 
+/* Does view x still lie in its base? hd_module_to gives parameters other memory. */
+static bool in_base(const hd_tensor *x)
+{
+    return x->storage == x->base->storage ||
+           hd__fail(HD_GRAD,
+                    "%s is a view of a parameter that hd_module_to has converted since: take it "
+                    "again",
+                    HD__SHAPE(x));
+}
+
 bool hd__refresh_view(const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -192,6 +204,9 @@ bool hd__refresh_view(const hd_tensor *x)
         return hd__fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
                         kind_of_view(x),
                         x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
+    }
+    if (!in_base(x)) {
+        return false;
     }
     hd__node *whole = hd__attached_grad(x->base) ? x->base->attachment : NULL;
     hd__node *n = view_node(x, whole, x->base->output), *old = NULL;
@@ -261,7 +276,7 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
         return hd__fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
     }
-    return no_grad_leaf(x);
+    return no_grad_leaf(x) && (!x->base || in_base(x));
 }
 
 /* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */

@@ -5,8 +5,10 @@
  * finite inputs. So a mask of -inf is no news to the softmax that follows it, but the NaN of a row
  * that is hidden completely is.
  *
- * Out of debug mode too: results of backwards that are over, which fill the memory. */
+ * Out of debug mode too: what the rounds of a loop have left in a scope, and a loss that is not
+ * finite. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "autograd/autograd_internal.h"
@@ -53,9 +55,10 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
     if (!hd__watching() || !hd__warns() || op->fills || in_backward || is_view(ys[0], a)) {
         return;
     }
-    unsigned int before = hd__watch_inputs(a->n_in, a->in);
     for (int k = 0; k < n_out; k++) {
-        hd__watch_result(before, ys[k]);
+        if (hd__not_finite(ys[k])) { /* else the inputs do not matter */
+            hd__watch_result(hd__watch_inputs(a->n_in, a->in), ys[k]);
+        }
     }
 }
 
@@ -127,33 +130,83 @@ const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[
 /* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
+/* What a scope owns of the rounds of a loop: of those between the first and the last loss. One
+ * round, the largest, may have made what the program wants to keep. */
+typedef struct rounds {
+    int64_t graphs; /* losses that this function made, and whose backward is over */
+    int64_t bytes, tensors;
+    int64_t most_bytes, most_tensors; /* of one round */
+    const hd_tensor *largest;
+} rounds;
+
+static bool is_loss(const hd_tensor *t, const char *made_by)
+{
+    const hd__node *n = t->base ? NULL : t->attachment; /* a reader may renew that of a view */
+    return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
+}
+
+/* The newest tensor is the first. */
+static rounds rounds_in(const hd_scope *s, const char *made_by)
+{
+    rounds all = {0}, one = {0};
+    for (const hd_tensor *t = s->first; t; t = t->next) {
+        if (is_loss(t, made_by)) {
+            all = (rounds){.graphs = all.graphs + 1,
+                           .bytes = all.bytes + one.bytes,
+                           .tensors = all.tensors + one.tensors,
+                           .most_bytes = one.bytes > all.most_bytes ? one.bytes : all.most_bytes,
+                           .most_tensors =
+                               one.tensors > all.most_tensors ? one.tensors : all.most_tensors,
+                           .largest = one.largest};
+            one = (rounds){.largest = one.largest};
+        }
+        if (all.graphs && hd__in_storage(t) && !atomic_load(&t->retained)) {
+            one.bytes += (int64_t)t->storage->nbytes;
+            one.tensors++;
+            one.largest = one.largest && one.largest->numel >= t->numel ? one.largest : t;
+        }
+    }
+    return all;
+}
+
 void hd__watch_memory(hd__node *loss, const char *made_by)
 {
     static HD__TLS int64_t next = MUCH;
     if (loss->ended) {
         loss->ended = HD__ENDED_LOSS;
     }
-    const int64_t live = hd__counted(HD__BYTES);
-    if (live < next) {
+    hd_scope *s = hd__top;
+    const int64_t live = hd__counted(HD__BYTES), count = s->count;
+    if (live < next && count < s->warn_at) {
         return;
     }
+    next = live < next ? next : 2 * live;
+    s->warn_at = count < s->warn_at ? s->warn_at : 2 * count;
     char name[400];
-    next = 2 * live;
-    int64_t held = 0, graphs = 0;
-    const hd_tensor *largest = NULL;
-    for (const hd_tensor *t = hd__top->first; t; t = t->next) {
-        const hd__node *n = t->base ? NULL : t->attachment; /* a reader may renew that of a view */
-        graphs += n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
-        if (n && n->ended) {
-            held += (int64_t)t->storage->nbytes;
-            largest = largest && largest->numel >= t->numel ? largest : t;
-        }
+    const rounds r = rounds_in(s, made_by);
+    const bool much = live >= MUCH && r.bytes - r.most_bytes > live / 2;
+    const bool many = count >= HD__SCOPE_MANY && r.tensors - r.most_tensors > count / 2;
+    if (r.graphs >= (s->outer ? MANY_GRAPHS : 3) && (much || many)) {
+        hd_warn("%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
+                "first and the last of %" PRId64 " backwards, as the %s that %s made: write "
+                "HD_SCOPE; at the start of a loop's body, so that each round frees what it made "
+                "(hd_scope_report lists them all)",
+                hd__scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
+                HD__SHAPE(r.largest), r.largest->made_by);
     }
-    if (graphs >= (hd__top->outer ? MANY_GRAPHS : 3) && held > live / 2) {
-        hd_warn("%s owns %" PRId64 " bytes of results of %" PRId64 " backwards that are over, as "
-                "of the %s that %s made: write HD_SCOPE; at the start of a loop's body, so that "
-                "each round frees what it made (hd_scope_report lists them all)",
-                hd__scope_name(hd__top, name, sizeof name), held, graphs, HD__SHAPE(largest),
-                largest->made_by);
+}
+
+void hd__watch_loss(double loss, const char *made_by)
+{
+    static atomic_uint_least64_t told;
+    if (!isfinite(loss) && hd__first(&told, (uintptr_t)made_by)) {
+        hd_warn("the loss of %s is %s: %s", made_by,
+                isnan(loss) ? "nan"
+                : loss > 0  ? "inf"
+                            : "-inf",
+                hd__watching() ? "a warning before names the call that made the first one, or it "
+                                 "came with the data"
+                               : "HEED_DEBUG=1 in the environment names the call that made the "
+                                 "first one");
     }
 }

@@ -97,9 +97,10 @@ static inline void hd__call_end(const char *const *before)
 void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The checks of args.h, for the call. */
+void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
 static inline void *hd__null_arg(const char *arg)
 {
-    return hd__null_arg_to(hd__call, arg);
+    return hd__null_arg_or(arg, "");
 }
 static inline bool hd__given(const char *arg, const void *p)
 {
@@ -115,6 +116,8 @@ void *hd__no_memory(size_t bytes);
  * much memory. It sets no error. */
 enum { HD__NOTE = 300 };
 extern void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
+/* The same for a NULL while no error stands: what may have been NULL before. nn sets it. */
+extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
  * what it was. A caller that wants to know its own failures alone begins with before = swap(0), and
@@ -138,7 +141,8 @@ bool hd__first(atomic_uint_least64_t *told, uintptr_t cause);
 /* ---------------------------------------------------------------- saved state */
 
 /* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
-bool hd__state_given(const char *arg, const void *object, const void *d, const char *prefix);
+#define hd__state_given(arg, object, d, prefix)                                                    \
+    (hd__object(arg, object) && hd__object("d", d) && hd__given("prefix", prefix))
 
 /* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
  * no later step overflows it. */
@@ -193,15 +197,59 @@ void hd__retire(void *p);
  * in this library, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
-/* Is p, which is NULL or a block of hd_alloc, given and not a freed object? Otherwise fails with
- * HD_NULL_ARG as hd__given does, or with HD_STATE: "hd_optim_step: o was freed by
- * hd_optim_free". */
-bool hd__object(const char *arg, const void *p);
+/* The objects that a program may give in place of each other. The kind of each stands in the header
+ * before it. Only a tensor has no header of its own, but a mark: the byte HD__MARK_AT, where other
+ * objects have the upper half of an address or of a small number. */
+#define HD__OBJECTS(ROW)                                                                           \
+    ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
+    ROW(A_LIST, hd_list, "a list of tensors")                                                      \
+    ROW(MODULE, hd_module, "a module")                                                             \
+    ROW(OPTIM, hd_optim, "an optimizer")                                                           \
+    ROW(SCHEDULE, hd_schedule, "a schedule")                                                       \
+    ROW(KV_CACHE, hd_kv_cache, "a cache")                                                          \
+    ROW(DICT, hd_dict, "a dictionary")                                                             \
+    ROW(GENERATOR, hd_generator, "a generator")                                                    \
+    ROW(DATASET, hd_dataset, "a dataset")                                                          \
+    ROW(LOADER, hd_loader, "a loader")                                                             \
+    ROW(TOKENS, hd_tokens, "an hd_tokens")                                                         \
+    ROW(TOKENIZER, hd_tokenizer, "a tokenizer")                                                    \
+    ROW(SAFETENSORS, hd_safetensors, "an open safetensors file")
 
-/* May a _free function free p, a block? Not if it is NULL or `none`, which is HD_NONE: no error. If
- * it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
- * hd_optim_free". */
-bool hd__may_free(const char *arg, const void *p, const void *none);
+#define HD__KIND_NAME(kind, type, text) HD__##kind,
+typedef enum hd__kind_of_object {
+    HD__NO_OBJECT = 0xa500,
+    HD__OBJECTS(HD__KIND_NAME)
+} hd__kind_of_object;
+
+/* The kind that the type of a pointer says. */
+#define HD__KIND_OF_TYPE(kind, type, text)                                                         \
+    , struct type * : HD__##kind, const struct type * : HD__##kind
+#define HD__KIND(p) _Generic((p), char * : HD__NO_OBJECT HD__OBJECTS(HD__KIND_OF_TYPE))
+
+enum { HD__MARK_AT = 6, HD__TENSOR = 0x80 };
+
+/* The kind of what lies at p; HD__NO_OBJECT: something else, or a tensor that was freed. */
+hd__kind_of_object hd__kind_at(const void *p);
+/* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
+void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p);
+
+/* A zeroed block of that kind. NULL: HD_MEMORY. */
+void *hd__object_new(hd__kind_of_object kind, size_t size);
+/* The place of an object in a larger block: after a header, which is written. */
+enum { HD__HEADER = 16 };
+void *hd__object_in(hd__kind_of_object kind, void *block);
+
+/* Is p, a pointer to an object, given, of the kind that its type says, and not freed? Otherwise
+ * fails with HD_NULL_ARG as hd__given does; with HD_STATE: "hd_optim_step: o was freed by
+ * hd_optim_free"; or with HD_VALUE: "hd_forward: m is a tensor: expected a module". */
+#define hd__object(arg, p) hd__object_is(HD__KIND(p), arg, p)
+bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p);
+
+/* May a _free function free p, an object? Not if it is NULL or `none`, which is HD_NONE: no error.
+ * If it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
+ * hd_optim_free"; an object of another kind fails as in hd__object. */
+#define hd__may_free(arg, p, none) hd__free_ok(HD__KIND(p), arg, p, none)
+bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const void *none);
 
 /* For an object with other holders than the user, whose _free gives up the user's hold alone and
  * sets *freed. Did the user not call it yet? Otherwise fails as hd__object does. */
@@ -306,8 +354,8 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
 /* All draws of one call, and other changes, happen between lock and unlock. Only the default
  * generator has a lock that other threads wait for. */
 void hd__gen_lock(hd_generator *g);
-void hd__gen_hold(hd_generator *g); /* in its place, where g is only read */
-void hd__gen_unlock(hd_generator *g);
+void hd__gen_hold(const hd_generator *g); /* in its place, where g is only read */
+void hd__gen_unlock(const hd_generator *g);
 static inline void hd__gen_locked_end(hd_generator *const *g)
 {
     hd__gen_unlock(*g);

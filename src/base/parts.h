@@ -25,9 +25,10 @@ void hd__count_system_alloc(void);
 
 /* What lies in the 16 bytes before each block. */
 typedef struct hd__header {
-    size_t size; /* what the caller asked for, at least 1; or HD__FREED_SIZE */
-    unsigned int class;
+    size_t size;      /* what the caller asked for, at least 1; or HD__FREED_SIZE */
     int32_t freed_by; /* of a freed object: where the text lies, counted from hd__scope_end */
+    uint16_t class;
+    uint16_t kind; /* of an object: an hd__object_kind */
 } hd__header;
 
 #define HD__FREED_SIZE SIZE_MAX
@@ -63,8 +64,8 @@ extern HD__TLS hd__ring *hd__ring_mine;
 
 /* Sets these bits of hd__debug if the environment has HEED_DEBUG=1. */
 void hd__debug_start(unsigned int bits);
-/* Sets the bits that HEED_TRACE and HEED_PROFILE ask for. If one of them is wrong, writes a message
- * into `wrong`. */
+/* Sets the bits that HEED_TRACE and HEED_PROFILE ask for. If one of them, HEED_DEBUG or HEED_CACHE
+ * is wrong, writes a message into `wrong`. */
 HD__RARE void hd__tells_start(char *wrong, size_t size);
 
 bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */

@@ -10,7 +10,7 @@
 
 static hd_dataset *dataset_new(int64_t len)
 {
-    hd_dataset *s = hd__alloc_zeroed(sizeof *s);
+    hd_dataset *s = hd__object_new(HD__DATASET, sizeof *s);
     if (s) {
         atomic_init(&s->refs, 1);
         s->len = len;

@@ -93,7 +93,7 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
     if (!hd__dataset_given(s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
-    hd_loader *l = hd__alloc_zeroed(sizeof *l);
+    hd_loader *l = hd__object_new(HD__LOADER, sizeof *l);
     int64_t *order = l && o.shuffle ? hd__alloc_items(s->len, sizeof *order) : NULL;
     if (!l || (o.shuffle && !order)) {
         hd_free(l);

@@ -11,7 +11,7 @@
 hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
                                 int64_t bytes)
 {
-    hd_tokenizer *t = hd__alloc_zeroed(struct_size);
+    hd_tokenizer *t = hd__object_new(HD__TOKENIZER, struct_size);
     if (!t) {
         return NULL;
     }

@@ -12,7 +12,7 @@
 
 static hd_tokens *tokens_new(int width, int64_t len, unsigned char *bytes)
 {
-    hd_tokens *t = hd__alloc_zeroed(sizeof *t);
+    hd_tokens *t = hd__object_new(HD__TOKENS, sizeof *t);
     if (t) {
         atomic_init(&t->refs, 1);
         t->width = width;

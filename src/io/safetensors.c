@@ -72,7 +72,7 @@ hd_safetensors_options hd_safetensors_defaults(void)
 /* o NULL: defaults */
 static hd_safetensors *file_new(const char *path, const hd_safetensors_options *o)
 {
-    hd_safetensors *f = hd__alloc_zeroed(sizeof *f);
+    hd_safetensors *f = hd__object_new(HD__SAFETENSORS, sizeof *f);
     if (!f) {
         return NULL;
     }

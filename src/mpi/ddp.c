@@ -59,6 +59,10 @@ static int64_t bytes_posted(const hd_ddp *d)
 static bool in_turn(const hd__slot *s)
 {
     return hd__ddp_given("the hd_ddp", s->d) &&
+           (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
+            hd__mpi_fail(HD_STATE,
+                         "hd_module_to has converted the model since hd_ddp_new: expected "
+                         "hd_module_to before it")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
             hd__mpi_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
                                    "hd_ddp, which averages once in each outermost backward: "

@@ -24,7 +24,7 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
         return hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
     }
     HD__SCOPE_OR(NULL);
-    hd_kv_cache *c = hd__alloc_zeroed(sizeof *c);
+    hd_kv_cache *c = hd__object_new(HD__KV_CACHE, sizeof *c);
     if (!c) {
         return NULL;
     }

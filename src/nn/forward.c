@@ -7,6 +7,7 @@
 #include "base/random/draws.h"
 #include "nn/nn_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct frame {
@@ -57,12 +58,43 @@ HD__RARE static const char *path_of(const hd_module *m)
     return hd__text_for_ever(text + at);
 }
 
+static const char *empty_field(const hd_module *m)
+{
+    for (int64_t i = 0; i < m->priv->n; i++) {
+        const hd__entry *e = &m->priv->entries[i];
+        if (e->tensor ? !*e->tensor : !hd__child(e)) {
+            return e->name;
+        }
+    }
+    return NULL;
+}
+
+/* A function was given NULL, most likely a field of the module whose forward runs: the one that is
+ * empty, or else all that are registered, so that one is missing. */
+static void note_of_null(char text[HD__NOTE])
+{
+    const hd_module *m = top ? top->m : NULL;
+    const char *empty = m ? empty_field(m) : NULL;
+    if (empty) {
+        snprintf(text, HD__NOTE, "; the field \"%.60s\" of %.60s is empty", empty, m->type->name);
+    } else if (m) {
+        int n = snprintf(text, HD__NOTE, "; %.60s runs, whose constructor has registered %s",
+                         m->type->name, m->priv->n ? "only" : "no field");
+        for (int64_t i = 0; i < m->priv->n && n < HD__NOTE; i++) {
+            n += snprintf(text + n, (size_t)(HD__NOTE - n), "%s \"%s\"", i ? "," : "",
+                          m->priv->entries[i].name);
+        }
+    }
+}
+
+__attribute__((constructor)) static void install_note(void)
+{
+    hd__null_note = note_of_null;
+}
+
 /* x: what forward is called with; NULL: not known */
 static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
 {
-    if (hd__warns() && top && !m->priv->parent) {
-        hd__watch_child(top->m, m);
-    }
     frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
     if (!scope) {

@@ -25,7 +25,7 @@ hd_module *hd_module_new(const hd_module_type *type)
     if (!type_ok(type)) {
         return NULL;
     }
-    hd_module *m = hd__alloc_zeroed(type->instance_size);
+    hd_module *m = hd__object_new(HD__MODULE, type->instance_size);
     struct hd__module *priv = hd__alloc_zeroed(sizeof *priv);
     if (!m || !priv) {
         hd_free(m);
@@ -45,7 +45,6 @@ hd_module *hd_module_ready(hd_module *m)
     if (!hd__object("m", m)) {
         return NULL;
     }
-    m->priv->ready = atomic_load(&hd__made);
     if (!m->priv->failed) {
         hd__watch_ready(m);
         return m;
@@ -125,6 +124,8 @@ static void module_free(hd_module *root, const char *freed_by)
 
 /* ---------------------------------------------------------------- registering */
 
+static const char registered_already[] = "is registered already";
+
 static bool module_refuse(const hd_module *m, const char *name, const char *what)
 {
     return hd__fail(HD_VALUE, "%s: \"%s\" %s", m->type->name, name, what);
@@ -137,7 +138,7 @@ static bool name_ok(const hd_module *m, const char *name)
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {
-            return module_refuse(m, name, "is registered already");
+            return module_refuse(m, name, registered_already);
         }
     }
     return true;
@@ -158,6 +159,9 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
         if ((const void *)e->tensor == field || (const void *)e->child == field) {
+            if (strcmp(e->name, name) == 0) {
+                return module_refuse(m, name, registered_already);
+            }
             return hd__fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
                             e->name);
         }

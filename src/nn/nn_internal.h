@@ -33,13 +33,10 @@ struct hd__module {
     int64_t n, room;
     hd__entry *entries;         /* in the order of registration */
     bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
-    uint64_t made, ready;       /* hd__made when it was made, and in hd_module_ready; 0: not yet */
+    uint64_t made;              /* hd__made when it was made */
 };
 
-/* Warnings (watch.c): m's constructor ends; and, asked while they are heard, parent's forward runs
- * m. */
-void hd__watch_ready(const hd_module *m);
-void hd__watch_child(const hd_module *parent, const hd_module *m);
+void hd__watch_ready(const hd_module *m); /* m's constructor ends: a warning (watch.c) */
 
 /* NULL: e is no child, or the user has emptied its field. */
 static inline hd_module *hd__child(const hd__entry *e)

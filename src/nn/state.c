@@ -293,37 +293,64 @@ int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 
 /* ---------------------------------------------------------------- dtype */
 
-/* The tensor of item converted to d, with its gradient; the tensor itself if nothing changes. */
-static hd_tensor *converted(const hd__item *item, hd_dtype d)
+/* What one tensor becomes. As in PyTorch, a parameter stays the same object, which optimizers and
+ * hooks have, and takes over `to`; a buffer is replaced. */
+typedef struct conversion {
+    hd_tensor *to;   /* the tensor itself if nothing changes */
+    hd_tensor *grad; /* of a parameter that changes: its converted gradient, or HD_NONE */
+} conversion;
+
+static hd_tensor *converted(hd_tensor *t, hd_dtype d)
 {
-    hd_tensor *t = item->t;
-    hd_dtype from = hd_dtype_of(t);
-    if (from == d || !hd__holds_floats(from)) {
-        return t;
-    }
-    hd_tensor *y = hd_to(hd_detach(t), d);
-    if (item->kind != HD__PARAMETER) {
-        return y;
-    }
-    y = hd_parameter(y, hd_requires_grad(t));
-    hd_tensor *grad = hd_grad(t);
-    return grad == HD_NONE || (y && hd_set_grad(y, hd_to(grad, d))) ? y : NULL;
+    return hd__holds_floats(hd_dtype_of(t)) ? hd_to(t, d) : t;
 }
 
-/* A shared parameter is converted once, and stays shared. */
-static bool convert_all(const hd__items *items, hd_dtype d)
+static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
 {
-    hd_tensor **to = hd__alloc_items(items->n + 1, sizeof(hd_tensor *));
-    bool ok = to;
-    for (int64_t i = 0; i < items->n && ok; i++) {
-        int64_t first = items->v[i].first;
-        to[i] = first < i ? to[first] : converted(&items->v[i], d);
-        ok = to[i];
+    if (!hd_is_leaf(p)) {
+        return hd__fail(HD_GRAD,
+                        "%s: a parameter %s is the result of an operation: expected a leaf",
+                        m->type->name, HD__DIMS(p));
     }
+    hd_tensor *g = hd__may_take_over(p) ? hd_grad(p) : NULL;
+    return g == HD_NONE ? g : hd_to(g, d);
+}
+
+/* The part that can fail. A tensor that has several fields is converted once. */
+static bool prepare_conversions(const hd_module *m, const hd__items *items, hd_dtype d,
+                                conversion *all)
+{
+    bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
-        ok = to[i] == items->v[i].t || hd_assign(items->v[i].field, to[i]);
+        const hd__item *item = &items->v[i];
+        conversion *c = &all[item->first];
+        c->to = item->first == i ? converted(item->t, d) : c->to;
+        ok = c->to;
+        if (ok && item->kind == HD__PARAMETER && c->to != item->t && !c->grad) {
+            c->grad = converted_grad(m, item->t, d);
+            ok = c->grad;
+        }
     }
-    hd_free(to);
+    return ok;
+}
+
+static bool apply_conversion(const hd__item *item, bool first, const conversion *c)
+{
+    if (c->grad && first) {
+        hd__take_over(item->t, c->to, c->grad);
+    }
+    return c->grad || c->to == item->t || hd_assign(item->field, c->to);
+}
+
+static bool convert_all(const hd_module *m, const hd__items *items, hd_dtype d)
+{
+    conversion *all = hd__alloc_zeroed((size_t)(items->n + 1) * sizeof *all);
+    bool ok = all && prepare_conversions(m, items, d, all);
+    for (int64_t i = 0; i < items->n && ok; i++) {
+        const int64_t first = items->v[i].first;
+        ok = apply_conversion(&items->v[i], first == i, &all[first]);
+    }
+    hd_free(all);
     return ok;
 }
 
@@ -341,7 +368,7 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
     HD_NO_GRAD;
     int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT | HD__UNNAMED;
     hd__items found = {0};
-    bool ok = hd__collect(m, kinds, &found) && convert_all(&found, d);
+    bool ok = hd__collect(m, kinds, &found) && convert_all(m, &found, d);
     hd__items_free(&found);
     return ok;
 }

@@ -1,9 +1,8 @@
-/* watch.c - warnings of what a constructor made and did not register.
+/* watch.c - the warning of a parameter that a constructor made and did not register.
  *
- * A field that is not registered may be meant so: a teacher, a module or a parameter that others
- * have, too. What tells a mistake is that the module's own constructor made it, between
- * hd_module_new and hd_module_ready, that the type has no function that frees it and, of a child,
- * that backward gave it gradients which no optimizer uses. */
+ * A field that is not registered may be meant so: a parameter that others have, too. What tells a
+ * mistake is that the module's own constructor made it, between hd_module_new and hd_module_ready,
+ * and that the type has no function that frees it. */
 #include "nn/nn_internal.h"
 
 #include <string.h>
@@ -19,60 +18,6 @@ static uintptr_t next_word(const hd_module *m, size_t *at)
         *at += sizeof word;
     }
     return word;
-}
-
-static bool has_field_of(const hd_module *m, const hd_module *child)
-{
-    size_t at = sizeof *m;
-    uintptr_t word = 1;
-    while (word && word != (uintptr_t)child) {
-        word = next_word(m, &at);
-    }
-    return word;
-}
-
-/* Is this so of a parameter of m or of one below it? It goes down as forwards do, and writes
- * nothing, because other threads may ask at the same time. */
-static bool any_parameter(const hd_module *m, bool (*so)(const hd_tensor *p))
-{
-    bool any = false;
-    for (int64_t i = 0; i < m->priv->n && !any; i++) {
-        const hd__entry *e = &m->priv->entries[i];
-        const hd_module *child = hd__child(e);
-        const hd_tensor *p = e->kind == HD__PARAMETER ? *e->tensor : NULL;
-        any = child ? any_parameter(child, so) : p && hd__tensor_exists(p) && so(p);
-    }
-    return any;
-}
-
-/* Has p a gradient that no optimizer has looked at? */
-static bool got_gradient(const hd_tensor *p)
-{
-    hd__grad_use *use = hd_requires_grad(p) ? hd__grad_use_of(p, NULL) : NULL;
-    return use && atomic_load(&use->written);
-}
-
-static const hd_module *outermost(const hd_module *m)
-{
-    while (m->priv->parent) {
-        m = m->priv->parent;
-    }
-    return m;
-}
-
-void hd__watch_child(const hd_module *parent, const hd_module *m)
-{
-    static atomic_uint_least64_t told;
-    const struct hd__module *p = parent->priv;
-    bool made_here = m->priv->made > p->made && m->priv->made <= p->ready;
-    if (made_here && !parent->type->free && p->training && m->priv->training && hd_grad_mode() &&
-        has_field_of(parent, m) && any_parameter(m, got_gradient) &&
-        !any_parameter(m, hd__has_optim) && any_parameter(outermost(parent), hd__has_optim) &&
-        hd__first(&told, (uintptr_t)parent->type * 31 + (uintptr_t)m->type)) {
-        hd_warn("%s: its forward runs a %s that is not registered: it is not trained, saved or "
-                "freed (hd_register_module)",
-                parent->type->name, m->type->name);
-    }
 }
 
 void hd__watch_ready(const hd_module *m)

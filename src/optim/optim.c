@@ -101,7 +101,6 @@ static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_op
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
             (hd__slot){.p = hd_retain(hd_list_get(parameters, i)), .group = o->n_groups};
-        hd__optim_has(o->slots[o->n - 1].p);
     }
     o->n_groups++;
     return true;
@@ -115,13 +114,13 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
     if (!optim_options_ok("o", type, options) || !parameters_ok(parameters)) {
         return NULL;
     }
-    hd_optim *o = hd__alloc_zeroed(sizeof *o);
+    hd_optim *o = hd__object_new(HD__OPTIM, sizeof *o);
     if (!o) {
         return NULL;
     }
     o->type = type;
     o->number = atomic_fetch_add(&last_number, 1) + 1;
-    o->seen = hd__grads_written;
+    o->dtypes = atomic_load(&hd__taken_over);
     atomic_fetch_add(&hd__optims_alive, 1);
     if (!add_group(o, parameters, options)) {
         hd_optim_free(o);

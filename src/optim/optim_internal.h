@@ -117,13 +117,13 @@ struct hd_optim {
     hd__slot *slots;
     int64_t n_groups, groups_room;
     hd__group *groups;
-    bool scheduled; /* a schedule was made for it */
-    bool stepped;   /* it has stepped since its first schedule was made */
+    unsigned int dtypes; /* hd__taken_over when the states had the dtypes of their parameters */
+    bool scheduled;      /* a schedule was made for it */
+    bool stepped;        /* it has stepped since its first schedule was made */
     /* For warnings (watch.c). */
     uint64_t number; /* from 1; no two optimizers have the same */
-    uint64_t seen;   /* hd__grads_written of its last step */
     bool told_used;  /* the warning was given */
-    int in_vain;     /* steps for which backwards had written gradients, and that found none yet */
+    int in_vain;     /* steps for which backwards had written its gradients, and that found none */
 };
 
 extern atomic_int hd__optims_alive; /* how many optimizers there are */

@@ -58,7 +58,7 @@ hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
     if (!hd__object("o", o) || !hd__options_ok(type->table, options)) {
         return NULL;
     }
-    hd_schedule *s = hd__alloc_zeroed(sizeof *s);
+    hd_schedule *s = hd__object_new(HD__SCHEDULE, sizeof *s);
     double *base_lr = hd__alloc_items(o->n_groups, sizeof *base_lr);
     if (!s || !base_lr) {
         hd_free(s);

@@ -34,7 +34,7 @@ static bool save_slot(hd__saved *s, const hd_optim *o, int64_t i)
         if (slot->state[k]) {
             const char *name = o->type->states[k].name;
             ok = hd_dict_set(s->to, hd__key(&s->key, s->prefix, "state", i, name),
-                             hd_detach(slot->state[k]));
+                             hd_to(hd_detach(slot->state[k]), hd_dtype_of(slot->p)));
         }
     }
     return ok;

@@ -2,7 +2,8 @@
  *
  * A step does everything that can fail before it writes: it looks at the gradients, makes the
  * states and asks for the right to write. Then it writes all parameters in one pass over the
- * threads. The states of a parameter are made in its first step and never again. */
+ * threads. The states of a parameter are made in its first step, and converted in the first one
+ * after hd_module_to has given it another dtype. */
 #include "optim/optim_internal.h"
 
 /* A parameter that has a gradient. */
@@ -56,6 +57,20 @@ static void step_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void 
     hdk_optim()->step[t->kernel][hd_dtype_of(t->grad)](&t->step, begin, end);
 }
 
+/* The states get the dtypes that hd_module_to has given to their parameters. */
+HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < o->n * HD__STATES; i++) {
+        const hd__slot *slot = &o->slots[i / HD__STATES];
+        hd_tensor **state = &o->slots[i / HD__STATES].state[i % HD__STATES];
+        hd_tensor *to = *state ? hd_to(*state, hd_dtype_of(slot->p)) : NULL;
+        ok = !*state || (to && hd_assign(state, to));
+    }
+    o->dtypes = ok ? dtypes : o->dtypes;
+    return ok;
+}
+
 bool hd_optim_step(hd_optim *o)
 {
     HD__CALL("hd_optim_step");
@@ -64,6 +79,10 @@ bool hd_optim_step(hd_optim *o)
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
+    const unsigned int dtypes = atomic_load_explicit(&hd__taken_over, memory_order_relaxed);
+    if (HD__UNLIKELY(o->dtypes != dtypes) && !convert_states(o, dtypes)) {
+        return false;
+    }
     int64_t began = hd__telling() ? hd__span_begin() : 0;
     hd__walk w;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);

@@ -8,8 +8,7 @@
 
 #include <inttypes.h>
 
-/* Steps. A program may leave out the batches before: their loss was NaN, or went elsewhere. */
-enum { IN_VAIN = 10, ELSEWHERE = 3 };
+enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
 
 atomic_int hd__optims_alive;
 
@@ -21,20 +20,30 @@ typedef struct finding {
     bool wanted, written, stepped;
 } finding;
 
+/* Did o use this gradient of p before, and nothing but a backward has changed it since, nor p? A
+ * method that begins each step with other weights may want the sum of all gradients. */
+static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__grad_use *use, int64_t version)
+{
+    return use->by == o->number && use->added && use->version == version &&
+           hd__version_of(p) == use->stepped + 1;
+}
+
 static finding look_at_grads(const hd_optim *o)
 {
     finding f = {0};
     for (int64_t i = 0; i < o->n; i++) {
+        const hd_tensor *p = o->slots[i].p;
         int64_t version = -1;
-        hd__grad_use *use = hd__grad_use_of(o->slots[i].p, &version);
+        hd__grad_use *use = hd__grad_use_of(p, &version);
         f.stepped |= o->slots[i].steps > 0;
-        f.wanted |= hd_requires_grad(o->slots[i].p);
+        f.wanted |= hd_requires_grad(p);
         if (use) {
             f.grads += version >= 0;
-            f.used += use->by == o->number && use->added && use->version == version;
+            f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
             use->by = *hd__lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
             use->version = version;
+            use->stepped = hd__version_of(p);
             use->added = false;
         }
     }
@@ -45,13 +54,11 @@ void hd__watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
     bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
-    bool vain = nothing && o->seen != hd__grads_written; /* backward gave some meanwhile */
+    bool vain = nothing && f.written;
     o->in_vain = nothing ? o->in_vain + vain : 0;
-    o->seen = hd__grads_written;
     /* The handler may free o. */
     const bool tell_used = f.used && !o->told_used;
-    const bool tell_vain = vain && o->in_vain == (f.written ? IN_VAIN : ELSEWHERE);
-    const int64_t n = o->n;
+    const bool tell_vain = vain && o->in_vain == IN_VAIN;
     o->told_used |= tell_used;
     if (tell_used) {
         hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
@@ -59,12 +66,7 @@ void hd__watch_step(hd_optim *o)
                 "first hd_backward",
                 f.used, f.grads);
     }
-    if (tell_vain && !f.written) {
-        hd_warn("none of the %" PRId64 " parameters has a gradient, and hd_backward gave one to "
-                "other tensors: expected an optimizer of the parameters that the loss comes from "
-                "(hd_module_parameters)",
-                n);
-    } else if (tell_vain) {
+    if (tell_vain) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",

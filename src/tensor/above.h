@@ -42,12 +42,23 @@ bool hd__overlaps_itself(const hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */
 void hd__write_array(hd_tensor *x, const void *array);
 
+/* ---------------------------------------------------------------- another dtype (lifecycle.c) */
+
+/* May the leaf t take over other elements? Not while a backward runs on this thread: HD_STATE. */
+bool hd__may_take_over(const hd_tensor *t);
+/* t becomes what y is, a fresh tensor of its shape: it takes over storage, dtype and layout, and its
+ * .grad becomes g, or nothing for HD_NONE. Its holders and hooks stay. Views of t, and what a graph
+ * saved of it, keep the storage that it had. Cannot fail. */
+void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
+extern atomic_uint hd__taken_over; /* how often that was called */
+
 /* ---------------------------------------------------------------- warnings (access.c) */
 
 /* What is known of a leaf's .grad while somebody hears warnings. */
 typedef struct hd__grad_use {
     uint64_t by;     /* the optimizer that stepped with it and, but for backward, changed it last */
     int64_t version; /* of its storage after that step, or after the last backward */
+    int64_t stepped; /* the version of the leaf itself after that step */
     bool added;      /* a backward has added to it since */
     atomic_bool written; /* a backward has written it since an optimizer looked */
     uint64_t made;       /* hd__made when the tensor became a leaf that requires grad */
@@ -56,15 +67,12 @@ typedef struct hd__grad_use {
 /* That of p, to be changed, and the version of its .grad now, or -1, unless `version` is NULL. It
  * gives NULL if p is no leaf that requires grad, or did so once. */
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
-/* How many .grad of leaves backward has written while warnings were heard. */
-extern atomic_uint_least64_t hd__grads_written;
+/* How often x's elements were changed in place. */
+int64_t hd__version_of(const hd_tensor *x);
 
 /* Counts the modules that were made. So the constructor of a module made what comes after it. */
 extern atomic_uint_least64_t hd__made;
 
-/* p has got an optimizer. Did it ever? */
-void hd__optim_has(hd_tensor *p);
-bool hd__has_optim(const hd_tensor *p);
 /* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
 const hd_tensor *hd__scope_alone(uintptr_t address);
 
@@ -127,8 +135,10 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 /* What a function that saves the state of an object, the argument `arg`, does: checks its
  * arguments, has `write` fill a dictionary in a scope, and then changes d as hd__dict_commit
  * does. */
-bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char *prefix,
-                    bool (*write)(const void *object, hd_dict *fresh, const char *prefix));
+#define hd__state_save(arg, object, d, prefix, write)                                              \
+    (hd__state_given(arg, object, d, prefix) && hd__state_write(object, d, prefix, write))
+bool hd__state_write(const void *object, hd_dict *d, const char *prefix,
+                     bool (*write)(const void *object, hd_dict *fresh, const char *prefix));
 /* Notes in fresh that d shall not have this name any more. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor for x, whose dtype and shape it must have: "hd_optim_load: 'o.sum'

@@ -4,21 +4,16 @@
 
 #include "tensor/tensor_internal.h"
 
-atomic_uint_least64_t hd__grads_written, hd__made;
+atomic_uint_least64_t hd__made;
+
+int64_t hd__version_of(const hd_tensor *x)
+{
+    return hd__storage_version(x);
+}
 
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version)
 {
     return p->attachment ? p->attachment_ops->grad_use(p->attachment, version) : NULL;
-}
-
-void hd__optim_has(hd_tensor *p)
-{
-    atomic_store(&p->optim, true);
-}
-
-bool hd__has_optim(const hd_tensor *p)
-{
-    return atomic_load((atomic_bool *)(uintptr_t)&p->optim);
 }
 
 /* ---------------------------------------------------------------- shape */

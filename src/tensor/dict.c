@@ -300,10 +300,10 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
     return ok;
 }
 
-bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char *prefix,
-                    bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
+bool hd__state_write(const void *object, hd_dict *d, const char *prefix,
+                     bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
 {
-    if (!hd__state_given(arg, object, d, prefix) || !hd__may_save(hd__call)) {
+    if (!hd__may_save(hd__call)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -316,7 +316,7 @@ bool hd__state_save(const char *arg, const void *object, hd_dict *d, const char 
 hd_dict *hd_dict_new(void)
 {
     HD__CALL("hd_dict_new");
-    return hd__alloc_zeroed(sizeof(hd_dict));
+    return hd__object_new(HD__DICT, sizeof(hd_dict));
 }
 
 void hd_dict_free(hd_dict *d)

@@ -8,8 +8,16 @@
 
 #include "tensor/tensor_internal.h"
 
+#define RETURNED_IN_VAIN                                                                           \
+    "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \
+    "innermost scope alone: call it once for each scope, as in all = "                             \
+    "hd_scope_return(hd_cat(1, all, next))"
+
 static bool freed_fail(const char *arg, const hd_tensor *x)
 {
+    if (hd__kind_at(x) != HD__NO_OBJECT) {
+        return hd__wrong_object(HD__A_TENSOR, arg, x);
+    }
     if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
         return hd__fail(HD_STATE,
                         "%s is not a tensor that exists: it was freed long ago, or the "
@@ -24,9 +32,10 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                     : *by ? " by "
                           : "",
                     by,
-                    scope  ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
-                    : held ? " (keep it with hd_retain or hd_assign)"
-                           : "",
+                    scope && x->returned ? RETURNED_IN_VAIN
+                    : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
+                    : held               ? " (keep it with hd_retain or hd_assign)"
+                                         : "",
                     x->made_by);
 }
 
@@ -53,11 +62,9 @@ static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];
     const char *form = scalar_form(arg, text);
-    if (none_ok) {
-        return hd__fail(HD_NULL_ARG, "%s is NULL: expected a tensor or HD_NONE", arg);
-    }
-    return *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
-                 : hd__null_arg(arg);
+    return none_ok ? hd__null_arg_or(arg, ": expected a tensor or HD_NONE")
+           : *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
+                   : hd__null_arg(arg);
 }
 
 static bool number_fail(const char *arg, int number)
@@ -95,7 +102,7 @@ bool hd__read_fail(const char *call, const hd_tensor *x)
 
 bool hd__tensor_exists(const hd_tensor *x)
 {
-    return hd__refs_of(x) > HD__REFS_NONE;
+    return hd__is_tensor(x);
 }
 
 bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
@@ -107,8 +114,7 @@ bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
-        if (!hd__is_address(xs[i]) || hd__refs_of(xs[i]) <= HD__REFS_NONE ||
-            (!any && xs[i]->dtype >= HD_BFLOAT16)) {
+        if (!hd__is_address(xs[i]) || !(any ? hd__is_tensor(xs[i]) : hd__is_computed(xs[i]))) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
             ok = hd__arg_fail(item, xs[i], any);

@@ -18,14 +18,14 @@ bool (*hd__write_check)(hd_tensor *x);
 /* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
  * data, which are aligned as the block is. The tensor may end before the block, which stays for
  * views. If that block would be too large for the quarantine, the data are a block of their own. */
-enum { TENSOR_AT = 64, DATA_AT = TENSOR_AT + 256 };
+enum { DATA_AT = HD__TENSOR_AT + 256 };
 
-_Static_assert(sizeof(hd__storage) <= TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - TENSOR_AT,
+_Static_assert(sizeof(hd__storage) <= HD__TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - HD__TENSOR_AT,
                "header and tensor fit into their places");
 
 static inline hd_tensor *tensor_in(hd__storage *s)
 {
-    return (hd_tensor *)((char *)s + TENSOR_AT);
+    return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
 /* The release function of a storage whose data need more than to go with its block: they lie apart,
@@ -55,14 +55,26 @@ static void storage_release(hd__storage *s)
     hd__retire(s);
 }
 
+/* What some tensors need before they go. One that was moved goes with the block that it lies in. */
+HD__RARE static void prepare_end(hd_tensor *t)
+{
+    if (t->flags & HD__F_LISTED) {
+        hd__live_remove(t);
+    }
+    if (t->flags & HD__F_MOVED) {
+        storage_release(t->storage);
+        t->storage = (hd__storage *)((char *)t - HD__TENSOR_AT);
+    }
+}
+
 __attribute__((noinline)) static void destroy(hd_tensor *t)
 {
     hd_tensor *base = t->base;
     hd__assert(!t->scope && atomic_load(&t->retained) == 0);
-    if (HD__UNLIKELY(t->flags & HD__F_LISTED)) {
-        hd__live_remove(t);
+    if (HD__UNLIKELY(t->flags & (HD__F_LISTED | HD__F_MOVED))) {
+        prepare_end(t);
     }
-    bool apart = t != tensor_in(t->storage);
+    bool apart = !hd__in_storage(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
@@ -191,6 +203,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     atomic_init(&t->refs, 1);
     atomic_init(&t->retained, 0);
     t->dtype = (uint8_t)d;
+    t->mark = HD__TENSOR;
     t->flags = 0;
     t->output = 0;
     t->storage = s;
@@ -199,7 +212,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
     t->attachment_ops = NULL;
     t->base = NULL;
     atomic_init(&t->view_version, 0);
-    atomic_init(&t->optim, false);
+    t->returned = false;
     t->scope = NULL;
     t->prev = t->next = NULL;
     t->made_by = hd__call;
@@ -393,6 +406,54 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     memcpy(y->sizes, x->sizes, sizeof x->sizes);
     memcpy(y->strides, x->strides, sizeof x->strides);
     return y;
+}
+
+/* ---------------------------------------------------------------- another dtype */
+
+atomic_uint hd__taken_over;
+
+bool hd__may_take_over(const hd_tensor *t)
+{
+    return !t->attachment || !t->attachment_ops->in_run() ||
+           hd__fail(HD_STATE, "a backward runs: expected the call before it or after it");
+}
+
+/* Other threads read the storages of listed tensors under the list's lock. */
+static void set_elements(hd_tensor *t, const hd_tensor *y)
+{
+    const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;
+    const bool listed = t->flags & HD__F_LISTED;
+    if (listed) {
+        hd__live_remove(t);
+    }
+    hd__refs_up(&y->storage->refs);
+    t->storage = y->storage;
+    t->dtype = y->dtype;
+    t->offset = y->offset;
+    t->flags = (uint8_t)((t->flags & ~view) | (y->flags & HD__F_CONTIGUOUS));
+    memcpy(t->strides, y->strides, sizeof t->strides);
+    if (listed) {
+        hd__live_add(t, t->made_in);
+    }
+}
+
+void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
+{
+    hd__storage *before = t->storage;
+    hd_tensor *base = t->base;
+    hd__assert(hd__same_shape(t, y) && !y->base);
+    const bool in_block = hd__in_storage(t);
+    t->flags |= in_block ? HD__F_MOVED : 0;
+    t->base = NULL;
+    atomic_fetch_add(&hd__taken_over, 1);
+    set_elements(t, y);
+    if (t->attachment) {
+        t->attachment_ops->taken_over(t, g);
+    }
+    if (!in_block) {
+        storage_release(before);
+    }
+    hd__drop(base);
 }
 
 void *hd__scope_alloc(size_t bytes)

@@ -1,6 +1,6 @@
 /* list.c - lists of tensors.
  *
- * A list lies in a tensor of bytes in the innermost scope. When the scope gives that tensor up, its
+ * A list lies in a tensor of bytes in the innermost scope, after a header as other objects have it. When the scope gives that tensor up, its
  * storage's release function gives up the list's tensors and frees their array. */
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 static void release_items(void *data, void *user)
 {
     (void)user;
-    hd_list *l = data;
+    hd_list *l = (hd_list *)((char *)data + HD__HEADER);
     for (int64_t i = 0; i < l->len; i++) {
         hd__drop(l->items[i]);
     }
@@ -20,12 +20,12 @@ static void release_items(void *data, void *user)
 
 static hd_list *empty(int64_t room)
 {
-    int64_t bytes = sizeof(hd_list);
+    int64_t bytes = HD__HEADER + (int64_t)sizeof(hd_list);
     hd_tensor *holder = hd__empty(HD_BOOL, 1, &bytes);
     if (!holder) {
         return NULL;
     }
-    hd_list *l = holder->storage->data;
+    hd_list *l = hd__object_in(HD__A_LIST, holder->storage->data);
     *l = (hd_list){.holder = holder};
     if (!hd__grow(&l->items, &l->room, room, sizeof *l->items)) {
         hd_release(holder);
@@ -46,7 +46,7 @@ hd_list *hd__list_return(hd_list *l)
 
 bool hd__list_arg(const char *arg, const hd_list *l)
 {
-    return hd__given(arg, l) &&
+    return hd__object(arg, l) &&
            (l->len >= 0 || hd__fail(HD_STATE,
                                     "%s was freed when its scope closed: expected a list "
                                     "that is used in the scope that it was made in",

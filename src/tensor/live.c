@@ -1,5 +1,5 @@
 /* live.c - which tensors live, by the function that made them: the report of debug mode's list, the
- * table of hd_scope_report, and the warning of a scope that grows without end.
+ * table of hd_scope_report, and what holds memory when it runs out.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
  * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
@@ -305,26 +305,25 @@ bool hd_scope_report(FILE *f)
     return hd__text_print(&t, f, true);
 }
 
-/* ---------------------------------------------------------------- a scope that grows */
+/* ---------------------------------------------------------------- memory runs out */
 
-/* What one function made of a scope's tensors: the most in number, and the most in bytes, beside
- * the bytes of all. made_by is "?" if memory runs out. */
+/* The most bytes that one function made of a scope's tensors, and the bytes of all. made_by is "?"
+ * if memory runs out. */
 typedef struct makers {
-    maker many, large;
+    maker large;
     int64_t bytes;
 } makers;
 
 static makers makers_in(const hd_scope *s)
 {
     maker *rows = hd__alloc((size_t)s->count * sizeof *rows);
-    makers found = {{.made_by = "?"}, {.made_by = "?"}, 0};
+    makers found = {{.made_by = "?"}, 0};
     int64_t n = 0;
     if (rows) {
         list_scope(s, 0, rows, &n);
         n = join_makers(rows, n);
     }
     for (int64_t i = 0; i < n; i++) {
-        found.many = rows[i].count > found.many.count ? rows[i] : found.many;
         found.large = rows[i].bytes > found.large.bytes ? rows[i] : found.large;
         found.bytes += rows[i].bytes;
     }
@@ -350,18 +349,4 @@ static void note_memory(char text[HD__NOTE])
                  hd__scope_name(scope, name, sizeof name), most.bytes, most.large.bytes,
                  most.large.made_by);
     }
-}
-
-void hd__scope_warn(hd_scope *s)
-{
-    s->warn_at *= 2;
-    if (!hd__warns()) {
-        return;
-    }
-    char name[400];
-    maker most = makers_in(s).many;
-    hd_warn("%s owns %" PRId64 " tensors, of which %s made %" PRId64
-            ": write HD_SCOPE; at the start of a loop's body, so that each round frees what it "
-            "made (hd_scope_report lists them all)",
-            hd__scope_name(s, name, sizeof name), s->count, most.made_by, most.count);
 }

@@ -164,13 +164,18 @@ void hd_scope_close(hd_scope *s)
 
 hd_tensor *hd_scope_return(hd_tensor *t)
 {
-    HD__CALL("hd_scope_return");
+    static const char call[] = "hd_scope_return";
+    HD__CALL(call);
     if (!t || !hd__any_arg("t", t, true)) {
         return NULL;
     }
-    if (hd__top && t->scope == hd__top && hd__top->outer) {
+    hd_scope *outer = hd__top ? hd__top->outer : NULL;
+    if (outer && t->scope == hd__top) {
         hd__scope_unlink(t);
-        hd__scope_link(hd__top->outer, t);
+        hd__scope_link(outer, t);
+        t->returned = false;
+    } else if (outer && t->scope == outer && hd__call == call) { /* the program called it */
+        t->returned = true;
     }
     return t;
 }

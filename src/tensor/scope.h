@@ -9,13 +9,12 @@ struct hd_scope {
     hd_scope *outer; /* NULL: the root */
     hd_tensor *first;
     int64_t count;    /* tensors in it */
-    int64_t warn_at;  /* the next count to warn of */
+    int64_t warn_at;  /* the next count at which backward looks for what it has left here */
     const char *file; /* where it was opened; NULL: not known */
     int line;
 };
 
-/* A scope that has grown so large is warned of, and again when it has doubled: once at each. */
-enum { HD__SCOPE_MANY = 100000 };
+enum { HD__SCOPE_MANY = 100000 }; /* the first of these counts */
 
 /* Runs at the thread's first tensor or scope. */
 bool hd__scope_enter_thread(void);
@@ -24,8 +23,6 @@ static inline bool hd__scope_ready(void)
     return hd__top || hd__scope_enter_thread();
 }
 
-/* s has as many tensors as it shall be warned of. */
-void hd__scope_warn(hd_scope *s);
 /* "the root scope", or "the scope opened at" and its file and line */
 const char *hd__scope_name(const hd_scope *s, char *text, size_t size);
 
@@ -39,9 +36,7 @@ static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
         t->next->prev = t;
     }
     s->first = t;
-    if (HD__UNLIKELY(++s->count >= s->warn_at)) {
-        hd__scope_warn(s);
-    }
+    s->count++;
 }
 
 static inline void hd__scope_unlink(hd_tensor *t)

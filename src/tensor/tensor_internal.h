@@ -33,6 +33,9 @@ typedef struct hd__attachment_ops {
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
     hd__grad_use *(*grad_use)(void *attachment, int64_t *version); /* hd__grad_use_of */
+    bool (*in_run)(void); /* does the thread compute gradients? */
+    void (*taken_over)(hd_tensor *x,
+                       hd_tensor *grad); /* hd__take_over: the leaf x has another dtype */
 } hd__attachment_ops;
 
 /* May a function of the tensor layer write to x? The layer above decides, also for a tensor without
@@ -49,7 +52,8 @@ static inline bool hd__write_ok(hd_tensor *x)
 
 struct hd_tensor {
     atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
-    uint8_t dtype, ndim;
+    uint8_t ndim, dtype;
+    uint8_t mark;        /* HD__TENSOR, or 0 of HD_NONE and of a freed tensor */
     uint8_t flags;       /* HD__F_... */
     uint32_t output;     /* which output of the attached node this is */
     atomic_int retained; /* how many of refs are from hd_retain */
@@ -60,8 +64,8 @@ struct hd_tensor {
     const hd__attachment_ops *attachment_ops;
     hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
     atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
-    atomic_bool optim;        /* an optimizer got it (hd__optim_has) */
-    hd_scope *scope;          /* the owner, or NULL */
+    bool returned;   /* by hd_scope_return in a scope inside of its own, where that moves nothing */
+    hd_scope *scope; /* the owner, or NULL */
     union {
         hd_tensor *prev;      /* in the scope's list */
         const char *freed_by; /* of a freed tensor: a function, hd__scope_end or NULL */
@@ -85,10 +89,13 @@ enum {
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
     HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
     HD__F_LENT = 32,        /* a gradient that a hook was given, or an alias: only for reading */
-    HD__F_LEAF = 64         /* its first node was that of a leaf */
+    HD__F_LEAF = 64,        /* its first node was that of a leaf */
+    HD__F_MOVED = 128       /* it lies in the block of a storage that is its own no more */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
+
+_Static_assert(offsetof(hd_tensor, mark) == HD__MARK_AT, "where hd__object_text looks for it");
 
 struct hd_list {
     int64_t len, room; /* len: -1 after the list's scope closed */
@@ -116,6 +123,18 @@ static inline int hd__refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
+/* Is x, which is an address, a tensor, and neither HD_NONE nor freed nor another object? */
+static inline bool hd__is_tensor(const hd_tensor *x)
+{
+    return x->mark == HD__TENSOR;
+}
+
+/* The same of a dtype that heed computes with, in one comparison: the mark is the sign bit. */
+static inline bool hd__is_computed(const hd_tensor *x)
+{
+    return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
+}
+
 /* Is x neither NULL nor a small number, as of hd_mul(x, 2)? It costs what a look for NULL does. */
 static inline bool hd__is_address(const hd_tensor *x)
 {
@@ -137,15 +156,14 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
  * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__arg(const char *arg, const hd_tensor *x)
 {
-    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE && x->dtype < HD_BFLOAT16) ||
-           hd__arg_fail(arg, x, false);
+    return (hd__is_address(x) && hd__is_computed(x)) || hd__arg_fail(arg, x, false);
 }
 
 /* The same for a function that takes every dtype, as it does not compute. none_ok: it takes
  * HD_NONE, too. */
 static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || (none_ok && hd__is_none(x)))) ||
+    return (hd__is_address(x) && (hd__is_tensor(x) || (none_ok && hd__is_none(x)))) ||
            hd__arg_fail(arg, x, none_ok);
 }
 
@@ -153,14 +171,13 @@ static inline bool hd__any_arg(const char *arg, const hd_tensor *x, bool none_ok
 bool hd__read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__read_arg(const char *call, const hd_tensor *x)
 {
-    return (hd__is_address(x) && hd__refs_of(x) > HD__REFS_NONE) || hd__read_fail(call, x);
+    return (hd__is_address(x) && hd__is_tensor(x)) || hd__read_fail(call, x);
 }
 
 /* hd__arg where HD_NONE is taken, too. */
 static inline bool hd__arg_or_none(const char *arg, const hd_tensor *x)
 {
-    return (hd__is_address(x) && (hd__refs_of(x) > HD__REFS_NONE || hd__is_none(x)) &&
-            x->dtype < HD_BFLOAT16) ||
+    return (hd__is_address(x) && (hd__is_computed(x) || hd__is_none(x))) ||
            hd__arg_fail(arg, x, true);
 }
 
@@ -361,6 +378,13 @@ static inline int64_t hd__bytes_of(hd_dtype d)
  * then fails with HD_MEMORY. */
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
 
+/* Does x lie in the block of its storage, because it was made with it (lifecycle.c)? */
+enum { HD__TENSOR_AT = 64 };
+static inline bool hd__in_storage(const hd_tensor *x)
+{
+    return (const char *)x == (const char *)x->storage + HD__TENSOR_AT;
+}
+
 static inline void *hd__ptr(const hd_tensor *x)
 {
     return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
@@ -508,6 +532,7 @@ static inline void hd__bury(hd_tensor *t)
 {
     t->freed_by = hd__call;
     t->seal = hd__seal_of(t);
+    t->mark = 0;
     atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
 }
 

@@ -464,6 +464,53 @@ START_TEST(a_forward_leaves_the_scopes_as_they_were)
 }
 END_TEST
 
+static hd_tensor *uses_a_matrix(hd_module *self, hd_tensor *x)
+{
+    return hd_matmul(x, ((probe *)self)->a);
+}
+
+static hd_tensor *uses_a_bias(hd_module *self, hd_tensor *x)
+{
+    return hd_linear(x, hd_ones(HD_FLOAT32, 2, 2), ((probe *)self)->a);
+}
+
+/* What a NULL in a forward may have been: a field that the constructor has not set. */
+START_TEST(a_field_that_is_not_set)
+{
+    HD_SCOPE;
+    probe *m = probe_new();
+    hd_tensor *x = hd_ones(HD_FLOAT32, 2, 2);
+    with(m, calls_left);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_NULL_ARG, "hd_forward: m is NULL; Probe runs, whose constructor has registered no "
+                          "field");
+    hd_register_buffer(&m->base, "b", &m->b, x, true);
+    hd_register_module(&m->base, "right", &m->right, hd_relu_new(false));
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_NULL_ARG, "hd_forward: m is NULL; Probe runs, whose constructor has registered "
+                          "only \"b\", \"right\"");
+    with(m, uses_a_matrix);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_NULL_ARG, "hd_matmul: b is NULL; Probe runs, whose constructor has registered only "
+                          "\"b\", \"right\"");
+    with(m, uses_a_bias);
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, whose "
+                          "constructor has registered only \"b\", \"right\"");
+    hd_module_free(hd_module_take(&m->base, "right"));
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; the field "
+                          "\"right\" of Probe is empty");
+    with(m, fails_then_calls_left); /* a NULL after an error is most likely that call's */
+    ck_assert_ptr_null(hd_forward(&m->base, x));
+    ck_assert_int_eq(hd_error_code(), HD_SHAPE);
+    hd_error_clear();
+    ck_assert_ptr_null(hd_matmul(x, NULL));
+    ck_error(HD_NULL_ARG, "hd_matmul: b is NULL");
+    hd_module_free(&m->base);
+}
+END_TEST
+
 Suite *suite_forward(void)
 {
     const TTest *const tests[] = {
@@ -477,6 +524,7 @@ Suite *suite_forward(void)
         begin_and_end,
         begin_without_end,
         a_forward_leaves_the_scopes_as_they_were,
+        a_field_that_is_not_set,
     };
     return SUITE("forward", tests);
 }

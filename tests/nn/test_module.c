@@ -138,6 +138,8 @@ START_TEST(refuses_bad_fields)
     ck_assert_ptr_null(child_outside);
     fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"p\" has the field of \"taken\"");
+    fails(hd_register_buffer(&m->base, "taken", &m->b, ramp_parameter(2), true), HD_VALUE,
+          "hd_register_buffer: Probe: \"taken\" is registered already");
 }
 END_TEST
 
@@ -700,7 +702,8 @@ START_TEST(a_dropout_of_another_class)
     ck_error(HD_VALUE, "hd_kv_cache_new: ReLU has no parameter \"weight\"");
     hd_module_free(hd_module_take(m, "out_proj"));
     ck_assert_ptr_null(hd_forward(m, x));
-    ck_error(HD_NULL_ARG, "hd_forward: m is NULL");
+    ck_error(HD_NULL_ARG,
+             "hd_forward: m is NULL; the field \"out_proj\" of MultiHeadAttention is empty");
     hd_module_free(m);
 }
 END_TEST

@@ -4,8 +4,8 @@
  * that one thread computed before. The jobs: readers of shared tensors and of a shared model,
  * backwards into leaves of their own through a shared model that is frozen, gradients of the
  * weights of a shared model by hd_grad_of, generators of their own, draws from the default
- * generator, a pool that is resized, forks, signals without SA_RESTART, files, threads that end
- * with open scopes, and handlers that several threads set. Before that, pthread_create fails, once
+ * generator, draws that are taken back, a pool that is resized, forks, signals without SA_RESTART,
+ * files, threads that end with open scopes, and handlers that several threads set. Before that, pthread_create fails, once
  * and for good. At the end no tensor and no byte is left.
  *
  * usage: stress [SECONDS] [race]     3 seconds by default
@@ -80,14 +80,13 @@ enum { WIDTH = 32, TOKENS = 16, BATCH = 4, MOST_POOL = 4 };
 static struct {
     hd_module *model;  /* in evaluation mode */
     hd_module *frozen; /* its parameters do not require grad */
-    hd_module *pair;   /* one of its two children is not registered */
-    hd_optim *o;       /* of the other one */
+    hd_module *fails;  /* its forward draws, and fails */
     hd_tensor *x;      /* (BATCH, TOKENS, WIDTH) */
     hd_tensor *w;      /* (WIDTH, WIDTH), a leaf that requires grad */
     hd_tensor *a, *b;  /* (192, 192): a product that the pool shares */
     hd_tensor *racing; /* (64,) */
     hd_dict *state;    /* of the model */
-    uint64_t forward, product, gradient, leaf, weights, pair_weights, drawn;
+    uint64_t forward, product, gradient, leaf, weights, drawn;
     char text[4096]; /* the summary of the model */
 } shared;
 
@@ -141,41 +140,6 @@ static uint64_t weights_bits(void)
     return bits;
 }
 
-typedef struct pair {
-    hd_module base;
-    hd_module *first, *second; /* the second is not registered */
-} pair;
-
-static hd_tensor *pair_forward(hd_module *self, hd_tensor *x)
-{
-    pair *m = (pair *)self;
-    return hd_forward(m->second, hd_forward(m->first, x));
-}
-
-/* What warns of a child that is not registered looks at both; a .grad of the second is there. */
-static void share_pair(void)
-{
-    static const hd_module_type type = HD_MODULE_TYPE(pair, "Pair", pair_forward);
-    pair *m = (pair *)hd_module_new(&type);
-    must(m && hd_register_module(&m->base, "first", &m->first, hd_linear_new(WIDTH, WIDTH, true)));
-    m->second = hd_linear_new(WIDTH, WIDTH, true);
-    shared.pair = hd_module_ready(&m->base);
-    shared.o = hd_sgd_new(hd_module_parameters(shared.pair), NULL);
-    hd_on_warning(hd_warning_print, NULL);
-    must(hd_backward(hd_sum(hd_forward(shared.pair, shared.x))));
-    hd_on_warning(NULL, NULL);
-}
-
-static uint64_t pair_bits(void)
-{
-    HD_SCOPE;
-    hd_list *weights = hd_module_parameters(((pair *)shared.pair)->second);
-    hd_tensor *y = hd_sum(hd_tanh(hd_forward(shared.pair, shared.x)));
-    hd_list *g = hd_grad_of(hd_list_of(y), weights, NULL, NULL);
-    must(g && hd_list_len(g) == 2);
-    return bits_of(hd_list_get(g, 0));
-}
-
 static uint64_t drawn_bits(void)
 {
     HD_SCOPE;
@@ -186,6 +150,13 @@ static uint64_t drawn_bits(void)
     hd_generator_use(NULL);
     hd_generator_free(g);
     return bits;
+}
+
+/* What it drew is taken back. */
+static hd_tensor *draw_and_fail(hd_module *self, hd_tensor *x)
+{
+    (void)self;
+    return hd_matmul(hd_dropout(x, 0.5, true), shared.a); /* the shapes do not fit */
 }
 
 static void share(void)
@@ -210,8 +181,8 @@ static void share(void)
     shared.gradient = gradient_bits();
     shared.leaf = leaf_bits();
     shared.weights = weights_bits();
-    share_pair();
-    shared.pair_weights = pair_bits();
+    static const hd_module_type type = HD_MODULE_TYPE(hd_module, "Fails", draw_and_fail);
+    shared.fails = hd_module_ready(hd_module_new(&type));
     shared.drawn = drawn_bits();
 }
 
@@ -220,9 +191,7 @@ static void give_back(void)
     hd_dict_free(shared.state);
     hd_module_free(shared.model);
     hd_module_free(shared.frozen);
-    hd_optim_free(shared.o);
-    hd_module_free(((pair *)shared.pair)->second);
-    hd_module_free(shared.pair);
+    hd_module_free(shared.fails);
     hd_release(shared.x), hd_release(shared.w), hd_release(shared.a);
     hd_release(shared.b), hd_release(shared.racing);
 }
@@ -351,7 +320,6 @@ static void run_backward(int round)
 static void grad_of_weights(int round)
 {
     must(weights_bits() == shared.weights);
-    must(pair_bits() == shared.pair_weights);
     (void)round;
 }
 
@@ -370,6 +338,26 @@ static void draw_together(int round)
     }
     atomic_fetch_xor(&drawn_xor, bits);
     atomic_fetch_add(&draws, 50);
+    (void)round;
+}
+
+/* Others draw from the default generator, ask for its stream and save it meanwhile. */
+static void draw_and_take_back(int round)
+{
+    HD_SCOPE;
+    must(!hd_forward(shared.fails, shared.x) && hd_error_code() == HD_SHAPE);
+    hd_error_clear();
+    (void)round;
+}
+
+static void draw_in_dropout(int round)
+{
+    HD_SCOPE;
+    hd_generator *g = hd_default_generator();
+    hd_dict *state = hd_dict_new();
+    must(hd_dropout(shared.x, 0.5, true) && hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31);
+    must(hd_generator_save(g, state, "g") && hd_generator_set_bernoulli(g, HD_BERNOULLI_MCG31));
+    hd_dict_free(state);
     (void)round;
 }
 
@@ -546,6 +534,11 @@ static const job jobs[] = {
     {"short threads", short_threads, 1},
     {"handlers", set_handlers, 2},
 };
+/* Apart from those, because what is taken back was drawn. */
+static const job taking_back[] = {
+    {"take back", draw_and_take_back, 2},
+    {"dropout", draw_in_dropout, 2},
+};
 static const job racing_jobs[] = {{"race", change_together, 2}};
 
 typedef struct runner {
@@ -603,6 +596,7 @@ static void run_jobs(const job *list, int n, double seconds)
     enum { MOST = 32 };
     static runner runners[MOST];
     int count = 0, next = 0;
+    atomic_store(&over, false);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < list[i].threads; k++) {
             runner *r = &runners[count++];
@@ -647,6 +641,7 @@ int main(int argc, char **argv)
     }
     fewer_threads();
     watched_memory();
+    run_jobs(taking_back, sizeof taking_back / sizeof *taking_back, seconds / 3);
     must(hd_manual_seed(11));
     alarm((unsigned)seconds + 6000);
     run_jobs(jobs, sizeof jobs / sizeof *jobs, seconds);

@@ -17,13 +17,15 @@
     X(held)                                                                                        \
     X(made_by)                                                                                     \
     X(mistakes)                                                                                    \
+    X(module_to)                                                                                   \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
     X(null)                                                                                        \
     X(sdpa_golden)                                                                                 \
     X(softmax_loss)                                                                                \
     X(threads)                                                                                     \
-    X(unregistered)
+    X(unregistered)                                                                                \
+    X(wrong_objects)
 
 SUITES(DECLARE_SUITE)
 

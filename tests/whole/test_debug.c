@@ -172,7 +172,10 @@ START_TEST(backward_of_a_nan_is_no_news)
 {
     hd_tensor *x = leaf((float[]){NAN, 1}, 2), *y = hd_zeros(HD_FLOAT32, 2), *loss; /* (2,) */
     ck_no_warning(loss = hd_mse_loss(x, y));
-    ck_no_warning(hd_backward(loss));
+    ck_warning(hd_backward(loss),
+               "hd_backward: the loss of hd_mse_loss is nan: a warning before names the call that "
+               "made the first one, or it came with the data");
+    ck_no_warning(hd_backward(hd_mse_loss(x, y))); /* once */
     ck_assert(isnan(hd_get(hd_grad(x), 0)));
 }
 END_TEST
@@ -181,7 +184,15 @@ START_TEST(no_news_while_it_is_off)
 {
     hd_set_debug(false);
     hd_tensor *x = leaf((float[]){0}, 1);
+    ck_warning(hd_backward(hd_log(x)),
+               "hd_backward: the loss of hd_log is -inf: HEED_DEBUG=1 in the "
+               "environment names the call that made the first one");
+    ck_warning(hd_backward_with(hd_exp(hd_add_scalar(x, 1000)), HD_NONE, true),
+               "hd_backward_with: the loss of hd_exp is inf: HEED_DEBUG=1 in the environment names "
+               "the call that made the first one");
     ck_no_warning(hd_backward(hd_log(x)));
+    hd_tensor *two = hd_log(leaf((float[]){0, 1}, 2)); /* what is no loss */
+    ck_no_warning(hd_backward_with(two, hd_ones(HD_FLOAT32, 2), false));
     ck_no_warning(hd_div_scalar_(hd_ones(HD_FLOAT32, 1), 0));
     warnings_expected();
     hd_tensor_report(); /* there is no handler: nothing is printed */
@@ -493,11 +504,13 @@ START_TEST(makers_of_what_the_graph_saved)
         "hd_tensor_report: 1 tensor with 36 bytes that hd_linear made in Sequential.1 is live",
     };
     ck_assert_int_eq(n_heard, 5);
-    for (int i = 0; i < 4; i++) {
-        ck_assert_str_eq(all_heard[i], expected[i]);
+    int others = 0; /* how many bytes a list has, and so its place, depends on the machine */
+    for (int i = 0; i < 5; i++) {
+        if (!strstr(all_heard[i], " that hd_module_parameters made is live")) {
+            ck_assert_int_lt(others, 4);
+            ck_assert_str_eq(all_heard[i], expected[others++]);
+        }
     }
-    /* How many bytes a list has depends on the machine. */
-    ck_assert_ptr_nonnull(strstr(all_heard[4], " that hd_module_parameters made is live"));
     ck_assert_int_eq(hd_list_len(parameters), 2);
     hd_module_free(model);
 }

@@ -1,5 +1,5 @@
-/* test_held.c - the warning of a loop without a scope, which holds the results of backwards that
- * are over, and what is said when memory runs out. */
+/* test_held.c - the warning of a loop without a scope, which holds what its rounds have made, right
+ * programs that hold as much, and what is said when memory runs out. */
 #include "suites.h"
 
 #include "support/warnings.h"
@@ -52,15 +52,17 @@ static void fill_root_scope(hd_tensor *x, int steps)
     }
 }
 
-#define HELD(scope, bytes, backwards)                                                              \
-    "hd_backward: " scope " owns " bytes " bytes of results of " backwards " backwards that are "  \
-    "over, as of the (52428800,) that hd_apply made: write HD_SCOPE; at the start of a loop's "    \
-    "body, so that each round frees what it made (hd_scope_report lists them all)"
+#define HELD(scope, tensors, bytes, backwards, made)                                               \
+    "hd_backward: " scope " owns " tensors " tensors with " bytes " bytes that were made between " \
+    "the first and the last of " backwards " backwards, as the " made " made: write HD_SCOPE; at " \
+    "the start of a loop's body, so that each round frees what it made (hd_scope_report lists "    \
+    "them all)"
 
 START_TEST(a_loop_without_a_scope)
 {
     hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
-    ck_warning(fill_root_scope(x, 7), HELD("the root scope", "1258291224", "6"));
+    ck_warning(fill_root_scope(x, 7),
+               HELD("the root scope", "10", "1048576020", "6", "(52428800,) that hd_empty"));
     ck_no_warning(fill_root_scope(x, 3)); /* until the memory has doubled */
 }
 END_TEST
@@ -79,7 +81,8 @@ static void fill_scope(hd_tensor *x, int small)
 START_TEST(a_loop_in_one_scope)
 {
     hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
-    ck_warning(fill_scope(x, 26), HELD("the scope opened at opened.c:12", "1258291328", "32"));
+    ck_warning(fill_scope(x, 26), HELD("the scope opened at opened.c:12", "37", "1258291324", "32",
+                                       "(52428800,) that hd_empty"));
 }
 END_TEST
 
@@ -106,15 +109,24 @@ static void graphs_that_are_kept(hd_tensor *x)
     }
 }
 
+/* Batches that outweigh what is computed of them. */
+static void batches(hd_tensor *x, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        hd_empty(HD_FLOAT32, MANY);
+        hd_backward(hd_square(x));
+    }
+}
+
+/* Data for all steps, before them and between two of them. */
 static void data_in_the_root_scope(hd_tensor *x)
 {
-    for (int i = 0; i < 5; i++) {
-        hd_tensor *loss = hd_square(x); /* () */
-        hd_backward(loss);
-        hd_empty(HD_FLOAT32, MANY);
+    for (int i = 0; i < 9; i++) {
+        if (i % 6 == 0) {
+            hd_empty(HD_FLOAT32, 4 * MANY);
+        }
+        hd_backward(hd_square(x));
     }
-    hd_empty(HD_FLOAT32, 2 * MANY);
-    hd_backward(hd_square(x));
 }
 
 static void released(hd_tensor *x)
@@ -144,6 +156,14 @@ START_TEST(much_memory_of_several_losses)
 }
 END_TEST
 
+START_TEST(batches_that_outweigh_their_results)
+{
+    hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_warning(batches(x, 7),
+               HELD("the root scope", "10", "1048576020", "6", "(52428800,) that hd_empty"));
+}
+END_TEST
+
 /* A test of its own, because a thread looks again only when its memory has doubled. */
 START_TEST(much_data_in_the_root_scope)
 {
@@ -166,6 +186,42 @@ START_TEST(much_memory_of_graphs_that_stay)
 {
     hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
     ck_no_warning(graphs_that_are_kept(x));
+}
+END_TEST
+
+/* A buffer of the past, which each round learns from. */
+static void replay(hd_tensor *x)
+{
+    for (int i = 0; i < 50000; i++) {
+        hd_ones(HD_FLOAT32, 1); /* a state */
+        hd_ones(HD_FLOAT32, 1); /* and a reward */
+        hd_scope *scope = hd_scope_open();
+        if (i % 100 == 99) {
+            hd_backward(hd_square(x));
+        }
+        hd_scope_close(scope);
+    }
+}
+
+START_TEST(a_replay_buffer_of_100000_tensors)
+{
+    hd_tensor *x = hd_requires_grad_(hd_ones_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_no_warning(replay(x));
+}
+END_TEST
+
+static void many_small_steps(hd_tensor *x)
+{
+    for (int i = 0; i < 60000; i++) {
+        hd_backward(hd_exp(hd_square(x)));
+    }
+}
+
+START_TEST(many_small_tensors_without_a_scope)
+{
+    hd_tensor *x = hd_requires_grad_(hd_zeros_n(HD_FLOAT32, 0, NULL), true); /* () */
+    ck_warning(many_small_steps(x),
+               HELD("the root scope", "99998", "399992", "50000", "() that hd_exp"));
 }
 END_TEST
 
@@ -200,11 +256,14 @@ Suite *suite_held(void)
         a_loop_without_a_scope,
         a_loop_in_one_scope,
         a_batch_in_parts,
+        batches_that_outweigh_their_results,
         much_data_in_the_root_scope,
         much_memory_of_several_losses,
         much_memory_that_is_in_use,
         much_memory_of_graphs_that_stay,
         losses_that_are_released,
+        a_replay_buffer_of_100000_tensors,
+        many_small_tensors_without_a_scope,
         what_holds_memory_when_it_runs_out,
     };
     return SUITE_OF("memory that a scope holds", tests);

@@ -392,11 +392,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- a step for nothing */
 
-#define EMPTY                                                                                      \
-    "hd_optim_step: none of the 4 parameters has a gradient, and hd_backward gave one to other "   \
-    "tensors: expected an optimizer of the parameters that the loss comes from "                   \
-    "(hd_module_parameters)"
-
 static void train(hd_module *model, hd_optim *o)
 {
     for (int i = 0; i < STEPS; i++) {
@@ -406,16 +401,6 @@ static void train(hd_module *model, hd_optim *o)
         hd_optim_step(o);
     }
 }
-
-START_TEST(an_optimizer_of_other_parameters)
-{
-    training t = begin();
-    hd_module *trained = model_new();
-    ck_warning(train(trained, t.o), EMPTY);
-    end(&t);
-    hd_module_free(trained);
-}
-END_TEST
 
 /* The model is trained by hand, beside an optimizer whose steps are left out. */
 static void by_hand(hd_module *model)
@@ -561,6 +546,85 @@ START_TEST(other_networks_and_gradients_of_ones_own)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- right programs of other kinds */
+
+/* The body is trained by hand at first; the head, which alone has an optimizer, enters the loss
+ * later. */
+static void late_head(const training *head, hd_module *body)
+{
+    for (int i = 0; i < 8 * STEPS; i++) {
+        HD_SCOPE;
+        hd_tensor *h = hd_forward(body, hd_rand(HD_FLOAT32, 5, 3)); /* (5, 3) */
+        hd_tensor *loss = hd_mean(hd_square(h));                    /* () */
+        if (i >= 6 * STEPS) {
+            loss = hd_add(loss, hd_mean(hd_square(hd_forward(head->model, h))));
+        }
+        hd_optim_zero_grad(head->o);
+        hd_backward(loss);
+        hd_optim_step(head->o);
+    }
+}
+
+START_TEST(a_head_that_enters_the_loss_late)
+{
+    training head = begin();
+    hd_module *body = hd_linear_new(3, 3, true);
+    ck_no_warning(late_head(&head, body));
+    hd_module_free(body);
+    end(&head);
+}
+END_TEST
+
+/* Each layer is left out of some steps, and all are left out of the first ones. */
+static void stochastic_depth(const training *t, hd_tensor *x) /* x (5, 3), requires grad */
+{
+    for (int i = 0; i < 8 * STEPS; i++) {
+        HD_SCOPE;
+        hd_tensor *y = i < 5 * STEPS || i % 3 == 0 ? x : hd_forward(t->model, x);
+        hd_optim_zero_grad(t->o);
+        hd_backward(hd_mean(hd_square(y)));
+        hd_optim_step(t->o);
+    }
+}
+
+START_TEST(no_layer_in_the_first_steps)
+{
+    training t = begin();
+    ck_no_warning(stochastic_depth(&t, hd_requires_grad_(hd_rand(HD_FLOAT32, 5, 3), true)));
+    end(&t);
+}
+END_TEST
+
+/* Each step begins at the first weights, and goes along the sum of all gradients. */
+static void dual_averaging(const training *t)
+{
+    hd_list *parameters = hd_module_parameters(t->model), *first = hd_list_n(0, NULL);
+    for (int64_t k = 0; k < hd_list_len(parameters); k++) {
+        ck_assert(hd_list_append(first, hd_clone(hd_detach(hd_list_get(parameters, k)))));
+    }
+    for (int i = 0; i < STEPS; i++) {
+        HD_SCOPE;
+        hd_backward(loss_of(t->model));
+        {
+            HD_NO_GRAD;
+            for (int64_t k = 0; k < hd_list_len(parameters); k++) {
+                hd_copy_(hd_list_get(parameters, k), hd_list_get(first, k));
+            }
+        }
+        hd_optim_step(t->o);
+    }
+}
+
+START_TEST(the_sum_of_all_gradients)
+{
+    training t = begin();
+    ck_no_warning(dual_averaging(&t));
+    hd_optim_zero_grad(t.o);
+    ck_warning(without_zero_grad(&t, STEPS), USED("4 of 4"));
+    end(&t);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the suite */
 
 Suite *suite_mistakes(void)
@@ -574,10 +638,12 @@ Suite *suite_mistakes(void)
         two_optimizers_on_one_model,
         a_generator_and_a_discriminator,
         other_loops_that_zero,
-        an_optimizer_of_other_parameters,
         a_step_after_zero_grad,
         steps_for_nothing_that_are_right,
         other_networks_and_gradients_of_ones_own,
+        a_head_that_enters_the_loss_late,
+        no_layer_in_the_first_steps,
+        the_sum_of_all_gradients,
     };
     return SUITE_OF("mistakes", tests);
 }

@@ -17,7 +17,8 @@ pthread_mutex_t hd__profile_lock = PTHREAD_MUTEX_INITIALIZER;
 void hd__debug_start(unsigned int bits)
 {
     const char *text = getenv("HEED_DEBUG");
-    if (text && strcmp(text, "1") == 0) {
+    if (text && *text &&
+        strcmp(text, "0") != 0) { /* that of another value is an error, and printed */
         atomic_fetch_or(&hd__debug, bits);
         atomic_store(&hd__warning_on, true);
     }
@@ -41,6 +42,8 @@ static unsigned int choice(const char *variable, unsigned int n, const char *exp
 
 void hd__tells_start(char *wrong, size_t size)
 {
+    choice("HEED_CACHE", 2, "0", wrong, size); /* alloc.c and hd__debug_start have read */
+    choice("HEED_DEBUG", 2, "1", wrong, size); /* these two */
     unsigned int bits = choice("HEED_PROFILE", 2, "1", wrong, size) * HD__PROFILES;
     bits |= choice("HEED_TRACE", 4, "1, backward or all", wrong, size) * HD__TRACES;
     atomic_fetch_or(&hd__debug, bits);

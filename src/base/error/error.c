@@ -183,7 +183,17 @@ void *hd__fail(hd_code code, const char *format, ...)
     return hd_error_set(code, "%s", text); /* where a breakpoint sees every failure */
 }
 
-void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
+void (*_Atomic hd__memory_note)(char text[HD__NOTE]), (*_Atomic hd__null_note)(char text[HD__NOTE]);
+
+void *hd__null_arg_or(const char *arg, const char *expected)
+{
+    char text[HD__NOTE] = "";
+    void (*note)(char text[HD__NOTE]) = hd__null_note;
+    if (note && thread_error.code == HD_OK) {
+        note(text);
+    }
+    return hd__fail(HD_NULL_ARG, "%s is NULL%s%s", arg, expected, text);
+}
 
 void *hd__no_memory(size_t bytes)
 {

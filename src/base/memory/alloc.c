@@ -233,7 +233,7 @@ void hd__cache_fill(unsigned int class)
     }
     int n = HD__RING_FEW - (most_cached(class) - mine->room[class]);
     for (void *p; n > 0 && (p = small_alloc(class)); n--) {
-        hd__header_of(p)->class = class;
+        hd__header_of(p)->class = (uint16_t) class;
         cache_keep(p, class);
     }
 }
@@ -265,7 +265,8 @@ static void *new_block(size_t size)
         p = block_of(size, class);
     }
     if (p) {
-        hd__header_of(p)->class = class;
+        hd__header_of(p)->class = (uint16_t) class;
+        hd__header_of(p)->kind = 0;
     }
     return p;
 }

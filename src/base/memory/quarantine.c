@@ -136,6 +136,7 @@ void hd__quarantine_empty(void)
 void hd__retire_object(void *p, const char *freed_by)
 {
     hd__header *h = hd__header_of(p);
+    h->kind = 0;
     if (h->class > HD__RETIRED_CLASS) {
         hd_free(p);
         return;
@@ -158,16 +159,65 @@ static const char *freed_by(const void *p)
     return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
 }
 
-bool hd__object(const char *arg, const void *p)
+#define KIND_TEXT(kind, type, text) text,
+static const char *const kind_texts[] = {"another thing", HD__OBJECTS(KIND_TEXT)};
+enum { KINDS = sizeof kind_texts / sizeof kind_texts[0] };
+
+void *hd__object_new(hd__kind_of_object kind, size_t size)
 {
-    return hd__given(arg, p) &&
-           (!is_freed(p) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by(p)));
+    void *p = hd__alloc_zeroed(size);
+    if (p) {
+        hd__header_of(p)->kind = (uint16_t)kind;
+    }
+    return p;
 }
 
-bool hd__may_free(const char *arg, const void *p, const void *none)
+void *hd__object_in(hd__kind_of_object kind, void *block)
+{
+    void *p = (char *)block + HD__HEADER;
+    *hd__header_of(p) = (hd__header){.size = 1, .kind = (uint16_t)kind};
+    return p;
+}
+
+/* A block never begins where a page does, so that a header can be read. */
+hd__kind_of_object hd__kind_at(const void *p)
+{
+    const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
+    if (mark == HD__TENSOR) {
+        return HD__A_TENSOR;
+    }
+    const bool block = (uintptr_t)p % 4096 >= HD__HEADER;
+    const unsigned int kind = block ? hd__header_of(p)->kind : HD__NO_OBJECT;
+    return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
+}
+
+void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p)
+{
+    return hd__fail(HD_VALUE, "%s is %s: expected %s", arg,
+                    kind_texts[hd__kind_at(p) - HD__NO_OBJECT],
+                    kind_texts[expected - HD__NO_OBJECT]);
+}
+
+/* by: the words between "was freed" and who freed p */
+HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const void *p,
+                                 const char *by)
+{
+    if (!p) {
+        return hd__null_arg(arg);
+    }
+    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by, freed_by(p))
+                       : hd__wrong_object(kind, arg, p);
+}
+
+bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p)
+{
+    return (p && hd__header_of(p)->kind == kind) || object_fail(kind, arg, p, " by");
+}
+
+bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const void *none)
 {
     return p && p != none &&
-           (!is_freed(p) || hd__fail(HD_STATE, "%s was freed already, by %s", arg, freed_by(p)));
+           (hd__header_of(p)->kind == kind || object_fail(kind, arg, p, " already, by"));
 }
 
 bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)

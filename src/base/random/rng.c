@@ -3,6 +3,7 @@
  * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
  * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
  * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
+#include "base/parts.h"
 #include "base/random/draws.h"
 
 #include <math.h>
@@ -83,12 +84,12 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* ---------------------------------------------------------------- the default one */
 
-/* A header lies before it, as before a block of hd_alloc: hd__object sees there that it is not
- * freed. */
+/* A header lies before it, as before a block of hd_alloc, for hd__object. */
 static struct {
-    _Alignas(16) char header[16];
-    hd_generator g;
-} default_one;
+    _Alignas(16) hd__header header;
+    _Alignas(16) hd_generator g;
+} default_one = {.header.kind = HD__GENERATOR};
+_Static_assert(sizeof(hd__header) == 16 || sizeof(void *) < 8, "the header lies right before it");
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
@@ -118,7 +119,7 @@ void hd_generator_use(hd_generator *g)
     }
 }
 
-void hd__gen_hold(hd_generator *g)
+void hd__gen_hold(const hd_generator *g)
 {
     if (g == default_generator) {
         pthread_mutex_lock(&default_lock);
@@ -137,7 +138,7 @@ void hd__gen_lock(hd_generator *g)
     }
 }
 
-void hd__gen_unlock(hd_generator *g)
+void hd__gen_unlock(const hd_generator *g)
 {
     if (g == default_generator) {
         pthread_mutex_unlock(&default_lock);
@@ -157,7 +158,7 @@ void hd__gen_put_back(hd_generator *g, const hd_generator *before)
 hd_generator *hd_generator_new(int64_t value)
 {
     HD__CALL("hd_generator_new");
-    hd_generator *g = hd__alloc_zeroed(sizeof *g);
+    hd_generator *g = hd__object_new(HD__GENERATOR, sizeof *g);
     if (g) {
         hd__gen_seed(g, value);
     }
@@ -210,7 +211,13 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
 hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g)
 {
     HD__CALL("hd_generator_bernoulli");
-    return hd__object("g", g) ? g->bernoulli : HD_BERNOULLI_MCG31;
+    if (!hd__object("g", g)) {
+        return HD_BERNOULLI_MCG31;
+    }
+    hd__gen_hold(g);
+    hd_bernoulli_stream s = g->bernoulli;
+    hd__gen_unlock(g);
+    return s;
 }
 
 uint32_t hd_generator_random(hd_generator *g)

@@ -8,9 +8,9 @@
 enum { HD__MT_SIZE = 624 };
 
 struct hd_generator {
-    uint32_t state[HD__MT_SIZE];
     int next; /* the word that gives the next output; HD__MT_SIZE: all are used up */
     hd_bernoulli_stream bernoulli;
+    uint32_t state[HD__MT_SIZE];
     bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
     double spare;
     const void *user;  /* stands for the thread that locked it last */
