@@ -253,8 +253,8 @@ HD_API int64_t hd_chat_len(const hd_chat *c);
 HD_API bool hd_chat_cut(hd_chat *c, int64_t n);
 /* The text of all messages. for_reply: with what begins the assistant's next message. It lives
  * until the next call with c. HD_VALUE: the template refuses the messages, or asks for a part of
- * what is not there; HD_FORMAT: it needs what heed has not, or adds what cannot be added. A run of it is bounded: in steps, and in memory,
- * both by the length of template and messages. */
+ * what is not there. HD_FORMAT: it needs what heed has not, or adds what cannot be added. A run of
+ * it is bounded: in steps, and in memory, both by the length of template and messages. */
 HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
 /* The ids of the same text: (count,) int64. Special tokens keep their meaning in a message, too. */
 HD_API hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply);

@@ -129,7 +129,7 @@ hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__tabl
 
 extern const char *const hd__kind_names[HD__KINDS]; /* "a string" */
 
-bool hd__is_text(hd__value v, const char *s);
+bool hd__value_is(hd__value v, const char *s);
 static inline bool hd__is_list(hd__value v)
 {
     return v.kind >= HD__LIST && v.kind <= HD__SERIES;

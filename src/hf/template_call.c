@@ -70,13 +70,13 @@ static const struct {
 /* A test of v itself in *is; false: there is none of the name */
 static bool call_plain_test(hd__value name, hd__value v, bool *is)
 {
-    bool truth = hd__is_text(name, "true");
-    if (truth || hd__is_text(name, "false")) {
+    bool truth = hd__value_is(name, "true");
+    if (truth || hd__value_is(name, "false")) {
         *is = v.kind == HD__BOOL_VALUE && v.n == truth;
         return true;
     }
     size_t i = 0, n = sizeof kind_tests / sizeof kind_tests[0];
-    while (i < n && !hd__is_text(name, kind_tests[i].name)) {
+    while (i < n && !hd__value_is(name, kind_tests[i].name)) {
         i++;
     }
     *is = i < n && kind_tests[i].kinds >> v.kind & 1;
@@ -90,13 +90,13 @@ bool hd__test(hd__run *r, hd__value name, hd__value v, const hd__value *with)
         return is;
     }
     if (with &&
-        (hd__is_text(name, "equalto") || hd__is_text(name, "eq") || hd__is_text(name, "=="))) {
+        (hd__value_is(name, "equalto") || hd__value_is(name, "eq") || hd__value_is(name, "=="))) {
         return hd__equal(r, v, *with, 0);
     }
-    if (with && (hd__is_text(name, "ne") || hd__is_text(name, "!="))) {
+    if (with && (hd__value_is(name, "ne") || hd__value_is(name, "!="))) {
         return !hd__equal(r, v, *with, 0);
     }
-    if (with && hd__is_text(name, "in")) {
+    if (with && hd__value_is(name, "in")) {
         return hd__contains(r, *with, v);
     }
     hd__fail_at(r, HD_FORMAT, "heed has no test %.*s %s an argument", HD__CLIP(name.s, name.n),
@@ -436,7 +436,7 @@ static const struct call_row {
 static const struct call_row *call_find(int of, hd__value name)
 {
     size_t i = 0, n = sizeof calls / sizeof calls[0];
-    while (i < n && !(calls[i].of == of && hd__is_text(name, calls[i].name))) {
+    while (i < n && !(calls[i].of == of && hd__value_is(name, calls[i].name))) {
         i++;
     }
     return i < n ? &calls[i] : NULL;

@@ -6,7 +6,7 @@
 
 bool hd__walk_is(const hd__token *t, const char *text)
 {
-    return t->kind >= HD__TOKEN_NAME && hd__is_text(t->value, text);
+    return t->kind >= HD__TOKEN_NAME && hd__value_is(t->value, text);
 }
 
 bool hd__walk_is_one(const hd__token *t, const char *const *texts)
@@ -153,7 +153,7 @@ static hd__value walk_variable(hd__run *r)
     static const char *const known[][2] = {{"false", "False"}, {"true", "True"}, {"none", "None"}};
     hd__value name = hd__walk_name(r);
     for (int i = 0; i < 3; i++) {
-        if (hd__is_text(name, known[i][0]) || hd__is_text(name, known[i][1])) {
+        if (hd__value_is(name, known[i][0]) || hd__value_is(name, known[i][1])) {
             return i < 2 ? HD__OF(HD__BOOL_VALUE, i) : HD__OF(HD__NONE_VALUE, 0);
         }
     }
@@ -365,7 +365,7 @@ static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
         return false;
     }
     hd__walk_on(r);
-    if (hd__is_text(*sign, "not")) {
+    if (hd__value_is(*sign, "not")) {
         hd__walk_expect(r, "in");
     }
     return true;

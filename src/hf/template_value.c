@@ -113,7 +113,7 @@ const char *const hd__kind_names[HD__KINDS] = {
     "a function",
 };
 
-bool hd__is_text(hd__value v, const char *s)
+bool hd__value_is(hd__value v, const char *s)
 {
     return v.kind == HD__STRING && (size_t)v.n == strlen(s) && memcmp(v.s, s, (size_t)v.n) == 0;
 }
