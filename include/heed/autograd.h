@@ -625,9 +625,7 @@ HD_API hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double
                                          hd_reduction r);
 /* mean(target (log target - x)): x has log-probabilities, as hd_log_softmax gives them, and target
  * has probabilities. The mean is over all elements, as in PyTorch. The divergence of a batch of
- * rows is the sum over all elements divided by the number of rows:
- *
- *   hd_div_scalar(hd_kl_div_with(x, target, false, HD_SUM), hd_size(x, 0)); */
+ * rows is the sum over all elements, as HD_SUM gives it, divided by the number of rows. */
 HD_API hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target);
 /* the same, reduced as r says; log_target: target has log-probabilities, too */
 HD_API hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r);

@@ -102,6 +102,7 @@ static hd_tensor *viewed(hd_tensor *x, int64_t n)
     x = hd_reshape(x, -1, n);
     x = hd_permute(x, 1, 0);
     x = hd_expand(x, -1, n, 2);
+    x = hd_repeat(x, 1, n, 2);
     x = hd_getitem(x, HD_ALL, 0);
     x = hd_slice(x, 0, n, HD_END);
     x = hd_setitem(x, HD_NONE, HD_ALL, 1);
@@ -139,6 +140,7 @@ static hd_tensor *computed(hd_tensor *x, hd_tensor *mask, const hd_op *op)
     x = hd_sum_dims(x, true, 0, 1);
     x = hd_mean_dims(x, true, 0);
     x = hd_var_dims(x, 1, true, 0);
+    x = hd_std_dims(x, 1, true, 0);
     x = hd_logsumexp_dims(x, false, -1);
     return hd_apply(op, NULL, x, x);
 }

@@ -221,13 +221,15 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
                         HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
-    if (padding_idx != HD_NO_PADDING && (padding_idx < -count || padding_idx >= count)) {
-        return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
-                        ", or HD_NO_PADDING",
-                        padding_idx, HD__SHAPE(weight), -count, count - 1);
+    if (padding_idx != HD_NO_PADDING) {
+        if (padding_idx < -count || padding_idx >= count) {
+            return hd__fail(HD_INDEX,
+                            "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
+                            ", or HD_NO_PADDING",
+                            padding_idx, HD__SHAPE(weight), -count, count - 1);
+        }
+        padding_idx += padding_idx < 0 ? count : 0;
     }
-    const bool from_end = padding_idx < 0 && padding_idx != HD_NO_PADDING;
     int n = index->ndim;
     int64_t rows[] = {index->numel, weight->sizes[1]};
     index = checked(index, count);
@@ -244,8 +246,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     memcpy(flat.sizes, rows, sizeof rows);
     hd__default_strides(2, rows, flat.strides);
     pick(&flat, weight, 0, index);
-    return record_pick(&embedding_op, y, weight, index,
-                       (pick_params){0, from_end ? padding_idx + count : padding_idx});
+    return record_pick(&embedding_op, y, weight, index, (pick_params){0, padding_idx});
 }
 
 /* ---------------------------------------------------------------- gather */

@@ -168,8 +168,8 @@ static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[
     }
 }
 
-static bool target_shape_fail(const hd_tensor *x, const hd_tensor *target, int n,
-                              const int64_t *expected)
+HD__RARE static bool target_shape_fail(const hd_tensor *x, const hd_tensor *target, int n,
+                                       const int64_t *expected)
 {
     char use[120] = "";
     if (rows_of_last(x, target)) {
@@ -180,18 +180,20 @@ static bool target_shape_fail(const hd_tensor *x, const hd_tensor *target, int n
                     x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
 }
 
-/* Does x hold floats, and target class numbers? Each may stand in the other's place. */
-static bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
+HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *target)
 {
-    if (hd__is_float(x->dtype) && target->dtype == HD_INT64) {
-        return true;
-    }
     const bool swapped = x->dtype == HD_INT64 && hd__is_float(target->dtype);
     return hd__fail(HD_DTYPE,
                     "x of %s and target of %s: expected a score of float32 or float64 for each "
                     "class in x, and class numbers of int64 in target%s",
                     hd_dtype_name(x->dtype), hd_dtype_name(target->dtype),
                     swapped ? ". Swap the two arguments" : "");
+}
+
+/* Does x hold floats, and target class numbers? Each may stand in the other's place. */
+static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
+{
+    return (hd__is_float(x->dtype) && target->dtype == HD_INT64) || class_dtypes_fail(x, target);
 }
 
 /* The target has x's shape without the classes; the target of a single row may be (1,). */

@@ -5,7 +5,11 @@
 #include "autograd/autograd_internal.h"
 
 /* Is r a reduction? Otherwise sets HD_VALUE. */
-bool hd__reduction_arg(hd_reduction r);
+bool hd__reduction_fail(hd_reduction r);
+static inline bool hd__reduction_arg(hd_reduction r)
+{
+    return (unsigned)r <= HD_REDUCE_NONE || hd__reduction_fail(r);
+}
 
 /* The losses, or in their place their sum, or that divided by n. They are unrecorded, and the
  * innermost scope owns them; NULL stays. */

@@ -12,10 +12,9 @@
 
 /* ---------------------------------------------------------------- all losses */
 
-bool hd__reduction_arg(hd_reduction r)
+bool hd__reduction_fail(hd_reduction r)
 {
-    return r == HD_MEAN || r == HD_SUM || r == HD_REDUCE_NONE ||
-           hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
+    return hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
 hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n)
@@ -33,7 +32,7 @@ hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Of mse_loss, l1_loss and smooth_l1_loss; ndim and sizes become the shape of their losses. */
+/* Of l1_loss and smooth_l1_loss; ndim and sizes become the shape of their losses. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -42,7 +41,7 @@ static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *
 }
 
 /* Does one of them hold floats? Then *d is the dtype of their losses. */
-static bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
+static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
 {
     /* As in PyTorch, a 0-d one decides, too. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
@@ -51,13 +50,19 @@ static bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype
                     hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
 }
 
-static void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
-                                const int64_t *sizes)
+HD__RARE static void tell_of_broadcast(const hd_tensor *x, const hd_tensor *target, int ndim,
+                                       const int64_t *sizes)
+{
+    hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
+            "which is probably wrong: give both the same size, for example with hd_view",
+            HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+}
+
+static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
+                                       const int64_t *sizes)
 {
     if (hd__warns() && !hd__same_shape(x, target)) {
-        hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
-                "which is probably wrong: give both the same size, for example with hd_view",
-                HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
+        tell_of_broadcast(x, target, ndim, sizes);
     }
 }
 
@@ -158,7 +163,9 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     hd_dtype d;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!distance_args(x, target, r, &ndim, sizes) || !distance_dtype(x, target, &d)) {
+    /* distance_args would cost a training step of few numbers a call more. */
+    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__reduction_arg(r) ||
+        !hd__broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
         return NULL;
     }
     warn_broadcast_loss(x, target, ndim, sizes);
