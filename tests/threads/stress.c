@@ -582,7 +582,7 @@ static double now(void)
 /* Has each thread begun a round, and has each handler been called? A race has no handlers. */
 static bool all_have_run(const job *list, runner *runners, int n)
 {
-    bool all = list == racing_jobs || (atomic_load(&signals) > 0 && atomic_load(&failures) > 0 &&
+    bool all = list != jobs || (atomic_load(&signals) > 0 && atomic_load(&failures) > 0 &&
                                        atomic_load(&warnings) > 0);
     for (int i = 0; i < n; i++) {
         all &= atomic_load(&runners[i].rounds) > 0;
