@@ -183,8 +183,8 @@ HD_API bool hd_set_debug(bool on);
  *   HEED_TRACE=all       both
  *   HEED_PROFILE=1       where the time went, when the program ends (hd_profile in tensor.h)
  * Each line is written at once. Those of a second thread begin with "thread 2: ", and so on. 0 and
- * an empty text ask for nothing. With any other value every call fails, and says so. So it does with
- * a value of HEED_DEBUG that is neither 0 nor 1, which is also printed, and with one of HEED_CACHE. */
+ * an empty text ask for nothing. With any other value every call fails, and says so; likewise with
+ * a value of HEED_DEBUG or HEED_CACHE that is neither 0 nor 1. That of HEED_DEBUG is printed. */
 
 /* ---------------------------------------------------------------- memory */
 
