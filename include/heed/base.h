@@ -106,25 +106,24 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  * heed warns of more things, once for each optimizer, number of classes or type of module:
  *   hd_optim_step           gradients that the last step used already, and that hd_backward has
  *                           added to since: hd_optim_zero_grad was forgotten; not of gradients that
- *                           the program changes itself, or that a step with lr 0 used
- *   hd_optim_step           of the program's only optimizer, while no parameter has a gradient, no
- *                           step had one, and hd_backward gave gradients to other leaves alone, in
- *                           three steps; or, in ten steps, to its own, which were freed before the
- *                           step
+ *                           the program changes itself, or that a step with lr 0 used, and not
+ *                           where the program changes the parameters between two steps
+ *   hd_optim_step           of the program's only optimizer, while no step has found a gradient: in
+ *                           ten steps hd_backward gave gradients to its parameters, and they were
+ *                           freed before the step
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
- *   hd_forward              a module in training runs a child that is not registered: its
- *                           constructor made it and put it into a field of the struct, hd_backward
- *                           gave it gradients, and an optimizer has parameters of the model, but
- *                           none has the child's; not if the module's type has a free function
  *   hd_module_ready         the constructor has put a parameter that it made into the struct, and
- *                           did not register it, and only a scope holds it; likewise
- *   hd_backward             results of three or more backwards that are over, 32 or more outside
- *                           of the root scope, take more than half of the live bytes and are in the
- *                           innermost scope; from 1 GiB on, and at each doubling: most likely a
- *                           loop has no HD_SCOPE
- * A scope owns 100,000 tensors, and then each time twice as many: most likely a loop has no
- * HD_SCOPE (hd_scope_report). A call on a checkpoint leaves a directory that it cannot remove. A
- * tokenizer.json gives new added tokens ids that the package tokenizers does not give them. A
+ *                           did not register it, and only a scope holds it; not if the
+ *                           module's type has a free function
+ *   hd_backward             the innermost scope owns what a loop made between its first and its
+ *                           last backward, three or more, 32 or more outside of the root scope,
+ *                           without the largest round: more than half of the live bytes, from 1 GiB
+ *                           on, or of the scope's tensors, from 100,000 on, and at each doubling:
+ *                           most likely a loop has no HD_SCOPE (hd_scope_report). Nothing is said
+ *                           of what hd_retain holds, nor of a loop without a backward
+ *   hd_backward             the loss is NaN or infinite; once for each function that gives a loss
+ * A call on a checkpoint leaves a directory that it cannot remove. A tokenizer.json gives new added
+ * tokens ids that the package tokenizers does not give them. A
  * warning is not a failure, and the thread's error stays as it is. */
 typedef void (*hd_warning_handler)(const char *message, void *user);
 
@@ -188,7 +187,8 @@ HD_API bool hd_set_debug(bool on);
  *   HEED_TRACE=all       both
  *   HEED_PROFILE=1       where the time went, when the program ends (hd_profile in tensor.h)
  * Each line is written at once. Those of a second thread begin with "thread 2: ", and so on. 0 and
- * an empty text ask for nothing. With any other value every call fails, and says so. */
+ * an empty text ask for nothing. With any other value every call fails, and says so; likewise with
+ * a value of HEED_DEBUG or HEED_CACHE that is neither 0 nor 1. That of HEED_DEBUG is printed. */
 
 /* ---------------------------------------------------------------- memory */
 

@@ -188,7 +188,13 @@ HD_API bool hd_module_freeze(hd_module *m, const char *prefix);
 /* How many elements the parameters have, each tensor once; with trainable_only, those that require
  * grad. -1 on error */
 HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only);
-HD_API bool(hd_module_to)(hd_module *m, hd_dtype d); /* float parameters and buffers; d: a float */
+/* Converts the float parameters and buffers to d, float32 or float64. As in PyTorch, a parameter
+ * stays the same tensor, which optimizers, hooks and other modules have: it takes over new
+ * elements, its .grad is converted, and an optimizer converts its state at its next step. A buffer
+ * is replaced. Views, what hd_detach gave, and what a graph has saved keep the elements from
+ * before; pointers of hd_data end with the last of them. Fails inside of a backward, with HD_STATE,
+ * and for a parameter that is the result of an operation, with HD_GRAD; then nothing is changed. */
+HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */

@@ -132,7 +132,8 @@ HD_API hd_scope *hd_scope_open(void);
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 
-/* If the innermost scope owns t, moves t to the enclosing scope. Returns t.
+/* If the innermost scope owns t, moves t to the enclosing scope. Any other t stays where it is.
+ * Returns t.
  *   return hd_scope_return(y); */
 HD_API hd_tensor *hd_scope_return(hd_tensor *t);
 

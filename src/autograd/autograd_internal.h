@@ -415,19 +415,16 @@ HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys
 /* Runs n's backward, with a warning if the gradients that it gives have more than those that it
  * got. */
 void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* For when warnings are heard, after a backward. It kept no graph of what this node and this
- * function made: does the innermost scope hold much of the rounds that such backwards ended? */
-HD__RARE void hd__watch_memory(hd__node *loss, const char *made_by);
-/* Is the loss that this function made finite? One warning for each such function. */
-HD__RARE void hd__watch_loss(double loss, const char *made_by);
+/* For when warnings are heard, after a backward of what this function made. Is its value finite?
+ * And does the innermost scope hold much of the rounds that such backwards ended? loss: its node;
+ * NULL: the graph was kept. */
+HD__RARE void hd__watch_end(hd__node *loss, const char *made_by, double value);
 /* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
 const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500]);
 
 extern HD__TLS bool hd__grad_mode_on;
 
 /* ---------------------------------------------------------------- odds and ends */
-
-bool hd__in_run(void); /* does this thread compute gradients? (backward.c) */
 
 /* Is i from 0 to n - 1? Else HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
 bool hd__index_ok(const char *what, int i, int n);

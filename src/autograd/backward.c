@@ -16,7 +16,7 @@
 
 typedef hd__run run;
 
-static HD__TLS run *innermost; /* of the runs that this thread is in; NULL: it is in none */
+HD__TLS run *hd__run_innermost;
 enum { DEPTH_MOST = 200 };
 
 /* ---------------------------------------------------------------- the heap */
@@ -377,12 +377,12 @@ static bool run_node(run *r, hd__node *n)
 
 bool hd__run_begin(hd__run *r)
 {
-    r->depth = innermost ? (uint8_t)(innermost->depth + 1) : 1;
+    r->depth = hd__run_innermost ? (uint8_t)(hd__run_innermost->depth + 1) : 1;
     if (r->depth > DEPTH_MOST) {
         return hd__fail(HD_STATE, "%d backwards run inside each other: expected fewer", DEPTH_MOST);
     }
-    r->outer = innermost;
-    innermost = r;
+    r->outer = hd__run_innermost;
+    hd__run_innermost = r;
     r->outer_grad_mode = hd_set_grad_mode(false);
     return true;
 }
@@ -450,27 +450,22 @@ bool hd__run_end(hd__run *r, bool ok)
         hd__node_release(n);
     }
     put_back(r);
-    innermost = r->outer;
+    hd__run_innermost = r->outer;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);
     return ok || hd__failed();
 }
 
-bool hd__in_run(void)
-{
-    return innermost;
-}
-
 int hd_backward_depth(void)
 {
-    return innermost && innermost->accumulate ? innermost->depth : 0;
+    return hd__run_innermost && hd__run_innermost->accumulate ? hd__run_innermost->depth : 0;
 }
 
 static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
     run r = {.seed = seed, .retain_graph = retain_graph, .accumulate = true};
     if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
-        return innermost ? false : hd__run_call_end(NULL, false);
+        return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
     /* For warnings. A hook may free y. */
     hd__node *loss = hd__warns() ? hd__node_retain(y->attachment) : NULL;
@@ -483,10 +478,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {
-        hd__watch_loss(value, made_by);
-        if (!retain_graph) {
-            hd__watch_memory(loss, made_by);
-        }
+        hd__watch_end(retain_graph ? NULL : loss, made_by, value);
     }
     hd__node_release(loss);
     return ok;

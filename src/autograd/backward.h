@@ -64,6 +64,8 @@ hd__node *hd__run_pop(hd__run *r);
 /* The first of the captures at this output of n, which stand side by side; NULL: there is none. */
 hd__capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 
+extern HD__TLS hd__run
+    *hd__run_innermost; /* of the runs that this thread is in; NULL: it is in none */
 bool hd__run_begin(hd__run *r);
 /* Marks for nodes, which no run has used: the one that is returned, and the next one. */
 uint64_t hd__run_marks(void);

@@ -4,7 +4,7 @@
  * A public hd_node is the engine's node itself, and nothing here changes one. The functions that
  * take a tensor first give a stale view its new node, as every use of it does (hd__refresh_view in
  * history.c). */
-#include "autograd/autograd_internal.h"
+#include "autograd/backward.h"
 
 /* ---------------------------------------------------------------- a tensor's node */
 
@@ -38,6 +38,11 @@ static hd__grad_use *grad_use_in(void *node, int64_t *version)
     return n->op == &hd__leaf_op ? hd__leaf_use(n) : NULL;
 }
 
+static bool in_run(void)
+{
+    return hd__run_innermost;
+}
+
 static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
 {
     hd__node *leaf = hd__leaf_node(x);
@@ -48,8 +53,8 @@ static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
     hd__leaf_use(leaf)->by = 0;
 }
 
-const hd__attachment_ops hd__attachment = {release_attachment, describe_node, grad_use_in,
-                                           hd__in_run, leaf_taken_over};
+const hd__attachment_ops hd__attachment = {release_attachment, describe_node, grad_use_in, in_run,
+                                           leaf_taken_over};
 
 /* A name that was put together lives in the innermost scope. */
 static const char *name_of(const hd__node *n)

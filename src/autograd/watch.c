@@ -169,7 +169,7 @@ static rounds rounds_in(const hd_scope *s, const char *made_by)
     return all;
 }
 
-void hd__watch_memory(hd__node *loss, const char *made_by)
+static void watch_memory(hd__node *loss, const char *made_by)
 {
     static HD__TLS int64_t next = MUCH;
     if (loss->ended) {
@@ -196,7 +196,7 @@ void hd__watch_memory(hd__node *loss, const char *made_by)
     }
 }
 
-void hd__watch_loss(double loss, const char *made_by)
+static void watch_loss(double loss, const char *made_by)
 {
     static atomic_uint_least64_t told;
     if (!isfinite(loss) && hd__first(&told, (uintptr_t)made_by)) {
@@ -208,5 +208,13 @@ void hd__watch_loss(double loss, const char *made_by)
                                  "came with the data"
                                : "HEED_DEBUG=1 in the environment names the call that made the "
                                  "first one");
+    }
+}
+
+void hd__watch_end(hd__node *loss, const char *made_by, double value)
+{
+    watch_loss(value, made_by);
+    if (loss) {
+        watch_memory(loss, made_by);
     }
 }

@@ -46,9 +46,9 @@ void hd__write_array(hd_tensor *x, const void *array);
 
 /* May the leaf t take over other elements? Not while a backward runs on this thread: HD_STATE. */
 bool hd__may_take_over(const hd_tensor *t);
-/* t becomes what y is, a fresh tensor of its shape: it takes over storage, dtype and layout, and its
- * .grad becomes g, or nothing for HD_NONE. Its holders and hooks stay. Views of t, and what a graph
- * saved of it, keep the storage that it had. Cannot fail. */
+/* t becomes what y is, a fresh tensor of its shape: it takes over storage, dtype and layout, and
+ * its .grad becomes g, or nothing for HD_NONE. Its holders and hooks stay. Views of t, and what a
+ * graph saved of it, keep the storage that it had. Cannot fail. */
 void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
 extern atomic_uint hd__taken_over; /* how often that was called */
 

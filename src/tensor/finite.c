@@ -1,5 +1,5 @@
-/* finite.c - NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so this is
- * asked first, many elements at a time. */
+/* finite.c - NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so this
+ * is asked first, many elements at a time. */
 #include <math.h>
 
 #include "tensor/dims.h"

@@ -1,7 +1,8 @@
 /* list.c - lists of tensors.
  *
- * A list lies in a tensor of bytes in the innermost scope, after a header as other objects have it. When the scope gives that tensor up, its
- * storage's release function gives up the list's tensors and frees their array. */
+ * A list lies in a tensor of bytes in the innermost scope, after a header as other objects have.
+ * When the scope gives that tensor up, its storage's release function gives up the list's tensors
+ * and frees their array. */
 #include <inttypes.h>
 
 #include "tensor/tensor_internal.h"

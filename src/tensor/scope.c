@@ -164,8 +164,7 @@ void hd_scope_close(hd_scope *s)
 
 hd_tensor *hd_scope_return(hd_tensor *t)
 {
-    static const char call[] = "hd_scope_return";
-    HD__CALL(call);
+    HD__CALL("hd_scope_return");
     if (!t || !hd__any_arg("t", t, true)) {
         return NULL;
     }
@@ -174,7 +173,7 @@ hd_tensor *hd_scope_return(hd_tensor *t)
         hd__scope_unlink(t);
         hd__scope_link(outer, t);
         t->returned = false;
-    } else if (outer && t->scope == outer && hd__call == call) { /* the program called it */
+    } else if (outer && t->scope == outer && !hd__call_before) { /* the program called it */
         t->returned = true;
     }
     return t;

@@ -495,8 +495,8 @@ START_TEST(a_field_that_is_not_set)
                           "\"b\", \"right\"");
     with(m, uses_a_bias);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, whose "
-                          "constructor has registered only \"b\", \"right\"");
+    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, "
+                          "whose constructor has registered only \"b\", \"right\"");
     hd_module_free(hd_module_take(&m->base, "right"));
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; the field "

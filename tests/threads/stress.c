@@ -5,8 +5,8 @@
  * backwards into leaves of their own through a shared model that is frozen, gradients of the
  * weights of a shared model by hd_grad_of, generators of their own, draws from the default
  * generator, draws that are taken back, a pool that is resized, forks, signals without SA_RESTART,
- * files, threads that end with open scopes, and handlers that several threads set. Before that, pthread_create fails, once
- * and for good. At the end no tensor and no byte is left.
+ * files, threads that end with open scopes, and handlers that several threads set. Before that,
+ * pthread_create fails, once and for good. At the end no tensor and no byte is left.
  *
  * usage: stress [SECONDS] [race]     3 seconds by default
  * With `race`, two threads change one tensor at the same time, which the contract forbids. The
@@ -582,8 +582,8 @@ static double now(void)
 /* Has each thread begun a round, and has each handler been called? A race has no handlers. */
 static bool all_have_run(const job *list, runner *runners, int n)
 {
-    bool all = list == racing_jobs || (atomic_load(&signals) > 0 && atomic_load(&failures) > 0 &&
-                                       atomic_load(&warnings) > 0);
+    bool all = list != jobs || (atomic_load(&signals) > 0 && atomic_load(&failures) > 0 &&
+                                atomic_load(&warnings) > 0);
     for (int i = 0; i < n; i++) {
         all &= atomic_load(&runners[i].rounds) > 0;
     }

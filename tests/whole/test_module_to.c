@@ -1,5 +1,5 @@
-/* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views, graphs
- * and other modules. As in PyTorch, the parameters stay the same objects. */
+/* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views,
+ * graphs and other modules. As in PyTorch, the parameters stay the same objects. */
 #include "suites.h"
 
 enum { OPTIMS = 8 };
@@ -147,7 +147,7 @@ START_TEST(hooks_views_and_graphs)
 }
 END_TEST
 
-/* A view of a frozen parameter may be changed with a graph; after hd_module_to it lies elsewhere. */
+/* A view of a frozen parameter may be changed with a graph; later it lies elsewhere. */
 START_TEST(a_change_through_a_view)
 {
     hd_module *m = hd_linear_new(3, 2, false);

@@ -1,5 +1,5 @@
-/* test_unregistered.c - the warning of a parameter that a constructor made and did not register, and
- * right programs that look like it. */
+/* test_unregistered.c - the warning of a parameter that a constructor made and did not register,
+ * and right programs that look like it. */
 #include "suites.h"
 
 #include "support/warnings.h"
