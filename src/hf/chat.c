@@ -60,20 +60,17 @@ static char *chat_read_file(hd_chat *c, const char *function, const char *path)
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
-    if (hd_dict_kind_of(d, "chat_template") == HD_DICT_STRING) {
-        return hd_dict_get_string(d, "chat_template");
-    }
-    for (int i = 0;; i++) {
+    const char *text = hd__json_text(d, "chat_template"), *named;
+    for (int i = 0; !text; i++) {
         snprintf(name, sizeof name, "chat_template.%d.name", i);
         snprintf(of, sizeof of, "chat_template.%d.template", i);
-        if (hd_dict_kind_of(d, name) != HD_DICT_STRING ||
-            hd_dict_kind_of(d, of) != HD_DICT_STRING) {
+        named = hd__json_text(d, name);
+        if (!named || !hd__json_text(d, of)) {
             return NULL;
         }
-        if (strcmp(hd_dict_get_string(d, name), "default") == 0) {
-            return hd_dict_get_string(d, of);
-        }
+        text = strcmp(named, "default") == 0 ? hd__json_text(d, of) : NULL;
     }
+    return text;
 }
 
 /* The folder's template, where transformers looks for it; d: the values of tokenizer_config.json */
@@ -114,9 +111,9 @@ static void chat_tokens(hd__run *r, hd__table *t, const hd_dict *d)
     for (size_t i = 0; d && i < sizeof names / sizeof names[0]; i++) {
         char content[32];
         snprintf(content, sizeof content, "%s.content", names[i]);
-        const char *key = hd_dict_kind_of(d, names[i]) == HD_DICT_STRING ? names[i] : content;
-        if (hd_dict_kind_of(d, key) == HD_DICT_STRING) {
-            const char *token = hd_dict_get_string(d, key);
+        const char *token = hd__json_text(d, names[i]);
+        token = token ? token : hd__json_text(d, content);
+        if (token) {
             chat_set(r, t, names[i], hd__value_copy(r, token, strlen(token)));
         }
     }

@@ -113,3 +113,10 @@ hd_dict *hd__json_values(const char *function, const char *path)
     hd_free(text);
     return hd__dict_if(ok, r.values);
 }
+
+const char *hd__json_text(const hd_dict *values, const char *path)
+{
+    bool text = hd_dict_kind_of(values, path) == HD_DICT_STRING;
+    const char *s = text ? hd_dict_get_string(values, path) : "";
+    return *s == '"' ? s + 1 : NULL;
+}
