@@ -154,8 +154,7 @@ static void no_scope(void)
     hd_on_warning(hd_warning_print, NULL);
     hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true); /* (3,) */
     for (int step = 0; step < 50001; step++) {
-        hd_backward(
-            hd_sum(hd_exp(x))); /* HD_SCOPE; as the first line of the loop frees both results */
+        hd_backward(hd_sum(hd_exp(x))); /* an HD_SCOPE; before it frees both results */
     }
 }
 

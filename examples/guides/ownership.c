@@ -57,6 +57,19 @@ static void return_a_tensor(void)
     hd_print(y);
 }
 
+/* ---------------------------------------------------------------- a loop that grows a tensor */
+
+static hd_tensor *grown(hd_tensor *all, int rounds) /* all (1, n) */
+{
+    HD_SCOPE;
+    for (int i = 0; i < rounds; i++) {
+        HD_SCOPE;
+        hd_tensor *next = hd_narrow(all, 1, 0, 1);   /* (1, 1) */
+        all = hd_scope_return(hd_cat(1, all, next)); /* out of the round */
+    }
+    return hd_scope_return(all); /* out of the function */
+}
+
 /* ---------------------------------------------------------------- what keeps tensors by itself */
 
 /* The mean square of the model's answers to x (n, 3): () */
@@ -112,6 +125,7 @@ int main(void)
     show_a_scope();
     keep_the_best();
     return_a_tensor();
+    hd_print(grown(hd_ones(HD_FLOAT32, 1, 1), 3));
     train_a_step();
     use_another_thread();
     return 0;

@@ -16,6 +16,7 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
     hd__scalar_bytes(d, s, &n->bytes);
     n->storage.data = &n->bytes;
     atomic_init(&n->t.refs, 1);
+    n->t.mark = HD__TENSOR;
     n->t.dtype = (uint8_t)d;
     n->t.ndim = 0;
     n->t.flags = HD__F_CONTIGUOUS;
