@@ -248,6 +248,7 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
 /* dropout with probability p in training mode, x itself in evaluation mode */
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
+HD_API double hd_dropout_p(const hd_module *m); /* the probability of a Dropout; NaN on error */
 /* weight (n, d) of normal(0, 1). padding_idx in [-n, n): that row is zero and gets no gradient;
  * HD_NO_PADDING (autograd.h): there is no such row. */
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,

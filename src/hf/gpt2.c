@@ -3,6 +3,7 @@
  *     transformer.wte, .wpe, .drop, .h.N.{ln_1, attn, ln_2, mlp}, .ln_f; lm_head */
 #include <inttypes.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "hf/hf_internal.h"
@@ -117,30 +118,20 @@ int64_t hd__gpt2_heads(const hd_module *m)
     return m->type == &attention_type ? ((const attention *)m)->heads : 0;
 }
 
-/* The probability that the module attn_dropout has, which attention itself drops with */
-static bool attention_dropout(const attention *m, double *p)
-{
-    *p = 0;
-    return !hd_module_training(&m->base) ||
-           (m->attn_dropout && hd__extra_number(m->attn_dropout, "p=", p)) ||
-           hd_error_set(HD_STATE, "GPT2Attention: attn_dropout is %s: expected a Dropout",
-                        m->attn_dropout ? m->attn_dropout->type->name : "missing");
-}
-
 /* x (b, t, e) */
 static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__context *c,
                                      int64_t layer)
 {
-    double dropout;
-    if (!m || !attention_dropout(m, &dropout) || !hd_forward_begin(&m->base)) {
+    if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
+    double dropout = hd_module_training(&m->base) ? hd_dropout_p(m->attn_dropout) : 0;
     hd_list *qkv = hd_chunk(hd_forward(m->c_attn, x), 3, 2);
     hd_tensor *of[3];
     for (int i = 0; i < 3; i++) {
         of[i] = hd__heads(hd_list_get(qkv, i), m->heads);
     }
-    hd_tensor *y = hd__hf_attend(of[0], of[1], of[2], c, layer, dropout);
+    hd_tensor *y = isnan(dropout) ? NULL : hd__hf_attend(of[0], of[1], of[2], c, layer, dropout);
     y = hd_forward(m->resid_dropout, hd_forward(m->c_proj, y));
     return hd_forward_end(&m->base, y);
 }

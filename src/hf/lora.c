@@ -290,9 +290,10 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
         const char *name = hd_safetensors_name(f, i);
         bool adapter = hd_dict_kind_of(adapters, name) != HD_DICT_MISSING;
         hd_tensor *weight = adapter ? NULL : copied_weight(weights, name);
-        if (weight) {
-            ok = scope && same_weight(path, f, i, weight);
-        } else if (!adapter) {
+        ok = scope;
+        if (ok && weight) {
+            ok = same_weight(path, f, i, weight);
+        } else if (ok && !adapter) {
             ok = hd_error_set(HD_VALUE,
                               "hd_lora_load: '%.*s' has %s: expected the adapters of "
                               "target_modules, and copies of this model's weights",

@@ -101,6 +101,19 @@ static void dropout_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type dropout_type =
     HD_MODULE_TYPE(dropout, "Dropout", dropout_forward, NULL, dropout_extra);
 
+double hd_dropout_p(const hd_module *m)
+{
+    HD__CALL("hd_dropout_p");
+    if (!hd__object("m", m)) {
+        return NAN;
+    }
+    if (m->type != &dropout_type) {
+        hd__fail(HD_VALUE, "m is a %s: expected a Dropout", m->type->name);
+        return NAN;
+    }
+    return ((const dropout *)m)->p;
+}
+
 double hd__dropout_now(const hd_module *m)
 {
     bool other = m && m->type != &dropout_type;

@@ -11,8 +11,8 @@
 #include "support/warnings.h"
 
 #define SUITES(X)                                                                                  \
-    X(models) X(folders) X(config) X(generate) X(padding) X(refused) X(save) X(saved) X(lora)      \
-        X(chat) X(null)
+    X(models)                                                                                      \
+    X(folders) X(config) X(generate) X(padding) X(refused) X(save) X(saved) X(lora) X(chat) X(null)
 SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
