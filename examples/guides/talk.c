@@ -16,7 +16,7 @@ int main(void)
     o.max_new_tokens = 30;
     hd_tensor *ids = hd_tokenizer_encode_with(tokenizer, "The sun is", -1, NULL); /* (tokens,) */
     hd_tensor *text = hd_generate(model, hd_unsqueeze(ids, 0), &o);               /* (1, tokens) */
-    puts(hd_tokenizer_decode(tokenizer, text, NULL));
+    puts(hd_tokenizer_decode_with(tokenizer, text, true, NULL)); /* without special tokens */
     hd_tokenizer_free(tokenizer);
     hd_module_free(model);
     return hd_error_code();

@@ -217,7 +217,12 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
  *   hd_tokenizer *tokenizer = hd_tokenizer_json("SmolLM2/tokenizer.json");
  *   hd_chat *c = hd_chat_new("SmolLM2", NULL);
  *   hd_chat_add(c, "user", "What is the capital of France?");
- *   hd_tensor *ids = hd_chat_encode(c, tokenizer, true);
+ *   hd_tensor *ids = hd_unsqueeze(hd_chat_encode(c, tokenizer, true), 0);
+ *   hd_tensor *all = hd_generate(model, ids, NULL);
+ *   hd_tensor *answer = hd_slice(hd_select(all, 0, 0), 0, hd_size(ids, 1), INT64_MAX);
+ *   hd_chat_add(c, "assistant", hd_tokenizer_decode_with(tokenizer, answer, true, NULL));
+ *
+ * The last line leaves out the special tokens, which the template itself writes.
  *
  * The form is the folder's chat template, which heed evaluates as transformers does: the file
  * chat_template.jinja, or else `chat_template` of tokenizer_config.json (of several the one that is
