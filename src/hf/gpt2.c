@@ -120,11 +120,15 @@ int64_t hd__gpt2_heads(const hd_module *m)
 /* The probability that the module attn_dropout has, which attention itself drops with */
 static bool attention_dropout(const attention *m, double *p)
 {
+    const hd_module *dropout = m->attn_dropout;
+    const uint64_t failures = hd_error_count();
     *p = 0;
-    return !hd_module_training(&m->base) ||
-           (m->attn_dropout && hd__extra_number(m->attn_dropout, "p=", p)) ||
+    if (!hd_module_training(&m->base) || (dropout && hd__extra_number(dropout, "p=", p))) {
+        return true;
+    }
+    return hd_error_count() == failures && /* otherwise memory ran out */
            hd_error_set(HD_STATE, "GPT2Attention: attn_dropout is %s: expected a Dropout",
-                        m->attn_dropout ? m->attn_dropout->type->name : "missing");
+                        dropout ? dropout->type->name : "missing");
 }
 
 /* x (b, t, e) */
