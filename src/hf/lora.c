@@ -241,6 +241,7 @@ static hd_tensor *comparable(hd_tensor *x, bool rounded)
 /* Is tensor `at` of the file, which is no adapter's, equal to the weight that has its name? */
 static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
 {
+    HD__OWN_SCOPE(scope);
     const char *name = hd_safetensors_name(f, at);
     const char *wanted = HD__SIZES(hd_ndim(weight), hd_sizes(weight));
     const char *found = HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
@@ -252,12 +253,14 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     }
     bool rounded =
         hd_dtype_of(weight) == HD_BFLOAT16 || strcmp(hd_safetensors_type(f, at), "BF16") == 0;
-    hd_tensor *copy = hd_safetensors_read(f, at);
-    bool same = hd_equal(comparable(copy, rounded), comparable(weight, rounded));
-    return same || hd_error_set(HD_VALUE,
+    hd_tensor *read = scope ? hd_safetensors_read(f, at) : NULL;
+    hd_tensor *copy = read ? comparable(read, rounded) : NULL;
+    hd_tensor *own = copy ? comparable(weight, rounded) : NULL;
+    return own && (hd_equal(copy, own) ||
+                   hd_error_set(HD_VALUE,
                                 "hd_lora_load: '%.*s': %s is another weight than this model has: "
                                 "expected a copy, because heed loads no modules_to_save",
-                                HD__CUT(path), name);
+                                HD__CUT(path), name));
 }
 
 /* The weight of the model that `name` in the file is a copy of; NULL: none is. Of a module with an
@@ -286,14 +289,12 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
     hd_dict *weights = hd_module_state_dict(m);
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
-        HD__OWN_SCOPE(scope);
         const char *name = hd_safetensors_name(f, i);
         bool adapter = hd_dict_kind_of(adapters, name) != HD_DICT_MISSING;
         hd_tensor *weight = adapter ? NULL : copied_weight(weights, name);
-        ok = scope;
-        if (ok && weight) {
+        if (weight) {
             ok = same_weight(path, f, i, weight);
-        } else if (ok && !adapter) {
+        } else if (!adapter) {
             ok = hd_error_set(HD_VALUE,
                               "hd_lora_load: '%.*s' has %s: expected the adapters of "
                               "target_modules, and copies of this model's weights",

@@ -1,6 +1,7 @@
 /* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views,
  * graphs and other modules. As in PyTorch, the parameters stay the same objects. */
 #include "suites.h"
+#include "support/scarce.h"
 
 enum { OPTIMS = 8 };
 
@@ -76,6 +77,39 @@ START_TEST(every_optimizer_goes_on)
         hd_module_free(m);
     }
     ck_no_error();
+}
+END_TEST
+
+/* A step for which memory runs out, while it converts the states of some parameters or later, can be
+ * repeated. */
+START_TEST(no_memory_for_the_states)
+{
+    scarce s = {.left = -1};
+    int64_t failures = 0;
+    scarce_use(&s);
+    hd_module *m = hd_linear_new(3, 2, true);
+    hd_optim *o = hd_adamw_new(hd_module_parameters(m), NULL);
+    hd_tensor *weight = hd_module_get_parameter(m, "weight");
+    step(m, o, HD_FLOAT32);
+    ck_assert(hd_module_to(m, HD_FLOAT64));
+    {
+        HD_SCOPE;
+        hd_tensor *before = hd_clone(hd_detach(weight)); /* (2, 3) */
+        for (s.left = 0; !hd_optim_step(o); s.left = ++failures) {
+            s.left = -1;
+            ck_assert_int_eq(hd_error_code(), HD_MEMORY);
+            hd_error_clear();
+            ck_assert(hd_equal(weight, before));
+        }
+        s.left = -1;
+        ck_assert(!hd_equal(weight, before));
+    }
+    ck_assert_int_gt(failures, 2);
+    ck_goes_on(3, m, o, HD_FLOAT64);
+    hd_optim_free(o);
+    hd_module_free(m);
+    hd_shutdown();
+    scarce_end();
 }
 END_TEST
 
@@ -232,9 +266,9 @@ END_TEST
 Suite *suite_module_to(void)
 {
     const TTest *const tests[] = {
-        every_optimizer_goes_on, before_the_first_step,   shared_by_two_modules,
-        hooks_views_and_graphs,  a_change_through_a_view, parameters_of_their_own_block,
-        what_is_refused,
+        every_optimizer_goes_on,       no_memory_for_the_states, before_the_first_step,
+        shared_by_two_modules,         hooks_views_and_graphs,   a_change_through_a_view,
+        parameters_of_their_own_block, what_is_refused,
     };
     return SUITE_OF("hd_module_to", tests);
 }
