@@ -297,6 +297,8 @@ START_TEST(sizes_that_are_left_out)
             HD_VALUE, "num_key_value_heads 32 and num_attention_heads 4: expected a multiple");
     ck_ends("{\"model_type\": \"llama\", \"model_type\": \"llama\"}", HD_FORMAT,
             "line 1, column 39: found a string: expected each name once");
+    ck_ends("{\"\": {\"model_type\": \"llama\"}}", HD_FORMAT,
+            "line 1, column 2: found a name: expected names of one byte or more");
 }
 END_TEST
 
