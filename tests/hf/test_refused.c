@@ -325,7 +325,7 @@ START_TEST(generation_config)
     ck_assert(!hd_generate_options_load(temporary("m"), &o));
     snprintf(
         wanted, sizeof wanted,
-        "hd_generate_options_load: '%s': eos_token_id.1: found 2: expected a whole number, and "
+        "hd_generate_options_load: '%s': eos_token_id.1: found \"2\": expected a whole number, and "
         "at most 16 of them",
         in_m("generation_config.json"));
     ck_error(HD_VALUE, wanted);
