@@ -259,7 +259,7 @@ HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
 /* The ids of the same text: (count,) int64. Special tokens keep their meaning in a message, too. */
 HD_API hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply);
 /* Adds the eos_token of the folder's tokenizer to the end tokens in *o, if it is not one of them.
- * Some folders name the end of an answer there alone. */
+ * Some folders name the end of an answer there alone. HD_VALUE: *o has HD_EOS_MOST others. */
 HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o);
 
 /* ---------------------------------------------------------------- adapters */
