@@ -201,8 +201,8 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
  * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
  * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
- * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row
- * of the mask ends in 0.
+ * more tokens than the model has positions, the tokenizer has more tokens than the model, a row of
+ * the mask ends in 0, or the token that fills one of several texts is none of the model's.
  *
  * Prompts of different lengths need o->attention_mask, with their padding on the left. Without a
  * mask the model reads padding as text; it is a warning if rows begin or end with different numbers

@@ -393,6 +393,17 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
+/* Does the model know the token that fills texts which end before others? */
+static bool pad_ok(const hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+{
+    bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
+    return !fills || pad_of(o) < m->vocab ||
+           hd_error_set(HD_VALUE,
+                        "%s: the pad token is %" PRId64 ": expected less than %" PRId64
+                        ", the vocab_size of the model, which reads it after the end of a text",
+                        function, pad_of(o), m->vocab);
+}
+
 static bool lengths_ok(const hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     int64_t t = hd_size(ids, 1);
@@ -449,7 +460,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     generation g = {.m = m, .o = o};
     if (!scope || !m || !hd__ids_ok(function, ids) ||
         !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
-        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) ||
+        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
         !hd__padding_read(function, ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
         !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
         return NULL;

@@ -307,6 +307,13 @@ START_TEST(calls_of_generate)
     o.num_eos = 17;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: num_eos 17: expected 0 to 16");
+    o.num_eos = 1;
+    o.pad_token_id = 64;
+    hd_tensor *y = hd_generate(m, ids, &o); /* one text needs no filling */
+    ck_assert(y && hd_size(y, 1) > 2);
+    ck_assert_ptr_null(hd_generate(m, hd_cat(0, ids, ids), &o));
+    ck_error(HD_VALUE, "hd_generate: the pad token is 64: expected less than 64, the vocab_size of "
+                       "the model, which reads it after the end of a text");
     hd_tensor *tokens;
     ck_assert_ptr_null(hd_generate_probabilities(ids, ids, NULL, &tokens));
     ck_error(HD_DTYPE, "hd_generate_probabilities: logits (1, 2), ids (1, "
