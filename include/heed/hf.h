@@ -201,8 +201,8 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * afterwards. The logits of the last position alone are computed, with a cache of keys and values.
  * The draws are those of hd_multinomial with the thread's generator. As in transformers, the order
  * is repetition_penalty, temperature, top_k, top_p. o NULL: defaults. HD_VALUE: the text would have
- * more tokens than the model has positions, the tokenizer has more tokens than the model, or a row
- * of the mask ends in 0.
+ * more tokens than the model has positions, the tokenizer has more tokens than the model, a row of
+ * the mask ends in 0, or the token that fills one of several texts is none of the model's.
  *
  * Prompts of different lengths need o->attention_mask, with their padding on the left. Without a
  * mask the model reads padding as text; it is a warning if rows begin or end with different numbers
@@ -264,7 +264,7 @@ HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
 /* The ids of the same text: (count,) int64. Special tokens keep their meaning in a message, too. */
 HD_API hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply);
 /* Adds the eos_token of the folder's tokenizer to the end tokens in *o, if it is not one of them.
- * Some folders name the end of an answer there alone. */
+ * Some folders name the end of an answer there alone. HD_VALUE: *o has HD_EOS_MOST others. */
 HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o);
 
 /* ---------------------------------------------------------------- adapters */

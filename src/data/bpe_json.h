@@ -29,7 +29,7 @@ typedef struct hd__entry {
 } hd__entry;
 
 /* An id is below this, so that one mistake in a file does not take all memory. */
-enum { HD__MOST_IDS = 1 << 24 };
+enum { HD__MOST_IDS = 1 << 20 };
 
 /* The vocabulary in the file's order. */
 typedef struct hd__entries {

@@ -145,7 +145,7 @@ int64_t hd__id_of(hd__reader *r, const char *key, hd__value v)
     int64_t i = -1;
     if (v.kind != HD__JSON_NUMBER || t->failed || !hd__json_int(&number, &i) || i < 0 ||
         i >= HD__MOST_IDS) {
-        hd__value_fail(r, key, v, "an id, an integer from 0 to 16777215");
+        hd__value_fail(r, key, v, "an id, an integer from 0 to 1048575");
         return 0;
     }
     return i;

@@ -382,6 +382,10 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
         !hd__given_to(function, "o", o) || !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()")) {
         return false;
     }
+    if (o->num_eos < 0 || o->num_eos > HD_EOS_MOST) {
+        return hd_error_set(HD_VALUE, "%s: num_eos %" PRId64 ": expected 0 to %d", function,
+                            o->num_eos, HD_EOS_MOST);
+    }
     hd__run r = {.steps = SIZE_MAX};
     const hd__value *eos = hd__table_find(&r, &c->variables, HD__LITERAL("eos_token"));
     int64_t id = eos && eos->kind == HD__STRING ? hd_tokenizer_id(tokenizer, eos->s, eos->n) : -1;
@@ -389,8 +393,14 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
     while (i < o->num_eos && o->eos_token_id[i] != id) {
         i++;
     }
-    if (id >= 0 && i == o->num_eos && i < HD_EOS_MOST) {
-        o->eos_token_id[o->num_eos++] = id;
+    if (id < 0 || i < o->num_eos) {
+        return true;
     }
+    if (i == HD_EOS_MOST) {
+        return hd_error_set(
+            HD_VALUE, "%s: num_eos is %d already: expected room for eos_token, which is %" PRId64,
+            function, HD_EOS_MOST, id);
+    }
+    o->eos_token_id[o->num_eos++] = id;
     return true;
 }

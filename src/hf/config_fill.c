@@ -73,12 +73,14 @@ static const char *shown(const hd__value *v, char room[HD__FLOAT_TEXT])
     return v->text ? v->text : hd__short_text(v->number, room);
 }
 
+/* Words that a text in quotation marks is not */
+static const char not_texts[] = "null true false {} [] 0 1";
+
 bool hd__is_word(const hd__value *v, const char *words)
 {
     char room[HD__FLOAT_TEXT];
     const char *text = shown(v, room);
-    return words && is_among(words, text) &&
-           !(v->quoted && is_among("null true false {} [] 0 1", text));
+    return words && is_among(words, text) && !(v->quoted && is_among(not_texts, text));
 }
 
 /* ---------------------------------------------------------------- a key */
@@ -101,6 +103,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
 static const char *expected_of(const hd__config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
+    case HD__DERIVED: return "a whole number above 0, or null";
     case HD__FLOAT: return "a number with a point or an exponent, as 1.0";
     case HD__NUMBER: return "a number";
     case HD__BOOL: return "true or false";
@@ -117,7 +120,9 @@ bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__co
                       const char *other)
 {
     char room[HD__FLOAT_TEXT], expected[EXPECTED];
-    const char *found = shown(v, room), *mark = v->quoted && k->kind < HD__ACTIVATION ? "\"" : "";
+    const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
+    bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES;
+    const char *mark = v->quoted && (!named || is_among(not_texts, found)) ? "\"" : "";
     return hd_error_set(HD_VALUE, "%s: '%.*s': %s%.*s: found %s%.*s%s: expected %s", f->function,
                         HD__CUT(f->path), f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
                         expected_of(k, other, expected));

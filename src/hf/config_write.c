@@ -165,6 +165,17 @@ static bool module_unlike(const comparison *c, const char *name, const char *fou
                         c->function, HD__CUT(*name ? name : "m"), found, expected);
 }
 
+/* Has the module m no adapter? It would hide what the module knows. */
+static bool module_plain(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    return strcmp(m->type->name, "lora.Linear") != 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
+                        "hd_lora_save",
+                        c->function, name);
+}
+
 /* Is the module m equal to the one that the configuration makes? The modules above it are. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
@@ -173,12 +184,6 @@ static bool module_same(hd_module *m, const char *name, void *user)
     char found[TEXT], expected[TEXT];
     if (!wanted) {
         return false;
-    }
-    if (strcmp(m->type->name, "lora.Linear") == 0) {
-        return hd_error_set(HD_STATE,
-                            "%s: '%s' has an adapter: merge them with hd_lora_merge or save them "
-                            "with hd_lora_save",
-                            c->function, name);
     }
     if (strcmp(described(m, found), described(wanted, expected)) != 0) {
         return module_unlike(c, name, found, expected);
@@ -217,17 +222,18 @@ bool hd__config_now(const char *function, hd__model *m, hd__config *c)
 {
     HD_NO_INIT;
     const hd_dtype d = HD_FLOAT32;
+    comparison both = {.function = function};
     *c = m->config;
-    if (!hd_module_visit(&m->base, module_read, c)) {
+    if (!hd_module_visit(&m->base, module_plain, &both) ||
+        !hd_module_visit(&m->base, module_read, c)) {
         return false;
     }
     if (!c->is_gpt2 && c->llama.qkv_bias) { /* Qwen 2 has no other biases */
         c->llama.attention_bias = c->llama.mlp_bias = false;
     }
-    comparison both = {function,
-                       c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
-                                  : hd__llama_make(function, &c->llama, &d),
-                       hd_dict_new()};
+    both.made = c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
+                           : hd__llama_make(function, &c->llama, &d);
+    both.names = hd_dict_new();
     bool ok = both.made && both.names && numbers_ok(function, c) &&
               hd_module_visit(&m->base, module_same, &both) &&
               hd_module_visit(both.made, module_there, &both);

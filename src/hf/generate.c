@@ -393,7 +393,30 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-static bool lengths_ok(const hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+/* How many tokens the model reads. Its user may have put an Embedding of another size into it. */
+static int64_t vocab_of(hd__model *m)
+{
+    double n;
+    const hd_module *words =
+        hd_module_get(&m->base, m->config.is_gpt2 ? "transformer.wte" : "model.embed_tokens");
+    bool known =
+        words && strcmp(words->type->name, "Embedding") == 0 && hd__extra_number(words, "", &n);
+    return known ? (int64_t)n : m->vocab;
+}
+
+/* Does the model know the token that fills texts which end before others? */
+static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+{
+    bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
+    int64_t vocab = vocab_of(m);
+    return !fills || pad_of(o) < vocab ||
+           hd_error_set(HD_VALUE,
+                        "%s: the pad token is %" PRId64 ": expected less than %" PRId64
+                        ", the vocab_size of the model, which reads it after the end of a text",
+                        function, pad_of(o), vocab);
+}
+
+static bool lengths_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     int64_t t = hd_size(ids, 1);
     if (o->max_new_tokens > m->positions - t) {
@@ -402,12 +425,12 @@ static bool lengths_ok(const hd__model *m, hd_tensor *ids, const hd_generate_opt
                             ": expected at most %" PRId64 " in all, which is the context of %s",
                             function, t, o->max_new_tokens, m->positions, m->base.type->name);
     }
-    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0;
-    return (size >= 0 && size <= m->vocab) ||
+    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = vocab_of(m);
+    return (size >= 0 && size <= vocab) ||
            hd_error_set(HD_VALUE,
                         "%s: the tokenizer has %" PRId64 " tokens: expected at most %" PRId64
                         ", the vocab_size of the model",
-                        function, size, m->vocab);
+                        function, size, vocab);
 }
 
 hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
@@ -449,7 +472,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     generation g = {.m = m, .o = o};
     if (!scope || !m || !hd__ids_ok(function, ids) ||
         !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
-        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) ||
+        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
         !hd__padding_read(function, ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
         !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
         return NULL;

@@ -28,6 +28,9 @@ static bool enter(reading *r, int depth, const char *name, size_t n)
 {
     size_t at = r->len[depth], room = PATH - at;
     const char *dot = at > 0 ? "." : "";
+    if (name && at + n == 0) { /* what is inside would seem to be outside */
+        return hd__json_fail(&r->json, r->function, r->file.s, "names of one byte or more");
+    }
     int put = name ? snprintf(r->path + at, room, "%s%.*s", dot, (int)n, name)
               : r->index[depth] < 0
                   ? 0

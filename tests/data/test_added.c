@@ -91,6 +91,13 @@ START_TEST(gaps)
     ck_assert_ptr_null(text_of_id(t, 8));
     ck_error(HD_INDEX, "hd_tokenizer_decode: id 8 at 0: expected 0 to 7");
     hd_tokenizer_free(t);
+    const int64_t live = hd_bytes_live();
+    hd_bytes_peak_reset();
+    t = tokenizer(false, "\"a\":0,\"b\":1048575,\"ab\":2,\"?\":3", "");
+    ck_assert_int_eq(hd_tokenizer_size(t), 1048576);
+    ck_elements(hd_tokenizer_encode_with(t, "b", -1, NULL), 1048575);
+    ck_assert_int_lt(hd_bytes_peak() - live, 32 << 20);
+    hd_tokenizer_free(t);
     /* the bytes of a character go on behind it */
     t = tokenizer(true, "\"a\":0,\"\xE2\x96\x81\":1,\"<0xC3>\":5,\"<0xA9>\":3", "");
     ck_assert_str_eq(hd_tokenizer_decode(t, ids_of(5, 4, 3), NULL), "\xC3\xA9");

@@ -182,7 +182,7 @@ static hd_tokenizer *from_texts(const char *more, const char *merges)
 #define TWO "two tokens of the vocabulary, which are a third one together"
 
 /* %s: the path of the file that is wrong */
-#define ID "expected an id, an integer from 0 to 16777215"
+#define ID "expected an id, an integer from 0 to 1048575"
 
 static const struct {
     const char *more, *merges, *message;
@@ -192,7 +192,7 @@ static const struct {
     {", \"ab\": 1e2}", "a b", "vocab.json': an id of the vocabulary is '1e2': " ID},
     {", \"ab\": \"256\"}", "a b", "vocab.json': an id of the vocabulary is '256': " ID},
     {", \"ab\": [256]}", "a b", "vocab.json': an id of the vocabulary is an array: " ID},
-    {", \"ab\": 16777216}", "a b", "vocab.json': an id of the vocabulary is '16777216': " ID},
+    {", \"ab\": 1048576}", "a b", "vocab.json': an id of the vocabulary is '1048576': " ID},
     {", \"ab\": -1}", "a b", "vocab.json': an id of the vocabulary is '-1': " ID},
     {", \"ab\": 65}", "a b", "vocab.json': id 65 again: expected each id once"},
     {", \"a\": 256}", "", "vocab.json': 'a': expected each token once"},

@@ -272,7 +272,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- files that heed does not know */
 
-#define ID "expected an id, an integer from 0 to 16777215"
+#define ID "expected an id, an integer from 0 to 1048575"
 #define TWO "expected two tokens of the vocabulary, which are a third one together"
 
 /* In the file, `old` becomes `new`. */
@@ -317,7 +317,7 @@ static const struct {
      "'<0x41>': expected a token for each byte, because of byte_fallback"},
     {"gpt2", "\"#\":", "\"!\":", "'!': expected each token once"},
     {"gpt2", "\"!\":0", "\"!\":1e2", "an id of the vocabulary is '1e2': " ID},
-    {"gpt2", "\"!\":0", "\"!\":16777216", "an id of the vocabulary is '16777216': " ID},
+    {"gpt2", "\"!\":0", "\"!\":1048576", "an id of the vocabulary is '1048576': " ID},
     {"gpt2", "\"!\":0", "\"!\":5", "id 5 again: expected each id once"},
     {"gpt2", "\"merges\":[", "\"merges\":[\"ab\",", "model.merges at 0: 'ab': " TWO},
     {"gpt2", "\"merges\":[", "\"merges\":[\"a b c\",", "model.merges at 0: 'a b c': " TWO},

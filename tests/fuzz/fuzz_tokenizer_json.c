@@ -8,7 +8,7 @@ enum { MARK = 0x1E, IDS = 64 };
 /* A text in which each space becomes three bytes is one word, whose pairs stand in a heap. */
 static int64_t bound(size_t size)
 {
-    return 1024 * ((int64_t)size + 16384);
+    return 1024 * ((int64_t)size + 16384) + IDS_MOST;
 }
 
 void fuzz_setup(void)

@@ -234,6 +234,19 @@ START_TEST(eos_token_ends_an_answer)
     hd_generate_options o = hd_generate_defaults();
     ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == 1 && o.eos_token_id[0] == 2);
     ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == 1);
+    o.eos_token_id[0] = 3;
+    o.num_eos = HD_EOS_MOST;
+    ck_assert(!hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
+    ck_error(HD_VALUE,
+             "hd_chat_ends: num_eos is 16 already: expected room for eos_token, which is 2");
+    o.eos_token_id[HD_EOS_MOST - 1] = 2;
+    ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
+    o.num_eos = HD_EOS_MOST + 1;
+    ck_assert(!hd_chat_ends(c, t, &o));
+    ck_error(HD_VALUE, "hd_chat_ends: num_eos 17: expected 0 to 16");
+    o.num_eos = -1;
+    ck_assert(!hd_chat_ends(c, t, &o));
+    ck_error(HD_VALUE, "hd_chat_ends: num_eos -1: expected 0 to 16");
     hd_chat_free(c);
     hd_tokenizer_free(t);
 }

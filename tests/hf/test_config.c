@@ -222,8 +222,11 @@ START_TEST(keys_that_are_refused)
         {LLAMA, "\"attention_bias\": null", "attention_bias: found null: expected true or false"},
         {LLAMA, "\"mlp_bias\": \"true\"", "mlp_bias: found \"true\": expected true or false"},
         {LLAMA, "\"use_cache\": 1", "use_cache: found 1: expected true or false"},
-        {LLAMA, "\"head_dim\": 0", "head_dim: found 0: expected a whole number"},
+        {LLAMA, "\"head_dim\": 0", "head_dim: found 0: expected a whole number above 0, or null"},
         {LLAMA, "\"bos_token_id\": 1.5", "bos_token_id: found 1.5: expected a whole number"},
+        {LLAMA, "\"bos_token_id\": 1.0", "bos_token_id: found 1.0: expected a whole number"},
+        {LLAMA, "\"eos_token_id\": \"7\"",
+         "eos_token_id: found \"7\": expected a whole number, and at most 16 of them"},
         {LLAMA, "\"pad_token_id\": true", "pad_token_id: found true: expected a whole number"},
         {LLAMA, "\"pad_token_id\": 64",
          "pad_token_id 64 and vocab_size 64: expected a token of the vocabulary"},
@@ -245,12 +248,13 @@ START_TEST(keys_that_are_refused)
          "activation_function: found silu: expected gelu_new, gelu_pytorch_tanh, gelu or relu"},
         {GPT2, "\"activation_function\": null",
          "activation_function: found null: expected gelu_new, gelu_pytorch_tanh, gelu or relu"},
-        {GPT2, "\"n_inner\": 0", "n_inner: found 0: expected a whole number"},
+        {GPT2, "\"n_inner\": 0", "n_inner: found 0: expected a whole number above 0, or null"},
         {GPT2, "\"embd_pdrop\": null", "embd_pdrop: found null: expected a number"},
         {GPT2, "\"num_hidden_layers\": \"2\"",
          "num_hidden_layers: found \"2\": expected a whole number"},
         {GPT2, "\"scale_attn_weights\": false", "scale_attn_weights: found false: expected true"},
-        {GPT2, "\"scale_attn_weights\": \"true\"", "scale_attn_weights: found true: expected true"},
+        {GPT2, "\"scale_attn_weights\": \"true\"",
+         "scale_attn_weights: found \"true\": expected true"},
     };
     char wanted[1024];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -297,6 +301,8 @@ START_TEST(sizes_that_are_left_out)
             HD_VALUE, "num_key_value_heads 32 and num_attention_heads 4: expected a multiple");
     ck_ends("{\"model_type\": \"llama\", \"model_type\": \"llama\"}", HD_FORMAT,
             "line 1, column 39: found a string: expected each name once");
+    ck_ends("{\"\": {\"model_type\": \"llama\"}}", HD_FORMAT,
+            "line 1, column 2: found a name: expected names of one byte or more");
 }
 END_TEST
 

@@ -457,6 +457,32 @@ START_TEST(options_of_a_folder)
 }
 END_TEST
 
+/* A model whose words have become more takes a tokenizer with as many, and the new ones fill. */
+START_TEST(a_resized_vocabulary)
+{
+    HD_SCOPE;
+    hd_tokenizer *t = hd_tokenizer_bytes();
+    hd_module *m = small(200);
+    hd_tensor *ids = hd_view(hd_arange(0, 4, 1), 2, 2);
+    hd_generate_options o = hd_generate_defaults();
+    o.tokenizer = t;
+    o.num_eos = 1;
+    o.pad_token_id = 255;
+    ck_assert_ptr_null(hd_generate(m, ids, &o));
+    ck_error(HD_VALUE, "hd_generate: the tokenizer has 256 tokens: expected at most 200, the "
+                       "vocab_size of the model");
+    ck_assert(hd_module_set(m, "transformer.wte", hd_embedding_new(256, 8, HD_NO_PADDING)));
+    ck_assert(hd_module_set(m, "lm_head", hd_linear_new(8, 256, false)));
+    ck_assert_msg(hd_generate(m, ids, &o) != NULL, "%s", hd_error_message());
+    o.pad_token_id = 256;
+    ck_assert_ptr_null(hd_generate(m, ids, &o));
+    ck_error(HD_VALUE, "hd_generate: the pad token is 256: expected less than 256, the vocab_size "
+                       "of the model, which reads it after the end of a text");
+    hd_module_free(m);
+    hd_tokenizer_free(t);
+}
+END_TEST
+
 Suite *suite_generate(void)
 {
     const TTest *const tests[] = {probabilities_of_transformers,
@@ -471,6 +497,7 @@ Suite *suite_generate(void)
                                   options_of_a_folder,
                                   padding_has_no_text,
                                   a_zero_is_a_character_like_others,
-                                  on_token_changes_the_model_or_its_options};
+                                  on_token_changes_the_model_or_its_options,
+                                  a_resized_vocabulary};
     return SUITE("generate", tests);
 }

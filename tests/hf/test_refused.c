@@ -307,6 +307,13 @@ START_TEST(calls_of_generate)
     o.num_eos = 17;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: num_eos 17: expected 0 to 16");
+    o.num_eos = 1;
+    o.pad_token_id = 64;
+    hd_tensor *y = hd_generate(m, ids, &o); /* one text needs no filling */
+    ck_assert(y && hd_size(y, 1) > 2);
+    ck_assert_ptr_null(hd_generate(m, hd_cat(0, ids, ids), &o));
+    ck_error(HD_VALUE, "hd_generate: the pad token is 64: expected less than 64, the vocab_size of "
+                       "the model, which reads it after the end of a text");
     hd_tensor *tokens;
     ck_assert_ptr_null(hd_generate_probabilities(ids, ids, NULL, &tokens));
     ck_error(HD_DTYPE, "hd_generate_probabilities: logits (1, 2), ids (1, "
@@ -325,7 +332,7 @@ START_TEST(generation_config)
     ck_assert(!hd_generate_options_load(temporary("m"), &o));
     snprintf(
         wanted, sizeof wanted,
-        "hd_generate_options_load: '%s': eos_token_id.1: found 2: expected a whole number, and "
+        "hd_generate_options_load: '%s': eos_token_id.1: found \"2\": expected a whole number, and "
         "at most 16 of them",
         in_m("generation_config.json"));
     ck_error(HD_VALUE, wanted);

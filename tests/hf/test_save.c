@@ -152,7 +152,7 @@ START_TEST(tokens_of_config_json_stay)
     change_config(first, "\"eos_token_id\": null", "\"eos_token_id\": \"no\"");
     ck_assert_ptr_null(hd_from_pretrained(first, NULL));
     snprintf(wanted, sizeof wanted,
-             "hd_from_pretrained: '%s/config.json': eos_token_id: found no: expected a whole "
+             "hd_from_pretrained: '%s/config.json': eos_token_id: found \"no\": expected a whole "
              "number, and at most 16 of them",
              first);
     ck_error(HD_VALUE, wanted);

@@ -379,6 +379,15 @@ static void adapters(hd_module *m)
     ck_assert(hd_lora_apply(m, NULL));
 }
 
+static void adapters_that_hide_biases(hd_module *m)
+{
+    static const char *const targets[] = {"o_proj", "down_proj"};
+    hd_lora_options o = hd_lora_defaults();
+    o.target_modules = targets;
+    o.num_target_modules = 2;
+    ck_assert(hd_lora_apply(m, &o));
+}
+
 static hd_tensor *own_forward(hd_module *m, hd_tensor *x)
 {
     (void)m;
@@ -476,6 +485,9 @@ static const struct {
      "model.layers.0.mlp.act_fn is a class of your own, but the configuration says SiLU()" NO_SUCH},
     {"llama", adapters,
      "'model.layers.0.self_attn.q_proj' has an adapter: merge them with hd_lora_merge or save "
+     "them with hd_lora_save"},
+    {"llama_bias", adapters_that_hide_biases,
+     "'model.layers.0.self_attn.o_proj' has an adapter: merge them with hd_lora_merge or save "
      "them with hd_lora_save"},
 };
 
