@@ -128,26 +128,30 @@ static bool lex_close(lexer *l)
 }
 
 /* The end of letters, digits and _ */
-static size_t lex_word(const lexer *l, size_t at, bool letters)
+static size_t lex_word_end(const lexer *l)
 {
+    size_t at = l->at;
     for (char c = lex_byte(l, at);
-         hd__is_digit(c) ||
-         (letters && (c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')));
-         c = lex_byte(l, at)) {
-        at++;
+         c == '_' || hd__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');) {
+        c = lex_byte(l, ++at);
     }
     return at;
 }
 
-/* 7 or 7.5 */
 static void lex_number(lexer *l)
 {
-    size_t end = lex_word(l, l->at, false);
-    if (lex_byte(l, end) == '.' && hd__is_digit(lex_byte(l, end + 1))) {
-        end = lex_word(l, end + 1, false);
+    hd__value v = HD__OF(HD__INT, 0);
+    size_t at = l->at;
+    bool whole = true;
+    for (char c = lex_byte(l, at); hd__is_digit(c); c = lex_byte(l, ++at)) {
+        whole = whole && !__builtin_mul_overflow(v.n, 10, &v.n) &&
+                !__builtin_add_overflow(v.n, c - '0', &v.n);
     }
-    hd__value v = hd__value_of_json(l->r, "a number", l->text + l->at, end - l->at);
-    lex_put(l, HD__TOKEN_CONSTANT, v, end);
+    if (whole && !(lex_byte(l, at) == '.' && hd__is_digit(lex_byte(l, at + 1)))) {
+        lex_put(l, HD__TOKEN_CONSTANT, v, at);
+    } else {
+        lex_fail(l, "a whole number of 64 bits");
+    }
 }
 
 /* A string, in which Python's escapes of one letter stand */
@@ -199,8 +203,8 @@ static void lex_inside(lexer *l)
         lex_number(l);
     } else if (c == '"' || c == '\'') {
         lex_string(l);
-    } else if (lex_word(l, l->at, true) > l->at) {
-        lex_put_text(l, HD__TOKEN_NAME, lex_word(l, l->at, true));
+    } else if (lex_word_end(l) > l->at) {
+        lex_put_text(l, HD__TOKEN_NAME, lex_word_end(l));
     } else {
         lex_sign(l);
     }
