@@ -140,6 +140,7 @@ static inline bool hd__is_number(hd__value v)
     return v.kind == HD__BOOL_VALUE || v.kind == HD__INT;
 }
 
+/* Nothing, 0 and what is empty are false; a generator is true, and so are those after a dict. */
 bool hd__truth(hd__value v);
 /* Of two lists or two dicts it fails. */
 bool hd__equal(hd__run *r, hd__value a, hd__value b);

@@ -114,17 +114,6 @@ static hd__value walk_brackets(hd__run *r)
     return list ? hd__list_of(HD__LIST, t) : t.items[0];
 }
 
-/* 'a' "b" is one string. */
-static hd__value walk_constant(hd__run *r)
-{
-    hd__value v = walk_value(r);
-    while (v.kind == HD__STRING && r->t->kind == HD__TOKEN_CONSTANT &&
-           r->t->value.kind == HD__STRING) {
-        v = hd__operate(r, HD__LITERAL("+"), v, walk_value(r));
-    }
-    return v;
-}
-
 hd__value *hd__walk_find(hd__run *r, hd__value name)
 {
     hd__value *v = NULL;
@@ -161,7 +150,7 @@ static hd__value walk_primary(hd__run *r)
         hd__table t = walk_list(r, "}", WALK_PAIRS);
         return hd__live(r) ? hd__dict_of(r, HD__DICT, t) : HD__NOTHING;
     }
-    return r->t->kind == HD__TOKEN_CONSTANT ? walk_constant(r)
+    return r->t->kind == HD__TOKEN_CONSTANT ? walk_value(r)
            : r->t->kind == HD__TOKEN_NAME   ? walk_variable(r)
                                             : hd__walk_fail(r, "a value");
 }
@@ -199,7 +188,7 @@ static hd__value walk_sliced(hd__run *r, hd__value v, hd__value from, hd__value 
         int64_t begin = walk_bytes(r, v, a);
         return HD__TEXT(v.s + begin, walk_bytes(r, v, b) - begin);
     }
-    return (hd__value){v.kind, b - a, {.items = v.items + a}};
+    return (hd__value){v.kind, b - a, {.items = b > a ? v.items + a : NULL}};
 }
 
 /* [::-1] */
@@ -380,8 +369,8 @@ hd__value hd__expression_level(hd__run *r, size_t level)
     return v;
 }
 
-/* Does the expression that begins here have an "if" of its own? */
-static bool walk_chooses(const hd__token *t)
+/* The "if" of the expression that begins here, not one in brackets; or NULL */
+static const hd__token *walk_if_of(const hd__token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
     static const char *const ends[] = {",", ":", "=", "else", NULL};
@@ -389,25 +378,26 @@ static bool walk_chooses(const hd__token *t)
     for (; t->kind > HD__TOKEN_CLOSE && !(depth == 0 && hd__walk_is_one(t, ends)); t++) {
         depth += hd__walk_is_one(t, open) - hd__walk_is_one(t, close);
         if (depth < 0 || (depth == 0 && hd__walk_is(t, "if"))) {
-            return depth == 0;
+            return depth == 0 ? t : NULL;
         }
     }
-    return false;
+    return NULL;
 }
 
-/* The rest of "a if c else b", whose a, at `begin`, was walked over */
-static hd__value walk_choice(hd__run *r, const hd__token *begin)
+/* a if c else b: computes c first. */
+static hd__value walk_choice(hd__run *r, const hd__token *choice)
 {
-    hd__value a = HD__NOTHING, b = HD__NOTHING;
+    const hd__token *begin = r->t;
     bool live = r->live;
-    hd__walk_expect(r, "if");
+    r->t = choice;
+    hd__walk_on(r);
     bool is = hd__truth(hd__expression_level(r, 0));
     const hd__token *rest = r->t;
-    if (is && hd__live(r)) {
-        r->t = begin;
-        a = hd__expression_level(r, 0);
-        r->t = rest;
-    }
+    r->t = begin;
+    r->live = live && is;
+    hd__value a = hd__expression_level(r, 0), b = HD__NOTHING;
+    hd__walk_expect(r, "if");
+    r->t = rest;
     r->live = live && !is;
     if (hd__walk_given(r, "else")) {
         b = hd__expression(r);
@@ -418,14 +408,10 @@ static hd__value walk_choice(hd__run *r, const hd__token *begin)
 
 hd__value hd__expression(hd__run *r)
 {
-    const hd__token *outer = r->first, *begin = r->t;
+    const hd__token *outer = r->first, *choice = walk_if_of(r->t);
     hd__value v = HD__NOTHING;
     if (hd__walk_deeper(r)) {
-        bool live = r->live, chooses = walk_chooses(begin);
-        r->live = live && !chooses;
-        v = hd__expression_level(r, 0);
-        r->live = live;
-        v = chooses ? walk_choice(r, begin) : v;
+        v = choice ? walk_choice(r, choice) : hd__expression_level(r, 0);
     }
     r->first = outer;
     r->depth--;

@@ -180,7 +180,7 @@ static void lex_string(lexer *l)
 
 static void lex_sign(lexer *l)
 {
-    static const char *const twice[] = {"==", "!=", "<=", ">=", "//"};
+    static const char *const twice[] = {"==", "!=", "<=", ">="};
     const char *s = l->text + l->at;
     size_t end = l->at + 1;
     for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {

@@ -116,16 +116,8 @@ bool hd__value_is(hd__value v, const char *s)
 
 bool hd__truth(hd__value v)
 {
-    switch (v.kind) {
-    case HD__UNDEFINED:
-    case HD__NONE_VALUE: return false;
-    case HD__DICT: return v.table->n > 0;
-    case HD__SERIES:
-    case HD__NAMESPACE:
-    case HD__LOOP:
-    case HD__FUNCTION: return true;
-    default: return v.n != 0;
-    }
+    int64_t n = v.kind == HD__DICT ? v.table->n : v.n;
+    return n != 0 || v.kind == HD__SERIES || v.kind > HD__DICT;
 }
 
 bool hd__equal(hd__run *r, hd__value a, hd__value b)
@@ -160,12 +152,12 @@ hd__value hd__value_text(hd__run *r, hd__value v)
     case HD__UNDEFINED: return HD__TEXT("", 0);
     case HD__NONE_VALUE: return HD__LITERAL("None");
     case HD__BOOL_VALUE: return v.n ? HD__LITERAL("True") : HD__LITERAL("False");
-    case HD__INT: snprintf(digits, sizeof digits, "%" PRId64, v.n); break;
+    case HD__INT:
+        return hd__value_copy(r, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
         return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
                            hd__kind_names[v.kind]);
     }
-    return hd__value_copy(r, digits, strlen(digits));
 }
 
 const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part)
@@ -216,9 +208,7 @@ hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
 {
     hd__spend(r, (size_t)t->n / 8);
     for (int64_t i = 0; i < t->n; i += 2) {
-        const hd__value *k = &t->items[i];
-        if (hd__value_same(*k, key) ||
-            (k->kind == HD__INT && key.kind == HD__INT && k->n == key.n)) {
+        if (hd__value_same(t->items[i], key)) {
             return &t->items[i + 1];
         }
     }
@@ -230,7 +220,7 @@ void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v)
     hd__value *have = hd__table_find(r, t, key);
     if (v.kind == HD__SERIES) {
         hd__fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
-    } else if (key.kind != HD__STRING && key.kind != HD__INT) {
+    } else if (key.kind != HD__STRING) {
         hd__fail_at(r, HD_FORMAT, "%s as a key", hd__kind_names[key.kind]);
     } else if (have) {
         *have = v;
@@ -264,14 +254,14 @@ const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
 hd__value hd__items_of(hd__run *r, hd__value v)
 {
     hd__table keys = {0};
-    if (hd__is_list(v) || v.kind == HD__UNDEFINED) {
-        return hd__is_list(v) ? v : hd__list_of(HD__LIST, keys);
+    if (hd__is_list(v)) {
+        return v;
     }
-    if (v.kind != HD__DICT) {
+    if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
         return hd__fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE, "%s in place of a list",
                            hd__kind_names[v.kind]);
     }
-    for (int64_t i = 0; i < v.table->n; i += 2) {
+    for (int64_t i = 0; v.kind == HD__DICT && i < v.table->n; i += 2) {
         hd__push(r, &keys, v.table->items[i]);
     }
     return hd__list_of(HD__LIST, keys);

@@ -290,6 +290,9 @@ START_TEST(constructs_that_heed_has_not)
     ck_refused("{{ 1.5 }}", HD_FORMAT, "line 1: '1.5 }}': expected a whole number of 64 bits");
     ck_refused("{{ 99999999999999999999 }}", HD_FORMAT,
                "line 1: '99999999999999999999': expected a whole number of 64 bits");
+    ck_refused("{{ 'a' 'b' }}", HD_FORMAT, "line 1: ''b'': expected the end of the tag");
+    ck_refused("{{ {1: 2} }}", HD_FORMAT, "line 1: '{{ {1: 2': a number as a key");
+    ck_refused("{{ messages.0 }}", HD_FORMAT, "line 1: '0': expected a name");
     ck_refused("{{ 7 / 2 }}", HD_FORMAT, "line 1: '/': expected the end of the tag");
     ck_refused("{{ 1 < 2 < 3 }}", HD_FORMAT, "line 1: '<': expected the end of the tag");
     ck_refused("{{ [1][::2] }}", HD_FORMAT, "line 1: '2': expected -");
