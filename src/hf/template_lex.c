@@ -38,7 +38,9 @@ static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
 
 static void lex_fail(lexer *l, const char *expected)
 {
-    const hd__token here = {.at = l->at, .end = l->n - l->at > 20 ? l->at + 20 : l->n};
+    size_t rest = l->n - l->at;
+    const hd__token here = {.at = l->at,
+                            .end = l->at + hd__utf8_good(l->text + l->at, rest > 20 ? 20 : rest)};
     l->r->first = l->r->t = &here;
     hd__fail_at(l->r, HD_FORMAT, "expected %s", expected);
     l->r->first = l->r->t = NULL;
@@ -178,11 +180,13 @@ static void lex_string(lexer *l)
     }
 }
 
+/* A sign, or a character that is none */
 static void lex_sign(lexer *l)
 {
     static const char *const twice[] = {"==", "!=", "<=", ">="};
     const char *s = l->text + l->at;
-    size_t end = l->at + 1;
+    uint32_t code;
+    size_t end = l->at + (size_t)hd__utf8_next(s, (int64_t)(l->n - l->at), &code);
     for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
         end += l->at + 1 < l->n && memcmp(s, twice[i], 2) == 0;
     }

@@ -292,6 +292,9 @@ START_TEST(constructs_that_heed_has_not)
                "line 1: '99999999999999999999': expected a whole number of 64 bits");
     ck_refused("{{ 'a' 'b' }}", HD_FORMAT, "line 1: ''b'': expected the end of the tag");
     ck_refused("{{ {1: 2} }}", HD_FORMAT, "line 1: '{{ {1: 2': a number as a key");
+    ck_refused("{{ \xc3\xa4 }}", HD_FORMAT, "line 1: '\xc3\xa4': expected a value");
+    ck_refused("{{ '0123456789012345678\xc3\xa4 }}", HD_FORMAT,
+               "line 1: ''0123456789012345678': expected a quote at the end of the string");
     ck_refused("{{ messages.0 }}", HD_FORMAT, "line 1: '0': expected a name");
     ck_refused("{{ 7 / 2 }}", HD_FORMAT, "line 1: '/': expected the end of the tag");
     ck_refused("{{ 1 < 2 < 3 }}", HD_FORMAT, "line 1: '<': expected the end of the tag");
