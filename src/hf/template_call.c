@@ -300,7 +300,7 @@ static hd__value call_items_filter(hd__run *r, const hd__value *v)
     return items;
 }
 
-static hd__value call_get(hd__run *r, const hd__value *v)
+static hd__value call_dict_get(hd__run *r, const hd__value *v)
 {
     const hd__value *found = hd__table_find(r, v[0].table, v[1]);
     return found ? *found : v[2].kind ? v[2] : HD__OF(HD__NONE_VALUE, 0);
@@ -386,7 +386,7 @@ static const struct call_row {
     {HD__STRING, "startswith", "prefix ", 1, call_startswith},
     {HD__STRING, "endswith", "suffix ", 1, call_endswith},
     {HD__STRING, "replace", "old new ", 2, call_replace},
-    {HD__DICT, "get", "key default ", 1, call_get},
+    {HD__DICT, "get", "key default ", 1, call_dict_get},
     {HD__DICT, "items", "", 0, call_items},
     {HD__FUNCTION_CALL, "raise_exception", "message ", 1, call_raise},
     {HD__FUNCTION_CALL, "strftime_now", "format ", 1, call_strftime},
