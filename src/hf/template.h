@@ -127,8 +127,6 @@ hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__tabl
 
 extern const char *const hd__kind_names[HD__KINDS]; /* "a string" */
 
-/* Are both strings, with the same bytes? */
-bool hd__value_same(hd__value a, hd__value b);
 bool hd__value_is(hd__value v, const char *s);
 static inline bool hd__is_list(hd__value v)
 {
@@ -205,7 +203,6 @@ void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth);
 /* ---------------------------------------------------------------- operators and calls */
 
 hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b);
-bool hd__contains(hd__run *r, hd__value all, hd__value part);
 
 /* v.key or v[key] */
 hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);

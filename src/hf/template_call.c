@@ -340,7 +340,8 @@ static hd__value call_strftime(hd__run *r, const hd__value *v)
     hd__value form =
         call_is_text(r, v[1]) ? hd__value_copy(r, v[1].s, (size_t)v[1].n) : HD__NOTHING;
     for (int64_t i = 0; i < form.n && !r->failed; i++) {
-        if (form.s[i] == '%' && !memchr(letters, form.s[++i], sizeof letters - 1)) {
+        char c = form.s[i];
+        if (c == '\0' || (c == '%' && !memchr(letters, form.s[++i], sizeof letters - 1))) {
             hd__fail_at(r, HD_FORMAT, "heed has %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a only");
         }
     }

@@ -65,7 +65,7 @@ static hd__value operator_sum(hd__run *r, hd__value sign, hd__value a, hd__value
 
 /* ---------------------------------------------------------------- comparisons */
 
-bool hd__contains(hd__run *r, hd__value all, hd__value part)
+static bool operator_in(hd__run *r, hd__value all, hd__value part)
 {
     if (all.kind == HD__STRING && part.kind == HD__STRING) {
         return hd__value_find(r, all, all.s, part);
@@ -102,8 +102,8 @@ hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b)
     switch (*sign.s) {
     case '=': return operator_bool(hd__equal(r, a, b));
     case '!': return operator_bool(!hd__equal(r, a, b));
-    case 'i': return operator_bool(hd__contains(r, b, a));
-    case 'n': return operator_bool(!hd__contains(r, b, a));
+    case 'i': return operator_bool(operator_in(r, b, a));
+    case 'n': return operator_bool(!operator_in(r, b, a));
     case '~': return operator_joined(r, hd__value_text(r, a), hd__value_text(r, b));
     case '<':
     case '>': return operator_ordered(r, sign, a, b);

@@ -103,7 +103,8 @@ const char *const hd__kind_names[HD__KINDS] = {
     "a generator",         "a dict", "a namespace", "a loop",   "a function",
 };
 
-bool hd__value_same(hd__value a, hd__value b)
+/* Are both strings, with the same bytes? */
+static bool value_same(hd__value a, hd__value b)
 {
     return a.kind == HD__STRING && b.kind == HD__STRING && a.n == b.n &&
            memcmp(a.s, b.s, (size_t)a.n) == 0;
@@ -111,7 +112,7 @@ bool hd__value_same(hd__value a, hd__value b)
 
 bool hd__value_is(hd__value v, const char *s)
 {
-    return hd__value_same(v, HD__TEXT(s, strlen(s)));
+    return value_same(v, HD__TEXT(s, strlen(s)));
 }
 
 bool hd__truth(hd__value v)
@@ -132,7 +133,7 @@ bool hd__equal(hd__run *r, hd__value a, hd__value b)
     if (a.kind != HD__STRING) {
         hd__fail_at(r, HD_FORMAT, "heed compares no two of %s", hd__kind_names[a.kind]);
     }
-    return hd__value_same(a, b);
+    return value_same(a, b);
 }
 
 hd__value hd__value_copy(hd__run *r, const char *s, size_t n)
@@ -208,7 +209,7 @@ hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
 {
     hd__spend(r, (size_t)t->n / 8);
     for (int64_t i = 0; i < t->n; i += 2) {
-        if (hd__value_same(t->items[i], key)) {
+        if (value_same(t->items[i], key)) {
             return &t->items[i + 1];
         }
     }
@@ -244,7 +245,7 @@ const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
 {
     for (int64_t k = 0; k < args->n; k += 2) {
         hd__value given = args->items[k];
-        if (given.n > 0 ? hd__value_same(given, name) : k == 2 * i) {
+        if (given.n > 0 ? value_same(given, name) : k == 2 * i) {
             return &args->items[k + 1];
         }
     }
