@@ -226,12 +226,15 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
  *
  * The form is the folder's chat template, which heed evaluates as transformers does: the file
  * chat_template.jinja, or else `chat_template` of tokenizer_config.json (of several the one that is
- * named "default"). heed has the part of Jinja that chat templates use: if, for, set, macro,
- * generation, break and continue; the operators but **; and the filters, tests, methods and
- * functions in the table at the end of src/hf/template_call.c. It writes a list or a dict by
- * |tojson only, and changes the case of ASCII only. What is not known is an error as soon as a
- * text needs it, HD_FORMAT with the line: then another template, or a prompt of the program's own,
- * may do. */
+ * named "default"). heed has the part of Jinja that chat templates use: if, for (also with an if),
+ * set, macro, generation, break and continue; of loop index, index0, first, last, previtem and
+ * nextitem; a if c else b, and, or, not, one of == != < <= > >= in, + - * % ~, and slices; and the
+ * filters, tests, methods and functions in the tables of src/hf/template_call.c, the tests without
+ * an argument. Numbers are whole ones, also in options->variables, keys are strings, (a, b) is a
+ * list, and two lists or dicts are not compared. It writes a list or a dict by |tojson only, and
+ * changes the case of ASCII only. What is not known is an error, HD_FORMAT with the line: one of
+ * form when the template is read, others as soon as a text needs it. Then another template, or a
+ * prompt of the program's own, may do. */
 typedef struct hd_chat hd_chat;
 
 typedef struct hd_chat_options {

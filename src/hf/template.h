@@ -20,13 +20,12 @@ typedef enum hd__kind {
     HD__NONE_VALUE,
     HD__BOOL_VALUE,
     HD__INT,
-    HD__DOUBLE,
     HD__STRING,
     HD__LIST,
-    HD__TUPLE,
     HD__SERIES, /* a list that Python makes while it is read; no variable keeps it */
     HD__DICT,
     HD__NAMESPACE, /* a table that {% set ns.name = ... %} changes */
+    HD__LOOP,      /* the variable `loop` */
     HD__FUNCTION,  /* a macro, or a function of the evaluator's */
     HD__KINDS
 } hd__kind;
@@ -34,9 +33,8 @@ typedef enum hd__kind {
 /* What a value points to lies in an arena and never changes, but for the tables of namespaces. */
 typedef struct hd__value {
     hd__kind kind;
-    int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, TUPLE, SERIES: items */
+    int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, SERIES: items */
     union {
-        double number;
         const char *s; /* UTF-8, which no zero ends */
         const struct hd__value *items;
         struct hd__table *table;
@@ -132,26 +130,21 @@ extern const char *const hd__kind_names[HD__KINDS]; /* "a string" */
 bool hd__value_is(hd__value v, const char *s);
 static inline bool hd__is_list(hd__value v)
 {
-    return v.kind >= HD__LIST && v.kind <= HD__SERIES;
+    return v.kind == HD__LIST || v.kind == HD__SERIES;
 }
 /* A bool is a number, too. */
 static inline bool hd__is_number(hd__value v)
 {
-    return v.kind >= HD__BOOL_VALUE && v.kind <= HD__DOUBLE;
-}
-static inline bool hd__is_whole(hd__value v)
-{
     return v.kind == HD__BOOL_VALUE || v.kind == HD__INT;
 }
-static inline double hd__number_of(hd__value v)
-{
-    return v.kind == HD__DOUBLE ? v.number : (double)v.n;
-}
 
+/* Nothing, 0 and what is empty are false; a generator is true, and so are those after a dict. */
 bool hd__truth(hd__value v);
-bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth);
+/* Of two lists or two dicts it fails. */
+bool hd__equal(hd__run *r, hd__value a, hd__value b);
 /* What {{ v }} writes; a list or a dict has no such text here. */
 hd__value hd__value_text(hd__run *r, hd__value v);
+/* A copy, which a zero ends */
 hd__value hd__value_copy(hd__run *r, const char *s, size_t n);
 /* Where a part of a string begins, from a place on; NULL: nowhere */
 const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part);
@@ -177,6 +170,29 @@ hd__value hd__items_of(hd__run *r, hd__value v);
 size_t hd__strip_left(const char *s, size_t n, const hd__value *chars);
 size_t hd__strip_right(const char *s, size_t n, const hd__value *chars);
 
+/* ---------------------------------------------------------------- expressions */
+
+/* Is it this name or sign, or one of these? A list ends with NULL. */
+bool hd__walk_is(const hd__token *t, const char *text);
+bool hd__walk_is_one(const hd__token *t, const char *const *texts);
+
+/* Goes to the next token. After a failure, and at the end of the text, that is the last one. */
+void hd__walk_on(hd__run *r);
+/* Fails at the current token. */
+hd__value hd__walk_fail(hd__run *r, const char *expected);
+/* Goes over a name or a sign: if it is the current token, or else fails. */
+bool hd__walk_given(hd__run *r, const char *text);
+void hd__walk_expect(hd__run *r, const char *text);
+hd__value hd__walk_name(hd__run *r);
+/* One level deeper, which the caller takes back. False: the run has failed. */
+bool hd__walk_deeper(hd__run *r);
+
+/* A variable; NULL: there is none of the name */
+hd__value *hd__walk_find(hd__run *r, hd__value name);
+hd__value hd__expression(hd__run *r);
+/* One without an "if" of its own: level 0 is "or". */
+hd__value hd__expression_level(hd__run *r, size_t level);
+
 /* ---------------------------------------------------------------- JSON (template_json.c) */
 
 /* The value of a JSON text, which messages call `where` */
@@ -187,7 +203,6 @@ void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth);
 /* ---------------------------------------------------------------- operators and calls */
 
 hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b);
-bool hd__contains(hd__run *r, hd__value all, hd__value part);
 
 /* v.key or v[key] */
 hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
@@ -195,7 +210,6 @@ hd__value hd__item_of(hd__run *r, hd__value v, hd__value key);
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__has_call(int of, hd__value name);
 hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args);
-/* with: NULL, or the test's argument */
-bool hd__test(hd__run *r, hd__value name, hd__value v, const hd__value *with);
+bool hd__test(hd__run *r, hd__value name, hd__value v);
 
 #endif

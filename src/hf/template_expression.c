@@ -1,6 +1,6 @@
 /* template_expression.c - walks over expressions by their levels, from "a if c else b" and "or"
  * down to what binds closest, and computes them. */
-#include "hf/template_walk.h"
+#include "hf/template.h"
 
 /* ---------------------------------------------------------------- tokens */
 
@@ -106,36 +106,12 @@ static hd__table walk_list(hd__run *r, const char *end, int form)
     return t;
 }
 
-/* (a), (a, b) or () */
+/* (a), or a list such as (a, b) or (a,) */
 static hd__value walk_brackets(hd__run *r)
 {
-    hd__table t = {0};
-    if (!hd__walk_is(r->t, ")")) {
-        hd__value v = hd__expression(r);
-        if (hd__walk_given(r, ")")) {
-            return v;
-        }
-        hd__walk_expect(r, ",");
-        if (hd__live(r)) {
-            hd__push(r, &t, v);
-        }
-    }
-    hd__table rest = walk_list(r, ")", WALK_ITEMS);
-    for (int64_t i = 0; i < rest.n; i++) {
-        hd__push(r, &t, rest.items[i]);
-    }
-    return hd__list_of(HD__TUPLE, t);
-}
-
-/* 'a' "b" is one string. */
-static hd__value walk_constant(hd__run *r)
-{
-    hd__value v = walk_value(r);
-    while (v.kind == HD__STRING && r->t->kind == HD__TOKEN_CONSTANT &&
-           r->t->value.kind == HD__STRING) {
-        v = hd__operate(r, HD__LITERAL("+"), v, walk_value(r));
-    }
-    return v;
+    hd__table t = walk_list(r, ")", WALK_ITEMS);
+    bool list = t.n != 1 || hd__walk_is(r->t - 2, ",");
+    return list ? hd__list_of(HD__LIST, t) : t.items[0];
 }
 
 hd__value *hd__walk_find(hd__run *r, hd__value name)
@@ -174,72 +150,86 @@ static hd__value walk_primary(hd__run *r)
         hd__table t = walk_list(r, "}", WALK_PAIRS);
         return hd__live(r) ? hd__dict_of(r, HD__DICT, t) : HD__NOTHING;
     }
-    return r->t->kind == HD__TOKEN_CONSTANT ? walk_constant(r)
+    return r->t->kind == HD__TOKEN_CONSTANT ? walk_value(r)
            : r->t->kind == HD__TOKEN_NAME   ? walk_variable(r)
                                             : hd__walk_fail(r, "a value");
 }
 
 /* ---------------------------------------------------------------- what follows a value */
 
-/* One end of a slice as Python counts it: from the end if negative, and within bounds */
-static int64_t walk_end(hd__run *r, hd__value v, int64_t otherwise, const int64_t bounds[2],
-                        int64_t n)
+/* One end of a slice as Python counts it: from the end if negative, and within 0 to n */
+static int64_t walk_end(hd__run *r, hd__value v, int64_t otherwise, int64_t n)
 {
-    if (!hd__is_whole(v) && v.kind != HD__NONE_VALUE) {
+    if (v.kind == HD__NONE_VALUE) {
+        return otherwise;
+    }
+    if (!hd__is_number(v)) {
         hd__fail_at(r, HD_FORMAT, "%s as an end of a slice", hd__kind_names[v.kind]);
     }
     int64_t i = v.n < 0 ? v.n + n : v.n;
-    return !hd__is_whole(v) ? otherwise : i < bounds[0] ? bounds[0] : i > bounds[1] ? bounds[1] : i;
+    return i < 0 ? 0 : i > n ? n : i;
 }
 
-static hd__value walk_sliced(hd__run *r, hd__value v, const hd__value parts[3])
+/* The bytes before the i-th character */
+static int64_t walk_bytes(hd__run *r, hd__value text, int64_t i)
 {
-    int64_t step = parts[2].kind == HD__NONE_VALUE ? 1 : hd__is_whole(parts[2]) ? parts[2].n : 0;
-    int64_t n = hd__length(v), back = step < 0;
-    if (!(hd__is_list(v) || v.kind == HD__STRING) || (step != 1 && step != -1) ||
-        (v.kind == HD__STRING && back)) {
-        return hd__fail_at(r, HD_FORMAT, "heed has no such slice of %s", hd__kind_names[v.kind]);
+    hd__value c = hd__item_of(r, text, HD__OF(HD__INT, i));
+    return c.kind == HD__STRING ? c.s - text.s : text.n;
+}
+
+static hd__value walk_sliced(hd__run *r, hd__value v, hd__value from, hd__value to)
+{
+    if (!hd__is_list(v) && v.kind != HD__STRING) {
+        return hd__fail_at(r, HD_FORMAT, "heed has no slice of %s", hd__kind_names[v.kind]);
     }
-    const int64_t bounds[2] = {-back, n - back};
-    int64_t from = walk_end(r, parts[0], bounds[back], bounds, n);
-    int64_t to = walk_end(r, parts[1], bounds[!back], bounds, n);
+    int64_t n = hd__length(v), a = walk_end(r, from, 0, n), b = walk_end(r, to, n, n);
+    b = b < a ? a : b;
+    if (v.kind == HD__STRING) {
+        int64_t begin = walk_bytes(r, v, a);
+        return HD__TEXT(v.s + begin, walk_bytes(r, v, b) - begin);
+    }
+    return (hd__value){v.kind, b - a, {.items = b > a ? v.items + a : NULL}};
+}
+
+/* [::-1] */
+static hd__value walk_reversed(hd__run *r, hd__value v)
+{
     hd__table t = {0};
-    for (; v.kind != HD__STRING && !r->failed && (back ? from > to : from < to); from += step) {
-        hd__push(r, &t, v.items[from]);
+    if (!hd__is_list(v)) {
+        return hd__fail_at(r, HD_FORMAT, "heed reverses lists only");
     }
-    if (v.kind != HD__STRING) {
-        return hd__list_of(v.kind, t);
+    for (int64_t i = v.n; i-- > 0 && !r->failed;) {
+        hd__push(r, &t, v.items[i]);
     }
-    hd__value end = HD__TEXT(v.s + v.n, 0);
-    hd__value a = from < n ? hd__item_of(r, v, HD__OF(HD__INT, from)) : end;
-    hd__value b = to < n ? hd__item_of(r, v, HD__OF(HD__INT, to)) : end;
-    return HD__TEXT(a.s, !r->failed && b.s > a.s ? b.s - a.s : 0);
+    return hd__list_of(v.kind, t);
 }
 
 /* [a], [a:b], [::-1] */
 static hd__value walk_subscript(hd__run *r, hd__value v)
 {
-    hd__value parts[3] = {HD__OF(HD__NONE_VALUE, 0), HD__OF(HD__NONE_VALUE, 0),
-                          HD__OF(HD__NONE_VALUE, 0)};
-    int colons = 0;
-    for (int i = 0; i < 3 && !hd__walk_is(r->t, "]"); i++) {
-        parts[i] = hd__walk_is(r->t, ":") ? parts[i] : hd__expression(r);
-        if (!hd__walk_given(r, ":")) {
-            break;
+    const hd__value none = HD__OF(HD__NONE_VALUE, 0);
+    bool begins = !hd__walk_is(r->t, ":");
+    hd__value from = begins ? hd__expression(r) : none, to = none;
+    bool slice = hd__walk_given(r, ":"), back = slice && !begins && hd__walk_given(r, ":");
+    if (back) {
+        hd__walk_expect(r, "-");
+        if (!hd__equal(r, walk_value(r), HD__OF(HD__INT, 1))) {
+            hd__walk_fail(r, "[::-1]");
         }
-        colons++;
+    } else if (slice && !hd__walk_is(r->t, "]")) {
+        to = hd__expression(r);
     }
     hd__walk_expect(r, "]");
     return !hd__live(r) ? HD__NOTHING
-           : colons     ? walk_sliced(r, v, parts)
-                        : hd__item_of(r, v, parts[0]);
+           : back       ? walk_reversed(r, v)
+           : slice      ? walk_sliced(r, v, from, to)
+                        : hd__item_of(r, v, from);
 }
 
-/* .name, .name(...) or .0 */
+/* .name or .name(...) */
 static hd__value walk_attribute(hd__run *r, hd__value v)
 {
-    bool number = r->t->kind == HD__TOKEN_CONSTANT && r->t->value.kind == HD__INT;
-    hd__value key = number ? walk_value(r) : hd__walk_name(r);
+    hd__value key = hd__walk_name(r);
     if (hd__walk_given(r, "(")) {
         hd__table args = walk_list(r, ")", WALK_ARGUMENTS);
         return hd__live(r) ? hd__call_named(r, (int)v.kind, key, v, &args) : HD__NOTHING;
@@ -257,9 +247,9 @@ static hd__value walk_call(hd__run *r, hd__value v, const hd__token *name)
     if (!hd__live(r)) {
         return HD__NOTHING;
     }
-    return v.kind != HD__FUNCTION ? hd__fail_at(r, HD_VALUE, "a call of %s", hd__kind_names[v.kind])
-           : v.macro              ? hd__call_macro(r, v.macro, &args)
-                                  : hd__call_named(r, HD__FUNCTION_CALL, name->value, v, &args);
+    return v.kind == HD__FUNCTION && v.macro
+               ? hd__call_macro(r, v.macro, &args)
+               : hd__call_named(r, HD__FUNCTION_CALL, name->value, v, &args);
 }
 
 static hd__value walk_filter(hd__run *r, hd__value v)
@@ -272,25 +262,15 @@ static hd__value walk_filter(hd__run *r, hd__value v)
     return hd__live(r) ? hd__call_named(r, HD__FILTER_CALL, name, v, &args) : HD__NOTHING;
 }
 
-static hd__value walk_after(hd__run *r, hd__value v, const hd__token *first, bool all);
-
 /* After "is" */
 static hd__value walk_test(hd__run *r, hd__value v)
 {
-    static const char *const no_values[] = {"else", "or", "and", "is", "if", NULL};
     bool inverse = hd__walk_given(r, "not");
-    hd__value name = hd__walk_name(r), with = HD__NOTHING;
-    bool word = r->t->kind == HD__TOKEN_NAME && !hd__walk_is_one(r->t, no_values), given = false;
-    if (word || r->t->kind == HD__TOKEN_CONSTANT || hd__walk_is(r->t, "(") ||
-        hd__walk_is(r->t, "[")) {
-        const hd__token *outer = r->first, *first = r->t;
-        with = walk_after(r, walk_primary(r), first, false);
-        r->first = outer;
-        given = true;
+    hd__value name = hd__walk_name(r);
+    if (r->t->kind == HD__TOKEN_CONSTANT || hd__walk_is(r->t, "(")) {
+        hd__walk_fail(r, "a test without an argument");
     }
-    return hd__live(r)
-               ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v, given ? &with : NULL) != inverse)
-               : HD__NOTHING;
+    return hd__live(r) ? HD__OF(HD__BOOL_VALUE, hd__test(r, name, v) != inverse) : HD__NOTHING;
 }
 
 /* Everything that may follow a value, which `first` began; filters and tests only if `all` */
@@ -323,8 +303,7 @@ static hd__value walk_signed(hd__run *r)
 {
     const hd__token *first = r->t;
     hd__value v = HD__NOTHING;
-    if (hd__walk_deeper(r) && (hd__walk_is(first, "-") || hd__walk_is(first, "+"))) {
-        hd__walk_on(r);
+    if (hd__walk_deeper(r) && hd__walk_given(r, "-")) {
         v = walk_signed(r);
         r->first = first;
         v = hd__live(r) ? hd__operate(r, first->value, HD__OF(HD__INT, 0), v) : v;
@@ -352,13 +331,8 @@ static hd__value walk_not(hd__run *r)
 static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
 {
     static const char *const signs[LEVELS][9] = {
-        {"or"},
-        {"and"},
-        {NULL},
-        {"==", "!=", "<", "<=", ">", ">=", "in", "not"},
-        {"+", "-"},
-        {"~"},
-        {"*", "/", "//", "%"},
+        {"or"},     {"and"}, {NULL},     {"==", "!=", "<", "<=", ">", ">=", "in", "not"},
+        {"+", "-"}, {"~"},   {"*", "%"},
     };
     *sign = r->t->value;
     if (!hd__walk_is_one(r->t, signs[level])) {
@@ -371,32 +345,32 @@ static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
     return true;
 }
 
-/* a + b + c is (a + b) + c; a < b < c is a < b and b < c. */
+/* a + b + c is (a + b) + c; but a < b < c is an error here. */
 hd__value hd__expression_level(hd__run *r, size_t level)
 {
     const hd__token *first = r->t;
     if (level == LEVEL_NOT || level == LEVELS) {
         return level == LEVEL_NOT ? walk_not(r) : walk_after(r, walk_signed(r), first, true);
     }
-    hd__value v = hd__expression_level(r, level + 1), last = v, sign;
+    hd__value v = hd__expression_level(r, level + 1), sign;
     bool live = r->live, logic = level < LEVEL_NOT;
     while (walk_operator(r, level, &sign)) {
-        bool over = logic ? hd__truth(v) != level : level == LEVEL_COMPARE && r->live != live;
-        r->live = live && !over;
+        r->live = live && !(logic && hd__truth(v) != level);
         hd__value next = hd__expression_level(r, level + 1);
         r->first = first;
         if (hd__live(r)) {
-            v = logic ? next : hd__operate(r, sign, level == LEVEL_COMPARE ? last : v, next);
+            v = logic ? next : hd__operate(r, sign, v, next);
         }
-        last = next;
-        r->live = live && (logic || level != LEVEL_COMPARE || hd__truth(v));
+        r->live = live;
+        if (level == LEVEL_COMPARE) {
+            break;
+        }
     }
-    r->live = live;
     return v;
 }
 
-/* Does the expression that begins here have an "if" of its own? */
-static bool walk_chooses(const hd__token *t)
+/* The "if" of the expression that begins here, not one in brackets; or NULL */
+static const hd__token *walk_if_of(const hd__token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
     static const char *const ends[] = {",", ":", "=", "else", NULL};
@@ -404,25 +378,26 @@ static bool walk_chooses(const hd__token *t)
     for (; t->kind > HD__TOKEN_CLOSE && !(depth == 0 && hd__walk_is_one(t, ends)); t++) {
         depth += hd__walk_is_one(t, open) - hd__walk_is_one(t, close);
         if (depth < 0 || (depth == 0 && hd__walk_is(t, "if"))) {
-            return depth == 0;
+            return depth == 0 ? t : NULL;
         }
     }
-    return false;
+    return NULL;
 }
 
-/* The rest of "a if c else b", whose a, at `begin`, was walked over */
-static hd__value walk_choice(hd__run *r, const hd__token *begin)
+/* a if c else b: computes c first. */
+static hd__value walk_choice(hd__run *r, const hd__token *choice)
 {
-    hd__value a = HD__NOTHING, b = HD__NOTHING;
+    const hd__token *begin = r->t;
     bool live = r->live;
-    hd__walk_expect(r, "if");
+    r->t = choice;
+    hd__walk_on(r);
     bool is = hd__truth(hd__expression_level(r, 0));
     const hd__token *rest = r->t;
-    if (is && hd__live(r)) {
-        r->t = begin;
-        a = hd__expression_level(r, 0);
-        r->t = rest;
-    }
+    r->t = begin;
+    r->live = live && is;
+    hd__value a = hd__expression_level(r, 0), b = HD__NOTHING;
+    hd__walk_expect(r, "if");
+    r->t = rest;
     r->live = live && !is;
     if (hd__walk_given(r, "else")) {
         b = hd__expression(r);
@@ -433,14 +408,10 @@ static hd__value walk_choice(hd__run *r, const hd__token *begin)
 
 hd__value hd__expression(hd__run *r)
 {
-    const hd__token *outer = r->first, *begin = r->t;
+    const hd__token *outer = r->first, *choice = walk_if_of(r->t);
     hd__value v = HD__NOTHING;
     if (hd__walk_deeper(r)) {
-        bool live = r->live, chooses = walk_chooses(begin);
-        r->live = live && !chooses;
-        v = hd__expression_level(r, 0);
-        r->live = live;
-        v = chooses ? walk_choice(r, begin) : v;
+        v = choice ? walk_choice(r, choice) : hd__expression_level(r, 0);
     }
     r->first = outer;
     r->depth--;

@@ -1,56 +1,49 @@
 /* template_json.c - the values of a template from JSON, and as JSON. */
-#include <math.h>
-
 #include "base/text/json.h"
 #include "hf/template.h"
 
 /* ---------------------------------------------------------------- reading */
 
-static hd__value json_value(hd__run *r, hd__json *j);
+static hd__value json_value(hd__run *r, hd__json *j, const char *where);
 
 /* The members up to the end, which is not deeper than the reader lets it be */
-static hd__value json_object(hd__run *r, hd__json *j)
+static hd__value json_object(hd__run *r, hd__json *j, const char *where)
 {
     hd__table t = {0};
     while (!r->failed && hd__json_next(j) == HD__JSON_NAME) {
         hd__value name = hd__value_copy(r, j->s, j->len);
         hd__json_next(j);
-        hd__table_put(r, &t, name, json_value(r, j));
+        hd__table_put(r, &t, name, json_value(r, j, where));
     }
     return hd__dict_of(r, HD__DICT, t);
 }
 
-static hd__value json_array(hd__run *r, hd__json *j)
+static hd__value json_array(hd__run *r, hd__json *j, const char *where)
 {
     hd__table t = {0};
     while (!r->failed && hd__json_next(j) > HD__JSON_END && j->kind != HD__JSON_ARRAY_END) {
-        hd__push(r, &t, json_value(r, j));
+        hd__push(r, &t, json_value(r, j, where));
     }
     return hd__list_of(HD__LIST, t);
 }
 
-static hd__value json_double(hd__run *r, const hd__json *j)
-{
-    hd__value v = HD__OF(HD__DOUBLE, 0);
-    if (!memchr(j->s, '.', j->len) && !memchr(j->s, 'e', j->len) && !memchr(j->s, 'E', j->len)) {
-        return hd__fail_at(r, HD_FORMAT, "a number of more than 64 bits");
-    }
-    r->failed = !hd__json_double(j, &v.number) || r->failed;
-    return v;
-}
-
 /* The value that begins with the reader's last event */
-static hd__value json_value(hd__run *r, hd__json *j)
+static hd__value json_value(hd__run *r, hd__json *j, const char *where)
 {
     hd__value v = HD__OF(HD__INT, 0);
     switch (j->kind) {
-    case HD__JSON_OBJECT: return json_object(r, j);
-    case HD__JSON_ARRAY: return json_array(r, j);
+    case HD__JSON_OBJECT: return json_object(r, j, where);
+    case HD__JSON_ARRAY: return json_array(r, j, where);
     case HD__JSON_STRING: return hd__value_copy(r, j->s, j->len);
     case HD__JSON_TRUE: return HD__OF(HD__BOOL_VALUE, 1);
     case HD__JSON_FALSE: return HD__OF(HD__BOOL_VALUE, 0);
     case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
-    case HD__JSON_NUMBER: return hd__json_int(j, &v.n) ? v : json_double(r, j);
+    case HD__JSON_NUMBER:
+        if (!hd__json_int(j, &v.n)) {
+            hd__json_fail(j, r->function, where, "a whole number of 64 bits");
+            r->failed = true;
+        }
+        return v;
     default: return HD__NOTHING;
     }
 }
@@ -60,7 +53,7 @@ hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, siz
     hd__json j;
     hd__json_init(&j, text, n);
     hd__json_next(&j);
-    hd__value v = json_value(r, &j);
+    hd__value v = json_value(r, &j, where);
     if (!r->failed && j.kind > HD__JSON_END) {
         hd__json_next(&j);
     }
@@ -116,17 +109,16 @@ static void json_put_parts(hd__run *r, hd__value v, int64_t indent, int depth)
 
 void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth)
 {
-    bool number = v.kind == HD__INT || (v.kind == HD__DOUBLE && isfinite(v.number));
     hd__spend(r, 1);
     if (v.kind == HD__STRING) {
         json_put_text(r, v);
     } else if (depth >= HD__DEEPEST || r->failed) {
         hd__fail_at(r, HD_FORMAT,
                     "tojson of values nested too deep, or of a key that is no string");
-    } else if (v.kind == HD__LIST || v.kind == HD__TUPLE || v.kind == HD__DICT) {
+    } else if (v.kind == HD__LIST || v.kind == HD__DICT) {
         json_put_parts(r, v, indent, depth);
-    } else if (number || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
-        hd__value text = number                     ? hd__value_text(r, v)
+    } else if (v.kind == HD__INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
+        hd__value text = v.kind == HD__INT          ? hd__value_text(r, v)
                          : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
                          : v.n                      ? HD__LITERAL("true")
                                                     : HD__LITERAL("false");

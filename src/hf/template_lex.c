@@ -38,7 +38,9 @@ static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
 
 static void lex_fail(lexer *l, const char *expected)
 {
-    const hd__token here = {.at = l->at, .end = l->n - l->at > 20 ? l->at + 20 : l->n};
+    size_t rest = l->n - l->at;
+    const hd__token here = {.at = l->at,
+                            .end = l->at + hd__utf8_good(l->text + l->at, rest > 20 ? 20 : rest)};
     l->r->first = l->r->t = &here;
     hd__fail_at(l->r, HD_FORMAT, "expected %s", expected);
     l->r->first = l->r->t = NULL;
@@ -128,26 +130,30 @@ static bool lex_close(lexer *l)
 }
 
 /* The end of letters, digits and _ */
-static size_t lex_word(const lexer *l, size_t at, bool letters)
+static size_t lex_word_end(const lexer *l)
 {
+    size_t at = l->at;
     for (char c = lex_byte(l, at);
-         hd__is_digit(c) ||
-         (letters && (c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')));
-         c = lex_byte(l, at)) {
-        at++;
+         c == '_' || hd__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');) {
+        c = lex_byte(l, ++at);
     }
     return at;
 }
 
-/* 7 or 7.5 */
 static void lex_number(lexer *l)
 {
-    size_t end = lex_word(l, l->at, false);
-    if (lex_byte(l, end) == '.' && hd__is_digit(lex_byte(l, end + 1))) {
-        end = lex_word(l, end + 1, false);
+    hd__value v = HD__OF(HD__INT, 0);
+    size_t at = l->at;
+    bool whole = true;
+    for (char c = lex_byte(l, at); hd__is_digit(c); c = lex_byte(l, ++at)) {
+        whole = whole && !__builtin_mul_overflow(v.n, 10, &v.n) &&
+                !__builtin_add_overflow(v.n, c - '0', &v.n);
     }
-    hd__value v = hd__value_of_json(l->r, "a number", l->text + l->at, end - l->at);
-    lex_put(l, HD__TOKEN_CONSTANT, v, end);
+    if (whole && !(lex_byte(l, at) == '.' && hd__is_digit(lex_byte(l, at + 1)))) {
+        lex_put(l, HD__TOKEN_CONSTANT, v, at);
+    } else {
+        lex_fail(l, "a whole number of 64 bits");
+    }
 }
 
 /* A string, in which Python's escapes of one letter stand */
@@ -174,11 +180,13 @@ static void lex_string(lexer *l)
     }
 }
 
+/* A sign, or a character that is none */
 static void lex_sign(lexer *l)
 {
-    static const char *const twice[] = {"==", "!=", "<=", ">=", "//"};
+    static const char *const twice[] = {"==", "!=", "<=", ">="};
     const char *s = l->text + l->at;
-    size_t end = l->at + 1;
+    uint32_t code;
+    size_t end = l->at + (size_t)hd__utf8_next(s, (int64_t)(l->n - l->at), &code);
     for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
         end += l->at + 1 < l->n && memcmp(s, twice[i], 2) == 0;
     }
@@ -199,8 +207,8 @@ static void lex_inside(lexer *l)
         lex_number(l);
     } else if (c == '"' || c == '\'') {
         lex_string(l);
-    } else if (lex_word(l, l->at, true) > l->at) {
-        lex_put_text(l, HD__TOKEN_NAME, lex_word(l, l->at, true));
+    } else if (lex_word_end(l) > l->at) {
+        lex_put_text(l, HD__TOKEN_NAME, lex_word_end(l));
     } else {
         lex_sign(l);
     }

@@ -12,7 +12,7 @@ static hd__value operator_bool(bool is)
     return HD__OF(HD__BOOL_VALUE, is);
 }
 
-/* ---------------------------------------------------------------- + - * / // % ~ */
+/* ---------------------------------------------------------------- + - * % ~ */
 
 static hd__value operator_joined(hd__run *r, hd__value a, hd__value b)
 {
@@ -34,46 +34,38 @@ static hd__value operator_lists(hd__run *r, hd__value a, hd__value b)
     return hd__list_of(a.kind, t);
 }
 
-static hd__value operator_floats(hd__run *r, char c, double a, double b)
-{
-    hd__value v = HD__OF(HD__DOUBLE, 0);
-    v.number = c == '+' ? a + b : c == '-' ? a - b : c == '*' ? a * b : b != 0 ? a / b : 0;
-    return c == '/' && b == 0 ? hd__fail_at(r, HD_VALUE, "a division by zero") : v;
-}
-
-/* Division rounds down, and the rest has the sign of b. */
+/* The rest of a division has the sign of b. */
 static hd__value operator_wholes(hd__run *r, char c, int64_t a, int64_t b)
 {
     int64_t v = 0;
-    bool divides = c == '/' || c == '%';
     bool beyond = c == '+'   ? __builtin_add_overflow(a, b, &v)
                   : c == '-' ? __builtin_sub_overflow(a, b, &v)
                   : c == '*' ? __builtin_mul_overflow(a, b, &v)
-                             : b == 0 || (a == INT64_MIN && b == -1);
+                             : b == 0;
     if (beyond) {
         return hd__fail_at(r, HD_VALUE, "a division by zero, or a number of more than 64 bits");
     }
-    bool down = divides && a % b != 0 && (a < 0) != (b < 0);
-    return HD__OF(HD__INT, !divides ? v : c == '/' ? a / b - down : a % b + (down ? b : 0));
+    if (c == '%') {
+        v = b == -1 ? 0 : a % b;
+        v += v != 0 && (v < 0) != (b < 0) ? b : 0;
+    }
+    return HD__OF(HD__INT, v);
 }
 
 static hd__value operator_sum(hd__run *r, hd__value sign, hd__value a, hd__value b)
 {
-    char c = *sign.s;
-    bool floats = a.kind == HD__DOUBLE || b.kind == HD__DOUBLE || (c == '/' && sign.n == 1);
-    bool same = a.kind == b.kind;
-    if (hd__is_number(a) && hd__is_number(b) && !(floats && (c == '%' || sign.n == 2))) {
-        return floats ? operator_floats(r, c, hd__number_of(a), hd__number_of(b))
-                      : operator_wholes(r, c, a.n, b.n);
+    if (hd__is_number(a) && hd__is_number(b)) {
+        return operator_wholes(r, *sign.s, a.n, b.n);
     }
-    return c == '+' && same && a.kind == HD__STRING ? operator_joined(r, a, b)
-           : c == '+' && same && hd__is_list(a)     ? operator_lists(r, a, b)
-                                                    : operator_fail(r, sign, a, b);
+    bool plus = *sign.s == '+' && a.kind == b.kind;
+    return plus && a.kind == HD__STRING ? operator_joined(r, a, b)
+           : plus && hd__is_list(a)     ? operator_lists(r, a, b)
+                                        : operator_fail(r, sign, a, b);
 }
 
 /* ---------------------------------------------------------------- comparisons */
 
-bool hd__contains(hd__run *r, hd__value all, hd__value part)
+static bool operator_in(hd__run *r, hd__value all, hd__value part)
 {
     if (all.kind == HD__STRING && part.kind == HD__STRING) {
         return hd__value_find(r, all, all.s, part);
@@ -86,7 +78,7 @@ bool hd__contains(hd__run *r, hd__value all, hd__value part)
         return false;
     }
     int64_t i = 0;
-    while (i < all.n && !hd__equal(r, all.items[i], part, 0)) {
+    while (i < all.n && !hd__equal(r, all.items[i], part)) {
         i++;
     }
     return i < all.n;
@@ -96,25 +88,22 @@ bool hd__contains(hd__run *r, hd__value all, hd__value part)
 static hd__value operator_ordered(hd__run *r, hd__value sign, hd__value a, hd__value b)
 {
     bool texts = a.kind == HD__STRING && b.kind == HD__STRING;
-    bool floats = a.kind == HD__DOUBLE || b.kind == HD__DOUBLE;
     if (!texts && !(hd__is_number(a) && hd__is_number(b))) {
         return operator_fail(r, sign, a, b);
     }
-    double x = hd__number_of(a), y = hd__number_of(b);
     int order = texts ? memcmp(a.s, b.s, (size_t)(a.n < b.n ? a.n : b.n)) : 0;
-    bool less = order ? order < 0 : floats ? x < y : a.n < b.n;
-    bool more = order ? order > 0 : floats ? x > y : a.n > b.n;
-    bool same = !order && (floats ? x == y : a.n == b.n);
-    return operator_bool((*sign.s == '<' ? less : more) || (sign.n == 2 && same));
+    order = order ? order : (a.n > b.n) - (a.n < b.n);
+    bool is = *sign.s == '<' ? order < 0 : order > 0;
+    return operator_bool(is || (sign.n == 2 && order == 0));
 }
 
 hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b)
 {
     switch (*sign.s) {
-    case '=': return operator_bool(hd__equal(r, a, b, 0));
-    case '!': return operator_bool(!hd__equal(r, a, b, 0));
-    case 'i': return operator_bool(hd__contains(r, b, a));
-    case 'n': return operator_bool(!hd__contains(r, b, a));
+    case '=': return operator_bool(hd__equal(r, a, b));
+    case '!': return operator_bool(!hd__equal(r, a, b));
+    case 'i': return operator_bool(operator_in(r, b, a));
+    case 'n': return operator_bool(!operator_in(r, b, a));
     case '~': return operator_joined(r, hd__value_text(r, a), hd__value_text(r, b));
     case '<':
     case '>': return operator_ordered(r, sign, a, b);

@@ -99,75 +99,41 @@ hd__value hd__written(hd__run *r, size_t mark)
 /* ---------------------------------------------------------------- what values are */
 
 const char *const hd__kind_names[HD__KINDS] = {
-    "something undefined",
-    "none",
-    "a bool",
-    "a whole number",
-    "a number",
-    "a string",
-    "a list",
-    "a tuple",
-    "a generator",
-    "a dict",
-    "a namespace",
-    "a function",
+    "something undefined", "none",   "a bool",      "a number", "a string",   "a list",
+    "a generator",         "a dict", "a namespace", "a loop",   "a function",
 };
+
+/* Are both strings, with the same bytes? */
+static bool value_same(hd__value a, hd__value b)
+{
+    return a.kind == HD__STRING && b.kind == HD__STRING && a.n == b.n &&
+           memcmp(a.s, b.s, (size_t)a.n) == 0;
+}
 
 bool hd__value_is(hd__value v, const char *s)
 {
-    return v.kind == HD__STRING && (size_t)v.n == strlen(s) && memcmp(v.s, s, (size_t)v.n) == 0;
+    return value_same(v, HD__TEXT(s, strlen(s)));
 }
 
 bool hd__truth(hd__value v)
 {
-    switch (v.kind) {
-    case HD__UNDEFINED:
-    case HD__NONE_VALUE: return false;
-    case HD__DOUBLE: return v.number != 0;
-    case HD__DICT: return v.table->n > 0;
-    case HD__SERIES:
-    case HD__NAMESPACE:
-    case HD__FUNCTION: return true;
-    default: return v.n != 0;
-    }
+    int64_t n = v.kind == HD__DICT ? v.table->n : v.n;
+    return n != 0 || v.kind == HD__SERIES || v.kind > HD__DICT;
 }
 
-/* Equal items in the same order; or, of dicts, equal values of the same keys */
-static bool value_parts_equal(hd__run *r, hd__value a, hd__value b, int depth)
+bool hd__equal(hd__run *r, hd__value a, hd__value b)
 {
-    bool dict = a.kind == HD__DICT, equal = hd__length(a) == hd__length(b);
-    for (int64_t i = 0; equal && i < hd__length(a); i++) {
-        const hd__value *pair = dict ? &a.table->items[2 * i] : NULL;
-        const hd__value *other = dict ? hd__table_find(r, b.table, pair[0]) : &b.items[i];
-        equal = other && hd__equal(r, dict ? pair[1] : a.items[i], *other, depth + 1);
+    hd__spend(r, 1 + (a.kind == HD__STRING ? (size_t)a.n / 64 : 0));
+    if (hd__is_number(a) && hd__is_number(b)) {
+        return a.n == b.n;
     }
-    return equal;
-}
-
-bool hd__equal(hd__run *r, hd__value a, hd__value b, int depth)
-{
-    if (depth > HD__DEEPEST) {
-        hd__fail_at(r, HD_VALUE, "the values are nested too deep");
+    if (a.kind != b.kind || a.kind <= HD__NONE_VALUE) {
+        return a.kind == b.kind;
     }
-    size_t bytes = a.kind == HD__STRING ? (size_t)a.n : 0;
-    hd__spend(r, 1 + bytes / 64);
-    if (r->failed || (a.kind != b.kind && !(hd__is_number(a) && hd__is_number(b)))) {
-        return false;
+    if (a.kind != HD__STRING) {
+        hd__fail_at(r, HD_FORMAT, "heed compares no two of %s", hd__kind_names[a.kind]);
     }
-    switch (a.kind) {
-    case HD__BOOL_VALUE:
-    case HD__INT:
-    case HD__DOUBLE:
-        return a.kind == HD__DOUBLE || b.kind == HD__DOUBLE ? hd__number_of(a) == hd__number_of(b)
-                                                            : a.n == b.n;
-    case HD__STRING: return a.n == b.n && memcmp(a.s, b.s, (size_t)a.n) == 0;
-    case HD__LIST:
-    case HD__TUPLE:
-    case HD__DICT: return value_parts_equal(r, a, b, depth);
-    case HD__NAMESPACE: return a.table == b.table;
-    case HD__FUNCTION: return a.macro == b.macro;
-    default: return true;
-    }
+    return value_same(a, b);
 }
 
 hd__value hd__value_copy(hd__run *r, const char *s, size_t n)
@@ -187,16 +153,12 @@ hd__value hd__value_text(hd__run *r, hd__value v)
     case HD__UNDEFINED: return HD__TEXT("", 0);
     case HD__NONE_VALUE: return HD__LITERAL("None");
     case HD__BOOL_VALUE: return v.n ? HD__LITERAL("True") : HD__LITERAL("False");
-    case HD__INT: snprintf(digits, sizeof digits, "%" PRId64, v.n); break;
-    case HD__DOUBLE: {
-        const char *s = HD__FLOAT(v.number);
-        return hd__value_copy(r, s, strlen(s));
-    }
+    case HD__INT:
+        return hd__value_copy(r, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
         return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
                            hd__kind_names[v.kind]);
     }
-    return hd__value_copy(r, digits, strlen(digits));
 }
 
 const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part)
@@ -247,12 +209,9 @@ hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
 {
     hd__spend(r, (size_t)t->n / 8);
     for (int64_t i = 0; i < t->n; i += 2) {
-        const hd__value *k = &t->items[i];
-        if (k->kind != key.kind || k->n != key.n ||
-            (k->kind == HD__STRING && memcmp(k->s, key.s, (size_t)k->n) != 0)) {
-            continue;
+        if (value_same(t->items[i], key)) {
+            return &t->items[i + 1];
         }
-        return &t->items[i + 1];
     }
     return NULL;
 }
@@ -262,7 +221,7 @@ void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v)
     hd__value *have = hd__table_find(r, t, key);
     if (v.kind == HD__SERIES) {
         hd__fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
-    } else if (key.kind != HD__STRING && key.kind != HD__INT) {
+    } else if (key.kind != HD__STRING) {
         hd__fail_at(r, HD_FORMAT, "%s as a key", hd__kind_names[key.kind]);
     } else if (have) {
         *have = v;
@@ -286,8 +245,7 @@ const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
 {
     for (int64_t k = 0; k < args->n; k += 2) {
         hd__value given = args->items[k];
-        if (given.n > 0 ? given.n == name.n && memcmp(given.s, name.s, (size_t)name.n) == 0
-                        : k == 2 * i) {
+        if (given.n > 0 ? value_same(given, name) : k == 2 * i) {
             return &args->items[k + 1];
         }
     }
@@ -297,14 +255,14 @@ const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
 hd__value hd__items_of(hd__run *r, hd__value v)
 {
     hd__table keys = {0};
-    if (hd__is_list(v) || v.kind == HD__UNDEFINED) {
-        return hd__is_list(v) ? v : hd__list_of(HD__LIST, keys);
+    if (hd__is_list(v)) {
+        return v;
     }
-    if (v.kind != HD__DICT) {
+    if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
         return hd__fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE, "%s in place of a list",
                            hd__kind_names[v.kind]);
     }
-    for (int64_t i = 0; i < v.table->n; i += 2) {
+    for (int64_t i = 0; v.kind == HD__DICT && i < v.table->n; i += 2) {
         hd__push(r, &keys, v.table->items[i]);
     }
     return hd__list_of(HD__LIST, keys);

@@ -1,5 +1,5 @@
 /* template_walk.c - walks over the statements of a template, whose table stands at the end. */
-#include "hf/template_walk.h"
+#include "hf/template.h"
 
 static void walk_body(hd__run *r, const char *const *ends);
 
@@ -13,7 +13,6 @@ static void walk_close(hd__run *r)
 }
 
 static const char *const endif[] = {"elif", "else", "endif", NULL};
-static const char *const endfor[] = {"else", "endfor", NULL};
 
 static void walk_if(hd__run *r)
 {
@@ -57,8 +56,15 @@ static void walk_generation(hd__run *r)
     }
 }
 
-static void walk_assign(hd__run *r, hd__value name, hd__value key, hd__value v)
+/* {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %} */
+static void walk_set(hd__run *r)
 {
+    hd__value name = hd__walk_name(r);
+    hd__value key = hd__walk_given(r, ".") ? hd__walk_name(r) : HD__NOTHING;
+    hd__value v = hd__walk_given(r, "=") ? hd__expression(r) : walk_captured(r, "endset");
+    if (!hd__live(r)) {
+        return;
+    }
     const hd__value *of = key.kind ? hd__walk_find(r, name) : NULL;
     if (key.kind && (!of || of->kind != HD__NAMESPACE)) {
         hd__fail_at(r, HD_VALUE, "an attribute is set of what is no namespace");
@@ -67,83 +73,46 @@ static void walk_assign(hd__run *r, hd__value name, hd__value key, hd__value v)
     }
 }
 
-/* Goes over name, namespace.name, or several with commas between them, and returns how many there
- * are. Unless v is NULL, it has the value of one, or the items for n. */
-static int64_t walk_targets(hd__run *r, const hd__value *v, int64_t n)
-{
-    int64_t i = 0;
-    bool brackets = hd__walk_given(r, "(");
-    if (v && n > 1 && (!hd__is_list(*v) || v->n != n)) {
-        hd__fail_at(r, HD_VALUE, "several names for %s", hd__kind_names[v->kind]);
-    }
-    do {
-        hd__value name = hd__walk_name(r),
-                  key = hd__walk_given(r, ".") ? hd__walk_name(r) : HD__NOTHING;
-        if (v && !r->failed) {
-            walk_assign(r, name, key, n > 1 ? v->items[i] : *v);
-        }
-        i++;
-    } while (hd__walk_given(r, ","));
-    if (brackets) {
-        hd__walk_expect(r, ")");
-    }
-    return i;
-}
+/* ---------------------------------------------------------------- loops */
 
-/* The same for the targets at a token */
-static void walk_give(hd__run *r, const hd__token *targets, int64_t n, hd__value v)
-{
-    const hd__token *rest = r->t;
-    r->t = targets;
-    walk_targets(r, &v, n);
-    r->t = rest;
-}
+typedef struct walk_range {
+    const hd__token *names;            /* each one with a comma after it but for the last */
+    const hd__token *condition, *body; /* condition: NULL, or after "if" */
+    int64_t n;                         /* how many names */
+} walk_range;
 
-static void walk_set(hd__run *r)
+/* The names of the loop get an item, or its parts. */
+static void walk_give(hd__run *r, const walk_range *range, hd__value item)
 {
-    const hd__token *targets = r->t;
-    int64_t n = walk_targets(r, NULL, 0);
-    hd__value v = hd__walk_given(r, "=") ? hd__expression(r) : walk_captured(r, "endset");
-    if (hd__live(r)) {
-        walk_give(r, targets, n, v);
+    bool parts = range->n > 1;
+    r->frame->n = 0;
+    if (parts && (!hd__is_list(item) || item.n != range->n)) {
+        hd__fail_at(r, HD_VALUE, "several names for %s", hd__kind_names[item.kind]);
+    }
+    for (int64_t i = 0; i < range->n && !r->failed; i++) {
+        hd__table_put(r, r->frame, range->names[2 * i].value, parts ? item.items[i] : item);
     }
 }
 
 /* The variable `loop` at item i */
 static void walk_loop(hd__run *r, hd__table *t, hd__value items, int64_t i)
 {
-    int64_t n = items.n;
-    const struct {
-        const char *name;
-        hd__value value;
-    } parts[] = {
-        {"index", HD__OF(HD__INT, i + 1)},
-        {"index0", HD__OF(HD__INT, i)},
-        {"revindex", HD__OF(HD__INT, n - i)},
-        {"revindex0", HD__OF(HD__INT, n - i - 1)},
-        {"length", HD__OF(HD__INT, n)},
-        {"first", HD__OF(HD__BOOL_VALUE, i == 0)},
-        {"last", HD__OF(HD__BOOL_VALUE, i == n - 1)},
-        {"previtem", i > 0 ? items.items[i - 1] : HD__NOTHING},
-        {"nextitem", i < n - 1 ? items.items[i + 1] : HD__NOTHING},
-    };
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-        hd__table_put(r, t, HD__TEXT(parts[k].name, strlen(parts[k].name)), parts[k].value);
-    }
+    hd__value before = i > 0 ? items.items[i - 1] : HD__NOTHING;
+    hd__value after = i < items.n - 1 ? items.items[i + 1] : HD__NOTHING;
+    hd__table_put(r, t, HD__LITERAL("index"), HD__OF(HD__INT, i + 1));
+    hd__table_put(r, t, HD__LITERAL("index0"), HD__OF(HD__INT, i));
+    hd__table_put(r, t, HD__LITERAL("first"), HD__OF(HD__BOOL_VALUE, i == 0));
+    hd__table_put(r, t, HD__LITERAL("last"), HD__OF(HD__BOOL_VALUE, i == items.n - 1));
+    hd__table_put(r, t, HD__LITERAL("previtem"), before);
+    hd__table_put(r, t, HD__LITERAL("nextitem"), after);
 }
-
-typedef struct walk_range {
-    const hd__token *targets, *condition, *body; /* condition: NULL, or after "if" */
-    int64_t n;                                   /* how many targets */
-} walk_range;
 
 /* The items for which the loop's condition is true */
 static hd__value walk_chosen(hd__run *r, const walk_range *range, hd__value items)
 {
     hd__table chosen = {0};
     for (int64_t i = 0; i < items.n && !r->failed; i++) {
-        r->frame->n = 0;
-        walk_give(r, range->targets, range->n, items.items[i]);
+        walk_give(r, range, items.items[i]);
         r->t = range->condition;
         if (hd__truth(hd__expression(r))) {
             hd__push(r, &chosen, items.items[i]);
@@ -152,36 +121,44 @@ static hd__value walk_chosen(hd__run *r, const walk_range *range, hd__value item
     return hd__list_of(HD__LIST, chosen);
 }
 
+static void walk_round(hd__run *r, const walk_range *range)
+{
+    r->t = range->body;
+    walk_body(r, (const char *const[]){"endfor", NULL});
+}
+
 /* The body once for each item, or once walked over */
 static void walk_rounds(hd__run *r, const walk_range *range, hd__value items)
 {
     bool live = r->live;
-    hd__value loop = hd__dict_of(r, HD__NAMESPACE, (hd__table){0});
+    char jump = r->jump;
+    hd__value loop = hd__dict_of(r, HD__LOOP, (hd__table){0});
     r->loops++;
     for (int64_t i = 0; i < items.n && !r->failed && r->jump != 'b'; i++) {
         r->jump = '\0';
-        r->frame->n = 0;
+        walk_give(r, range, items.items[i]);
         walk_loop(r, loop.table, items, i);
         hd__table_put(r, r->frame, HD__LITERAL("loop"), loop);
-        walk_give(r, range->targets, range->n, items.items[i]);
-        r->t = range->body;
-        walk_body(r, endfor);
+        walk_round(r, range);
     }
     if (items.n == 0) {
         r->live = false;
-        r->t = range->body;
-        walk_body(r, endfor);
+        walk_round(r, range);
         r->live = live;
     }
+    r->jump = jump;
     r->loops--;
 }
 
 static void walk_for(hd__run *r)
 {
-    walk_range range = {.targets = r->t};
+    walk_range range = {.names = r->t};
     hd__table frame = {.outer = r->frame};
     bool live = r->live;
-    range.n = walk_targets(r, NULL, 0);
+    do {
+        hd__walk_name(r);
+        range.n++;
+    } while (hd__walk_given(r, ","));
     hd__walk_expect(r, "in");
     hd__value items = hd__expression_level(r, 0);
     items = hd__live(r) ? hd__items_of(r, items) : HD__OF(HD__LIST, 0);
@@ -195,16 +172,8 @@ static void walk_for(hd__run *r)
     r->live = live;
     r->frame = &frame;
     items = range.condition ? walk_chosen(r, &range, items) : items;
-    char jump = r->jump;
     walk_rounds(r, &range, items);
-    r->jump = jump;
     r->frame = frame.outer;
-    if (hd__walk_given(r, "else")) {
-        r->live = live && items.n == 0;
-        walk_close(r);
-        walk_body(r, &endfor[1]);
-        r->live = live;
-    }
     hd__walk_expect(r, "endfor");
 }
 
@@ -215,6 +184,8 @@ static void walk_jump(hd__run *r)
     }
     r->jump = hd__live(r) ? *r->t[-1].value.s : r->jump;
 }
+
+/* ---------------------------------------------------------------- macros */
 
 /* (name, name=default, ...); args: NULL, or what they get in the innermost frame */
 static void walk_parameters(hd__run *r, const hd__table *args)

@@ -70,7 +70,7 @@ static void begin(world *w)
     world_add(w, "Llama", thing_of_module(llama_model));
     world_add(w, "prompt", thing_of_tensor(prompt));
     chat_options = hd_chat_defaults();
-    chat_options.variables = "{\"a\": [1.5, {\"b\": null}]}";
+    chat_options.variables = "{\"a\": [15, {\"b\": null}]}";
     static const char *const names[] = {"c_attn"};
     hd_lora_options o = hd_lora_defaults();
     o.r = 2;
