@@ -63,10 +63,10 @@ HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges
  *
  * Any added tokens but those with single_word, and TemplateProcessing belong to all of them.
  * Truncation and padding are not read. The ids of the vocabulary are below 1048576 and may have
- * gaps. Added tokens that it has not get the ids after its number of tokens, in their order; if the
- * file says other ids, that is a warning. HD_FORMAT: the file is no such tokenizer.json, or a value is of another kind
- * than the package tokenizers takes; the message names the file, the key, what is there, and what
- * is expected. */
+ * gaps. Added tokens that it lacks get the ids after its number of tokens, in their order; if the
+ * file says other ids, that is a warning. HD_FORMAT: the file is not such a tokenizer.json, or the
+ * package tokenizers refuses the type of a value; the message names the file and the key, and says
+ * what is there and what is expected. */
 HD_API hd_tokenizer *hd_tokenizer_json(const char *path);
 
 HD_API void hd_tokenizer_free(hd_tokenizer *t);

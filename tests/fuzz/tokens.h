@@ -8,8 +8,8 @@
  * single bytes in GPT-2's spelling: "!":0,"\"":1, ... So a good vocab.json is short. */
 char *spelled_out(const uint8_t *part, size_t n, size_t *length);
 
-/* What the ids may take, up to the largest one that there may be: of a tokenizer, of the one that it
- * is saved and loaded as, and while a file is read. */
+/* The memory that ids may take, up to the largest one: of a tokenizer, of the one that it is saved
+ * and loaded as, and while a file is read. */
 enum { IDS_MOST = 80 << 20 };
 
 /* Encodes the text in all three ways. Ids are in range and give the text again. */
