@@ -184,6 +184,17 @@ START_TEST(variables_and_date)
     put("chat_template.jinja",
         "{{ strftime_now('%Y') | length }}{{ tools is none }}{{ documents }}");
     ck_text(&o, "4TrueNone");
+    char wanted[1024];
+    o.variables = "{\"zero\": \"\\u0000\"}";
+    put("chat_template.jinja", "a{{ zero }}");
+    hd_chat *c = hd_chat_new(temporary("c"), &o);
+    ck_assert(hd_chat_add(c, "user", "Hi") && !hd_chat_text(c, true));
+    snprintf(
+        wanted, sizeof wanted,
+        "hd_chat_text: '%s/chat_template.jinja', line 1: '{{ zero }}': the text has a zero byte",
+        temporary("c"));
+    ck_error(HD_VALUE, wanted);
+    hd_chat_free(c);
     o.variables = "[]";
     ck_assert_ptr_null(hd_chat_new(temporary("c"), &o));
     ck_error(HD_VALUE, "hd_chat_new: o->variables is a list: expected a JSON object");

@@ -219,6 +219,25 @@ START_TEST(a_merge_follows_a_change_of_dtype)
 }
 END_TEST
 
+/* The weight and the bias that m has now, and not those that it had before */
+START_TEST(a_merge_takes_new_parameters)
+{
+    HD_SCOPE;
+    hd_module *m = golden_tiny();
+    load(m, ADAPTER);
+    hd_module_eval(m);
+    const char *const names[] = {"block.c_fc.weight", "block.c_fc.bias"};
+    for (int i = 0; i < 2; i++) {
+        hd_tensor *old = hd_module_get_parameter(m, names[i]);
+        ck_assert(hd_module_set_parameter(m, names[i], hd_parameter(hd_neg(old), false)));
+    }
+    hd_tensor *y = hd_forward(m, of("x", ""));
+    ck_assert(hd_lora_merge(m));
+    ck_near(hd_forward(m, of("x", "")), y, 1e-5);
+    done(m);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the model around it */
 
 static int64_t trainable(const hd_module *m)
@@ -720,6 +739,7 @@ Suite *suite_lora(void)
         dropout_is_that_of_the_native_stream,
         float64_too,
         a_merge_follows_a_change_of_dtype,
+        a_merge_takes_new_parameters,
         the_counts_of_the_book,
         all_but_the_adapters_are_frozen,
         all_linear_leaves_the_head_of_a_language_model_out,

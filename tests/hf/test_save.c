@@ -221,21 +221,28 @@ END_TEST
 /* That of the source, or else that of the folder which the model was loaded from */
 START_TEST(generation_config_stays)
 {
-    const char *folder = temporary("saved");
+    const char *folder = temporary("saved"), *without = temporary("source");
+    const char *const sources[] = {NULL, GOLDEN_DIR "/chat", without};
+    const int files[] = {3, 5, 4};
+    char tokenizer[512];
+    snprintf(tokenizer, sizeof tokenizer, "%s/tokenizer.json", without);
+    ck_assert_int_eq(mkdir(without, 0700), 0);
+    write_file(tokenizer, "{}", 2);
     char *own = text_of(MODELS "/llama", "generation_config.json");
     char *other = text_of(GOLDEN_DIR "/chat", "generation_config.json");
     ck_assert_str_ne(own, other);
     hd_module *m = golden_model("llama");
     hd_save_pretrained_options o = hd_save_pretrained_defaults();
-    for (int i = 0; i < 2; i++) {
-        o.source = i ? GOLDEN_DIR "/chat" : NULL;
+    for (int i = 0; i < 3; i++) {
+        o.source = sources[i];
         ck_assert_msg(hd_save_pretrained(m, folder, &o), "%s", hd_error_message());
         char *text = text_of(folder, "generation_config.json");
-        ck_assert_str_eq(text, i ? other : own);
-        ck_assert_int_eq(files_in(folder), i ? 5 : 3);
+        ck_assert_str_eq(text, i == 1 ? other : own);
+        ck_assert_int_eq(files_in(folder), files[i]);
         free(text);
         remove_saved(folder);
     }
+    ck_assert(unlink(tokenizer) == 0 && rmdir(without) == 0);
     free(own);
     free(other);
     hd_module_free(m);

@@ -71,6 +71,8 @@ STATEMENTS = [
     "{% set ns = namespace(x=1) %}{% for y in numbers %}{% set ns.x = ns.x + y %}{% endfor %}{{ ns.x }}",
     "{% if true %}{% set x = 5 %}{% endif %}{{ x }}", "{% set x %}<{{ 1 }}>{% endset %}{{ x }}{{ x }}",
     "{% for x in numbers %}{% if x == 1 %}{% continue %}{% endif %}{{ x }}{% endfor %}", "{% for x in numbers %}{% if x == 1 %}{% break %}{% endif %}{{ x }}{% endfor %}b",
+    "{% for x in numbers %}{% break %}{% for y in numbers %}{{ y }}{% endfor %}a{% endfor %}b",
+    "{% for x in numbers %}{% continue %}{% for y in numbers %}{{ y }}{% endfor %}a{% endfor %}b",
     "{% set messages = messages[1:] %}{{ messages | length }}", "{% for m in messages %}{% generation %}{{ m.role }}{% endgeneration %}{% endfor %}",
     "{% for a, b in [(1, 2), (3, 4)] %}{{ a + b }}{% endfor %}", "{% for a, b in [(1, 2, 3)] %}{% endfor %}", "{% set d.a = 1 %}",
     # macros
