@@ -86,6 +86,10 @@ START_TEST(binary_entropy_at_0_and_1)
     gradients(y, x, t, g);
     ck_elements(g[0], 0, 0, -1e12, 1e12, -2);
     ck_elements(g[1], INFINITY, -INFINITY, INFINITY, -INFINITY, 0);
+    hd_tensor *tiny = vec(HD_FLOAT32, 1e-45), *one = hd_ones(HD_FLOAT32, 1); /* log: -103 */
+    ck_elements(hd_binary_cross_entropy_with(tiny, one, HD_REDUCE_NONE), 100);
+    hd_tensor *turned = hd_t(hd_zeros(HD_FLOAT32, 2, 3));
+    ck_assert_int_eq(hd_stride(hd_binary_cross_entropy_with(turned, turned, HD_REDUCE_NONE), 0), 1);
     hd_tensor *none = hd_zeros(HD_FLOAT32, 0);
     ck_repr(hd_binary_cross_entropy(none, none), "tensor(nan)");
     ck_no_error();

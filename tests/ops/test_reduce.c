@@ -448,7 +448,9 @@ START_TEST(products_of_zeros_and_of_nothing)
     hd_tensor *big = hd_from_data(HD_INT64, ((int64_t[]){INT64_MAX, 3}), 2);
     ck_assert_int_eq(hd_item_int(hd_prod(big)), INT64_MAX - 2); /* it wraps */
     ck_elements(hd_prod(hd_to(hd_arange(1, 12, 1), HD_FLOAT64)), 39916800);
-    ck_assert_ptr_nonnull(hd_fill_(hd_prod_dim(hd_ones(HD_FLOAT32, 2, 1), 1, true), 2));
+    hd_tensor *column = hd_ones(HD_FLOAT32, 2, 1);
+    ck_assert_ptr_nonnull(hd_fill_(hd_prod_dim(column, 1, true), 2)); /* of one factor: a copy */
+    ck_elements(column, 1, 1);
     ck_no_error();
     ck_assert_ptr_null(hd_prod_dim(x, 1, false));
     ck_error(HD_INDEX, "hd_prod_dim: dim 1 of (3,): expected -1 to 0");

@@ -126,6 +126,7 @@ START_TEST(counts_and_places)
     HD_SCOPE;
     ck_elements(hd_bincount(ints(1, 1, 5), 3), 0, 2, 0, 0, 0, 1);
     ck_elements(hd_bincount(ints(1), 3), 0, 1, 0);
+    ck_elements(hd_bincount(ints(3), 3), 0, 0, 0, 1);
     ck_repr(hd_bincount(hd_zeros(HD_INT64, 0), 0), "tensor([], dtype=torch.int64)");
     hd_tensor *x = hd_view(vec(HD_FLOAT32, 1, 0, NAN, -0.0, 0, 2), 2, 3), *y = hd_nonzero(hd_t(x));
     ck_repr(y, "tensor([[0, 0],\n        [2, 0],\n        [2, 1]])");

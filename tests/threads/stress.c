@@ -579,7 +579,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Has each thread begun a round, and has each handler been called? Only `jobs` have handlers. */
+/* Has each thread begun a round, and has each handler been called? Only `jobs` has handlers. */
 static bool all_have_run(const job *list, runner *runners, int n)
 {
     bool all = list != jobs || (atomic_load(&signals) > 0 && atomic_load(&failures) > 0 &&

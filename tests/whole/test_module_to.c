@@ -80,8 +80,8 @@ START_TEST(every_optimizer_goes_on)
 }
 END_TEST
 
-/* A step that runs out of memory, while it converts the states of some parameters or later, can be
- * repeated. */
+/* A step for which memory runs out, while it converts the states of some parameters or later, can
+ * be repeated. */
 START_TEST(no_memory_for_the_states)
 {
     scarce s = {.left = -1};
