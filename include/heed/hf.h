@@ -135,8 +135,8 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * MLP of another width in one layer, a module that was taken away, a class of your own. Such a
  * model is one for hd_checkpoint_save. Dropouts count, too; whether a parameter is frozen,
  * padding_idx and inplace do not. Nothing is written while an error stands or m has adapters
- * (HD_STATE), or if o->source is no folder with a tokenizer (HD_IO). HD_VALUE: a size or number
- * that transformers does not take, as heads of which the hidden size of a Llama is no multiple.
+ * (HD_STATE), or if o->source is not a folder with a tokenizer (HD_IO). HD_VALUE: transformers
+ * refuses a size or number, such as a Llama's hidden size that its number of heads does not divide.
  *
  * folder must not exist; its parent must. It appears whole or not at all. After a crash an
  * unfinished one may be left beside it, whose name begins with ".heed-" and ends in ".tmp"; the
@@ -241,8 +241,8 @@ typedef struct hd_chat_options {
     size_t size;
     const char *template_file; /* NULL: the template of the folder; a file that has another one */
     const char *variables;     /* NULL; a JSON object, such as {"enable_thinking": false} */
-    int64_t now; /* 0: what strftime_now tells is the clock's local time; or that of so many
-                  * seconds since 1970, in UTC */
+    int64_t now; /* 0: strftime_now gives the clock's local time; or the time to give, in seconds
+                  * since 1970, as UTC */
 } hd_chat_options;
 
 HD_API hd_chat_options hd_chat_defaults(void);

@@ -164,11 +164,10 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * group's lr when the schedule was made, and from `t`, the number of steps so far. o must outlive
  * its schedule. A step that fails, or a step while an error stands, changes nothing.
  *
- * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR do not compute the lr anew.
- * Each step multiplies the lr of now by the change from t - 1 to t. So a new lr of
- * hd_optim_set_lr stays, two schedules of one optimizer multiply, and a group that
- * hd_optim_add_group adds later changes from its own lr on. The others take a group that was added
- * later as an error (HD_STATE). */
+ * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR start from the current lr.
+ * Each step multiplies it by the change from t - 1 to t. So a new lr of hd_optim_set_lr stays, two
+ * schedules of one optimizer multiply, and a group that hd_optim_add_group adds later starts from
+ * its own lr. For the other schedules a group that was added later is an error (HD_STATE). */
 typedef struct hd_schedule hd_schedule;
 
 /* ConstantLR: base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
@@ -244,12 +243,12 @@ typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd
 
 typedef struct hd_reduce_on_plateau_options {
     size_t size;
-    hd_plateau_mode mode; /* HD_PLATEAU_MIN */
-    double factor;        /* 0.1: in [0, 1); the lr is multiplied by it */
-    int64_t patience;     /* 10: so many steps in a row may be without a better metric */
-    double threshold;     /* 1e-4: by less than this a metric is not better */
+    hd_plateau_mode mode;             /* HD_PLATEAU_MIN */
+    double factor;                    /* 0.1: in [0, 1); the lr is multiplied by it */
+    int64_t patience;                 /* 10: the most steps in a row without a better metric */
+    double threshold;                 /* 1e-4: by less than this a metric is not better */
     hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
-    int64_t cooldown;                 /* 0: so many steps after a reduction do not count */
+    int64_t cooldown;                 /* 0: the steps after a reduction that do not count */
     double min_lr;                    /* 0: no lr becomes lower */
     double eps;                       /* 1e-8: a reduction by no more than this is left out */
 } hd_reduce_on_plateau_options;
