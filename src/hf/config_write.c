@@ -75,7 +75,9 @@ static const char *brackets_of(const hd_module *m, char text[EXTRA])
     return text;
 }
 
-bool hd__extra_number(const hd_module *m, const char *before, double *v)
+/* Reads the number that stands after `before` in what the summary says of m: "p=" in
+ * "Dropout(p=0.1, inplace=False)". False: there is none. */
+static bool extra_number(const hd_module *m, const char *before, double *v)
 {
     char text[EXTRA];
     const char *at = strstr(brackets_of(m, text), before);
@@ -107,7 +109,7 @@ static bool value_read(const known *r, hd_module *m, void *at)
 {
     char text[EXTRA];
     double v;
-    bool number = hd__extra_number(m, r->before, &v);
+    bool number = extra_number(m, r->before, &v);
     const char *found = strstr(brackets_of(m, text), r->before);
     switch (r->kind) {
     case WHOLE: *(int64_t *)at = number && fabs(v) < 0x1p53 ? (int64_t)v : *(int64_t *)at; break;

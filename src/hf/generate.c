@@ -396,12 +396,10 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 /* How many tokens the model reads. Its user may have put an Embedding of another size into it. */
 static int64_t vocab_of(hd__model *m)
 {
-    double n;
-    const hd_module *words =
+    hd_module *words =
         hd_module_get(&m->base, m->config.is_gpt2 ? "transformer.wte" : "model.embed_tokens");
-    bool known =
-        words && strcmp(words->type->name, "Embedding") == 0 && hd__extra_number(words, "", &n);
-    return known ? (int64_t)n : m->vocab;
+    bool known = words && strcmp(words->type->name, "Embedding") == 0;
+    return known ? hd_size(hd_module_get_parameter(words, "weight"), 0) : m->vocab;
 }
 
 /* Does the model know the token that fills texts which end before others? */

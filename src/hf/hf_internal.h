@@ -107,9 +107,6 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d);
 /* How many heads the attention m has; 0 if m is another module */
 int64_t hd__gpt2_heads(const hd_module *m);
 int64_t hd__llama_heads(const hd_module *m);
-/* Reads the number that stands after `before` in what the summary says of m: "p=" in
- * "Dropout(p=0.1, inplace=False)". False: there is none. */
-bool hd__extra_number(const hd_module *m, const char *before, double *v);
 
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);

@@ -130,6 +130,12 @@ START_TEST(dropout)
     ck_elements(hd_sum(x), 16);
     hd_module_eval(m);
     ck_assert_ptr_eq(hd_forward(m, x), x);
+    ck_assert_double_eq(hd_dropout_p(m), 0.5);
+    hd_module_free(m);
+
+    m = hd_relu_new(false);
+    ck_assert_double_nan(hd_dropout_p(m));
+    ck_error(HD_VALUE, "hd_dropout_p: m is a ReLU: expected a Dropout");
     hd_module_free(m);
 
     m = hd_dropout_new(1, false);
