@@ -328,7 +328,7 @@ static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
     return !r->failed;
 }
 
-/* The bytes that c->text has not counting its zero, or -1 */
+/* The length of c->text in bytes, without its final zero; -1 on failure */
 static int64_t chat_write(const char *function, hd_chat *c, bool for_reply)
 {
     hd__arena arena = {0};

@@ -138,8 +138,8 @@ static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_op
 
 /* ---------------------------------------------------------------- texts */
 
-/* The ids (n,) of row i of all (b, t) that have a text: no padding, and no token that the model has
- * and the tokenizer has not. */
+/* The ids (n,) of row i of all (b, t) that have a text: without padding, and without tokens of the
+ * model that the tokenizer lacks. */
 static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
 {
     hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));
@@ -270,7 +270,7 @@ static bool options_ok(const char *name, const hd_generate_options *o, bool may_
     return true;
 }
 
-/* The next token of each text of all (b, t), of which the model has not seen rest (b, k): (b, 1) */
+/* The next token of each text of all (b, t): (b, 1). The model has not seen the end, rest (b, k) */
 static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
 {
     hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */

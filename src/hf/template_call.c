@@ -361,8 +361,8 @@ enum { MOST_ARGUMENTS = 3 };
 
 static const struct call_row {
     int of;
-    const char *name, *parameters; /* the names, with a blank after each, */
-    int least;                     /* of which so many must be given */
+    const char *name, *parameters; /* the names, with a blank after each */
+    int least;                     /* the first `least` parameters must be given */
     call_run *run;                 /* NULL: namespace, whose arguments have names of their own */
 } calls[] = {
     {HD__FILTER_CALL, "trim", "chars ", 0, call_strip},
