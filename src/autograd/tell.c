@@ -63,7 +63,7 @@ void hd__tell_user_op(int64_t began, hd__node *n, int n_out, hd_tensor *const *y
 {
     char name[64];
     if (hd__telling()) {
-        n->made_by = hd__user_name(n);
+        n->made_by = hd__text_for_ever(hd__user_name(n));
         n->made_in = hd__module;
         const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
         tell_op(began, hd__node_name(n, name), n_out, ys, n->n_in, in);

@@ -93,8 +93,19 @@ static inline void hd__call_end(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* As hd_error_set, with a message that begins with the call's name: "hd_mm: ...". */
-void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define hd__fail hd_fail
+
+/* Who called, to be remembered: the function that HD_CALL names, or else hd__call. */
+const char *hd__call_kept(void);
+/* Writes "hd_mm: ", the names of who speaks (call.c), and returns its length, at most 306. */
+int hd__call_write(char *text, size_t size);
+/* The forward that runs on this thread: the class of its module, and what tells it from others;
+ * NULL, both, outside of any forward. nn sets hd__forward_now. */
+typedef struct hd__forward {
+    const char *class;
+    const void *id;
+} hd__forward;
+extern hd__forward (*_Atomic hd__forward_now)(void);
 
 /* The checks of args.h, for the call. */
 void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
@@ -193,8 +204,8 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
 /* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
 void hd__retire(void *p);
 
-/* The same for an object, of which hd__object then tells that `freed_by`, hd__call or another text
- * in this library, freed it. With NULL it is hd__retire. */
+/* The same for an object, of which hd__object then tells that `freed_by`, hd__call_kept or another
+ * text that lasts, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
 /* The objects that a program may give in place of each other. The kind of each stands in the header
@@ -263,6 +274,8 @@ bool hd__given_up(const char *arg, atomic_bool *freed);
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
+/* The program has named a call of its own (HD_CALL), which objects remember. */
+enum { HD__NAMES = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
 {
@@ -303,7 +316,7 @@ const char *hd__tail(const char *text, size_t most);
  * another text of hd__text_for_ever. */
 extern const char hd__scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
- * time. Equal texts share one. hd__scope_end if memory runs out. */
+ * time. Equal texts share one. "?" if memory runs out. */
 const char *hd__text_for_ever(const char *text);
 
 /* What is counted while it is alive. count.c says how. */

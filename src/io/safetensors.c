@@ -149,7 +149,7 @@ void hd_safetensors_close(hd_safetensors *f)
         hd_dict_free(f->metadata);
         hd_free(f->entries);
         hd_free(f->path);
-        hd__retire_object(f, hd__call);
+        hd__retire_object(f, hd__call_kept());
     }
 }
 

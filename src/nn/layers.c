@@ -323,8 +323,7 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        HD__CALL("hd_forward");
-        return hd__fail(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
+        return hd__fail(HD_DTYPE, "bool: expected a dtype of numbers");
     }
     return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }

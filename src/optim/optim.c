@@ -142,7 +142,7 @@ void hd_optim_free(hd_optim *o)
         hd_free(o->slots);
         hd_free(o->groups);
         atomic_fetch_sub(&hd__optims_alive, 1);
-        hd__retire_object(o, hd__call);
+        hd__retire_object(o, hd__call_kept());
     }
 }
 

@@ -36,7 +36,7 @@ static inline bool hd__holds_floats(int d)
 bool hd__may_write(hd_tensor *x);
 /* May all elements of x be written, each by itself? Fails for an expanded x, for a leaf that
  * requires grad in grad mode, and for a gradient that is lent to a hook. */
-bool hd__writable(hd_tensor *x);
+bool hd__writable(const char *arg, hd_tensor *x);
 /* Do two indices reach the same element, as in an expanded tensor? */
 bool hd__overlaps_itself(const hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */

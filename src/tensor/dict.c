@@ -329,7 +329,7 @@ void hd_dict_free(hd_dict *d)
         }
         hd_free(d->entries);
         hd_free(d->slots);
-        hd__retire_object(d, hd__call);
+        hd__retire_object(d, hd__call_kept());
     }
 }
 

@@ -43,6 +43,41 @@ START_TEST(ready_messages)
 }
 END_TEST
 
+static void inner(void)
+{
+    HD_CALL("inner");
+    hd_fail(HD_VALUE, "n is %d", 3);
+}
+
+START_TEST(calls_of_the_program)
+{
+    char name[200] = "outer";
+    inner();
+    ck_error(HD_VALUE, "inner: n is 3");
+    {
+        HD_CALL(name);
+        strcpy(name, "a name that is copied");
+        hd_fail(HD_VALUE, "no");
+        ck_error(HD_VALUE, "outer: no");
+        inner();
+        ck_error(HD_VALUE, "outer: n is 3");
+        hd_set_num_threads(0);
+        ck_error(HD_VALUE, "outer: hd_set_num_threads: 0: expected 1 to 1024");
+        hd_error_set(HD_VALUE, "as it is given");
+        ck_error(HD_VALUE, "as it is given");
+    }
+    hd_fail(HD_VALUE, "no");
+    ck_error(HD_VALUE, "no");
+    hd_fail(HD_VALUE, NULL);
+    ck_error(HD_NULL_ARG, "hd_fail: format is NULL");
+    memset(name, 'n', sizeof name - 1);
+    HD_CALL(name);
+    hd_fail(HD_VALUE, "no");
+    ck_assert_uint_eq(strlen(hd_error_message()), 100 + strlen(": no"));
+    hd_error_clear();
+}
+END_TEST
+
 START_TEST(codes)
 {
     static const char *const names[] = {"OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
@@ -370,6 +405,7 @@ Suite *suite_error(void)
     const TTest *const tests[] = {
         first_stands,
         ready_messages,
+        calls_of_the_program,
         codes,
         long_messages,
         wrapped_message,

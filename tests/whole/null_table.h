@@ -13,6 +13,8 @@
  * MAYBE    NULL is not refused: it means a default, "not wanted" or a failure that has its error,
  *          or it is ignored
  * SKIP     cannot be called here */
+POINTER(hd_call_begin, name, hd_call_begin(NULL).name)
+POINTER(hd_fail, format, hd_fail(HD_USER, NULL))
 POINTER(hd_error_set, format, hd_error_set(HD_USER, NULL))
 MAYBE(hd_on_error, handler, hd_on_error(NULL, NULL))
 MAYBE(hd_on_error, user, hd_on_error(handler, NULL))
