@@ -179,7 +179,7 @@ START_TEST(keys_that_are_refused)
         {LLAMA, "\"model_type\": 7",
          "model_type a number and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA, "\"model_type\": [\"llama\"]",
-         "model_type: found a list or an object: expected gpt2 or llama or qwen2 or null"},
+         "model_type: found a list or an object: expected llama or null"},
         {LLAMA, "\"model_type\": {}", "model_type {} and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"low_freq_factor\": 1, "
