@@ -108,7 +108,7 @@ static bool said_again(const hd__config_file *in, const hd__config_file *scaling
 static bool rope_read(const hd__config_file *f, const hd__config *c)
 {
     hd__config_file scaling = *f, in = *f;
-    hd_rotary_options *o = (void *)((char *)c->values + c->family->rope);
+    hd_rotary_options *o = hd__config_rope(c);
     double theta = o->theta;
     scaling.inside = "rope_scaling.";
     in.inside = "rope_parameters.";
@@ -213,7 +213,42 @@ int64_t hd__config_int(const hd__config *c, const char *key)
     return *(const int64_t *)hd__config_at(c, key);
 }
 
-bool hd__sizes_ok(const char *function, const hd__config *c)
+double hd__config_double(const hd__config *c, const char *key)
+{
+    return *(const double *)hd__config_at(c, key);
+}
+
+bool hd__config_bool(const hd__config *c, const char *key)
+{
+    const bool *at = hd__config_at(c, key);
+    return at && *at;
+}
+
+const bool *hd__config_flags(const hd__config *c, const char *key)
+{
+    const int64_t *n = hd__config_at(c, key);
+    return n ? (const bool *)(n + 1) : NULL;
+}
+
+hd_rotary_options *hd__config_rope(const hd__config *c)
+{
+    return (void *)((char *)c->values + c->family->rope);
+}
+
+bool hd__config_begin(hd__config *c, const hd__family *family, const void *values)
+{
+    *c = (hd__config){.family = family,
+                      .values = hd_alloc(family->size),
+                      .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
+    if (c->values && values) {
+        memcpy(c->values, values, family->size);
+    } else if (c->values) {
+        family->defaults(c->values);
+    }
+    return c->values;
+}
+
+bool hd__config_resolve(const char *caller, hd__config *c)
 {
     for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
@@ -221,11 +256,11 @@ bool hd__sizes_ok(const char *function, const hd__config *c)
         }
         int64_t v = hd__config_int(c, k->name);
         if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
+            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", caller,
                                 k->name, v);
         }
     }
-    return true;
+    return c->family->resolve(caller, c);
 }
 
 bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,

@@ -18,7 +18,8 @@ typedef enum hd__config_kind {
     HD__OBJECT,     /* an object, or one of `words`: what is inside is read elsewhere */
     HD__ONLY,       /* one of `words`: it is not kept */
     HD__ENDS,       /* the next of the end tokens; hd_generate_options */
-    HD__NAMES       /* the next of the target modules, for which there is room; hd_lora_options */
+    HD__NAMES,      /* the next of the target modules, for which there is room; hd_lora_options */
+    HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__config_kind;
 
 #define HD__NOWHERE SIZE_MAX /* the place of a value that is not kept */

@@ -22,33 +22,14 @@ static bool of_class(const hd_module *m, hd_module *like)
     return is;
 }
 
-/* The parameters that m itself has, by their names */
-static hd_dict *own_parameters(const hd_module *m)
+/* The parameter of this name that m itself has; NULL: it has none, or memory ran out. */
+static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
     hd_dict *all = hd_module_named_parameters(m);
-    for (int64_t i = all ? hd_dict_len(all) : 0; i > 0; i--) {
-        const char *name = hd_dict_name(all, i - 1);
-        if (strchr(name, '.') && !hd_dict_remove(all, name)) {
-            hd_dict_free(all);
-            return NULL;
-        }
-    }
-    return all;
-}
-
-/* Sets a size or a bias that m's parameters show. */
-static bool shape_read(hd__known_kind kind, const hd_module *m, void *at)
-{
-    hd_dict *own = own_parameters(m);
-    bool matrix = own && hd_dict_kind_of(own, "weight") == HD_DICT_TENSOR;
-    const hd_tensor *w = matrix ? hd_dict_get(own, "weight") : NULL;
-    if (own && kind == HD__BIAS) {
-        *(bool *)at = hd_dict_kind_of(own, "bias") == HD_DICT_TENSOR;
-    } else if (w && hd_ndim(w) == 2) {
-        *(int64_t *)at = hd_size(w, kind == HD__COLUMNS);
-    }
-    hd_dict_free(own);
-    return own;
+    bool has = all && hd_dict_kind_of(all, name) == HD_DICT_TENSOR;
+    const hd_tensor *x = has ? hd_dict_get(all, name) : NULL;
+    hd_dict_free(all);
+    return x;
 }
 
 /* The name in transformers of the activation m; `now` if it is that, too, or if m is another. */
@@ -69,7 +50,15 @@ static const char *activation_read(const hd_module *m, const char *now)
 /* Sets the value at `at` if m knows it. */
 static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
 {
+    const hd_tensor *w = own_parameter(m, "weight");
     switch (kind) {
+    case HD__ROWS:
+    case HD__COLUMNS:
+        if (w && hd_ndim(w) == 2) {
+            *(int64_t *)at = hd_size(w, kind == HD__COLUMNS);
+        }
+        break;
+    case HD__BIAS: *(bool *)at = own_parameter(m, "bias"); break;
     case HD__LENGTH:
         if (of_class(m, hd_module_list_n(0, NULL))) {
             *(int64_t *)at = hd_module_list_len(m);
@@ -86,7 +75,6 @@ static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
         }
         break;
     case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
-    default: return shape_read(kind, m, at);
     }
     return hd_error_code() == HD_OK; /* memory may have run out */
 }
@@ -161,22 +149,13 @@ static bool module_plain(hd_module *m, const char *name, void *user)
                         c->function, name);
 }
 
-/* Have the parameters of both the same names and shapes? */
-static bool same_shapes(const hd_module *m, const hd_module *wanted)
+/* Have both no parameter of this name, or one of the same shape? */
+static bool same_shape(const hd_module *m, const hd_module *wanted, const char *name)
 {
-    hd_dict *a = own_parameters(m), *b = own_parameters(wanted);
-    bool same = a && b && hd_dict_len(a) == hd_dict_len(b);
-    for (int64_t i = 0; same && i < hd_dict_len(a); i++) {
-        const char *name = hd_dict_name(a, i);
-        const hd_tensor *w = hd_dict_get(a, name);
-        const hd_tensor *v =
-            hd_dict_kind_of(b, name) == HD_DICT_TENSOR ? hd_dict_get(b, name) : NULL;
-        same = v && hd_ndim(v) == hd_ndim(w) &&
-               memcmp(hd_sizes(v), hd_sizes(w), (size_t)hd_ndim(w) * sizeof(int64_t)) == 0;
-    }
-    hd_dict_free(a);
-    hd_dict_free(b);
-    return same;
+    const hd_tensor *w = own_parameter(m, name), *v = own_parameter(wanted, name);
+    return w && v ? hd_ndim(w) == hd_ndim(v) &&
+                        memcmp(hd_sizes(w), hd_sizes(v), (size_t)hd_ndim(w) * sizeof(int64_t)) == 0
+                  : w == v;
 }
 
 /* Have both the same numbers beside their parameters? They are of one class, which is heed's. */
@@ -207,7 +186,8 @@ static bool module_same(hd_module *m, const char *name, void *user)
     if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
         return module_unlike(c, name, "a class of your own", expected);
     }
-    bool same = m->type == wanted->type && heads == wanted_heads && same_shapes(m, wanted) &&
+    bool same = m->type == wanted->type && heads == wanted_heads &&
+                same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
     if (!same) {
         return hd_error_code() == HD_OK &&
@@ -236,7 +216,9 @@ static bool numbers_ok(const char *function, const hd__config *c)
                                 HD__FLOAT(*v));
         }
     }
-    return !c->family->writable || c->family->writable(function, c->values);
+    return !c->family->heads_divide ||
+           hd__divides_ok(function, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
+                          "hidden_size", hd__config_int(c, "hidden_size"));
 }
 
 /* Is the head's weight that of the embedding of the words? */
@@ -286,6 +268,16 @@ static void add_special(hd__text *t, int64_t id)
     }
 }
 
+/* A list of HD__FLAGS */
+static void add_flags(hd__text *t, const int64_t *n)
+{
+    const bool *flags = (const bool *)(n + 1);
+    for (int64_t i = 0; i < *n; i++) {
+        hd__text_format(t, "%s%d", i ? ", " : "[", flags[i]);
+    }
+    hd__text_puts(t, *n ? "]" : "null");
+}
+
 /* The keys that the configuration has a place for */
 static void add_members(hd__text *t, const hd__config *c)
 {
@@ -299,6 +291,7 @@ static void add_members(hd__text *t, const hd__config *c)
         case HD__FLOAT:
         case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
         case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+        case HD__FLAGS: add_flags(t, at); break;
         case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
         default: add_special(t, *(const int64_t *)at); break;
         }
@@ -352,7 +345,7 @@ void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t)
         add_special(t, c->kept.pad_token_id);
     }
     if (family->rope != HD__NOWHERE) {
-        add_rope(t, (const void *)((const char *)c->values + family->rope));
+        add_rope(t, hd__config_rope(c));
     }
     add_ends(t, &c->kept.ends);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",

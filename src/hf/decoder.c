@@ -12,34 +12,25 @@ typedef struct call {
 
 /* ---------------------------------------------------------------- classes */
 
-/* The family that has this class of attentions, layers or bodies, whose place in its classes is
- * `at`; NULL: none */
-static const hd__family *family_with(const hd_module_type *type, size_t at)
+/* Has m this class, in any of the families? */
+static bool is_part(const hd_module *m, int class)
 {
-    for (const hd__family *const *f = hd__families; *f; f++) {
-        const hd__decoder_classes *c = (*f)->classes;
-        if (c && type == (const hd_module_type *)(const void *)((const char *)c + at)) {
-            return *f;
-        }
+    const hd__family *const *f = hd__families;
+    while (*f && (!(*f)->classes || m->type != &(*f)->classes[class])) {
+        f++;
     }
-    return NULL;
+    return *f;
 }
 
-/* m as a part of a decoder, of any family; NULL with HD_STATE if it is another module. */
-static void *decoder_part(hd_module *m, const hd__model *model, size_t at)
+/* m as such a part of the model; NULL with HD_STATE if it is another module. */
+static void *decoder_part(hd_module *m, const hd__model *model, int class)
 {
-    const char *own = (const char *)model->config.family->classes + at;
-    return m && family_with(m->type, at)
-               ? m
-               : hd__part_of(m, (const hd_module_type *)(const void *)own);
+    return m && is_part(m, class) ? m : hd__part_of(m, &model->config.family->classes[class]);
 }
-
-#define PART(m, model, class) decoder_part(m, model, offsetof(hd__decoder_classes, class))
 
 int64_t hd__decoder_heads(const hd_module *m)
 {
-    bool is = family_with(m->type, offsetof(hd__decoder_classes, attention));
-    return is ? ((const hd__attention *)m)->heads : 0;
+    return is_part(m, HD__ATTENTION) ? ((const hd__attention *)m)->heads : 0;
 }
 
 /* ---------------------------------------------------------------- a layer */
@@ -68,19 +59,23 @@ static hd_tensor *decoder_attention_run(hd__attention *m, hd_tensor *x, const ca
     return hd_forward_end(&m->base, hd_forward(m->o_proj, y));
 }
 
-hd_module *hd__attention_new(const hd__decoder *d, int64_t layer)
+hd_module *hd__attention_new(const hd__config *c, int64_t layer)
 {
-    int64_t e = d->width, q = d->heads * d->head_dim, kv = d->kv_heads * d->head_dim;
+    const int64_t e = hd__config_int(c, "hidden_size"), dim = hd__config_int(c, "head_dim"),
+                  heads = hd__config_int(c, "num_attention_heads"),
+                  kv_heads = hd__config_int(c, "num_key_value_heads");
+    const bool bias = hd__config_bool(c, "attention_bias"), qkv_bias = c->family->qkv_bias || bias;
+    const bool *rotary = hd__config_flags(c, "no_rope_layers.");
     hd__attention *m = (hd__attention *)hd__module_of(
-        &d->classes->attention,
-        HD__PARTS(HD__PART(hd__attention, q_proj, hd_linear_new(e, q, d->qkv_bias)),
-                  HD__PART(hd__attention, k_proj, hd_linear_new(e, kv, d->qkv_bias)),
-                  HD__PART(hd__attention, v_proj, hd_linear_new(e, kv, d->qkv_bias)),
-                  HD__PART(hd__attention, o_proj, hd_linear_new(q, e, d->o_bias))));
+        &c->family->classes[HD__ATTENTION],
+        HD__PARTS(HD__PART(hd__attention, q_proj, hd_linear_new(e, heads * dim, qkv_bias)),
+                  HD__PART(hd__attention, k_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
+                  HD__PART(hd__attention, v_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
+                  HD__PART(hd__attention, o_proj, hd_linear_new(heads * dim, e, bias))));
     if (m) {
-        m->heads = d->heads;
-        m->kv_heads = d->kv_heads;
-        m->rotary = !d->rotary || d->rotary[layer];
+        m->heads = heads;
+        m->kv_heads = kv_heads;
+        m->rotary = !rotary || rotary[layer];
         m->project = hd__project;
     }
     return (hd_module *)m;
@@ -94,15 +89,15 @@ hd_tensor *hd__mlp_forward(hd_module *self, hd_tensor *x)
     return hd_forward(m->down_proj, hd_mul(gate, hd_forward(m->up_proj, x)));
 }
 
-hd_module *hd__mlp_new(const hd__decoder *d)
+hd_module *hd__mlp_new(const hd__config *c)
 {
-    int64_t e = d->width, inner = d->inner;
-    return hd__module_of(
-        &d->classes->mlp,
-        HD__PARTS(HD__PART(hd__mlp, gate_proj, hd_linear_new(e, inner, d->mlp_bias)),
-                  HD__PART(hd__mlp, up_proj, hd_linear_new(e, inner, d->mlp_bias)),
-                  HD__PART(hd__mlp, down_proj, hd_linear_new(inner, e, d->mlp_bias)),
-                  HD__PART(hd__mlp, act_fn, hd_silu_new(false))));
+    const int64_t e = hd__config_int(c, "hidden_size"), n = hd__config_int(c, "intermediate_size");
+    const bool bias = hd__config_bool(c, "mlp_bias");
+    return hd__module_of(&c->family->classes[HD__MLP],
+                         HD__PARTS(HD__PART(hd__mlp, gate_proj, hd_linear_new(e, n, bias)),
+                                   HD__PART(hd__mlp, up_proj, hd_linear_new(e, n, bias)),
+                                   HD__PART(hd__mlp, down_proj, hd_linear_new(n, e, bias)),
+                                   HD__PART(hd__mlp, act_fn, hd_silu_new(false))));
 }
 
 static hd_tensor *decoder_layer_run(hd__layer *m, hd_tensor *x, const hd__model *model,
@@ -112,20 +107,26 @@ static hd_tensor *decoder_layer_run(hd__layer *m, hd_tensor *x, const hd__model 
         return NULL;
     }
     hd_tensor *y = hd_forward(m->input_layernorm, x);
-    x = hd_add(x, decoder_attention_run(PART(m->self_attn, model, attention), y, c, number));
+    x = hd_add(
+        x, decoder_attention_run(decoder_part(m->self_attn, model, HD__ATTENTION), y, c, number));
     y = hd_forward(m->post_attention_layernorm, x);
     return hd_forward_end(&m->base, hd_add(x, hd_forward(m->mlp, y)));
 }
 
-static hd_module *decoder_layer_new(const hd__model *m, int64_t i)
+static hd_module *decoder_norm_new(const hd__config *c)
 {
-    const hd__decoder d = m->config.family->decoder(m->config.values);
+    return hd_rms_norm_new(hd__config_int(c, "hidden_size"), hd__config_double(c, "rms_norm_eps"));
+}
+
+static hd_module *decoder_layer_new(const hd__config *c, int64_t i)
+{
+    const hd__family *family = c->family;
     return hd__module_of(
-        &d.classes->layer,
-        HD__PARTS(HD__PART(hd__layer, self_attn, d.attention_new(&d, i)),
-                  HD__PART(hd__layer, mlp, d.mlp_new(&d)),
-                  HD__PART(hd__layer, input_layernorm, hd_rms_norm_new(d.width, d.eps)),
-                  HD__PART(hd__layer, post_attention_layernorm, hd_rms_norm_new(d.width, d.eps))));
+        &family->classes[HD__LAYER],
+        HD__PARTS(HD__PART(hd__layer, self_attn, family->attention_new(c, i)),
+                  HD__PART(hd__layer, mlp, family->mlp_new(c)),
+                  HD__PART(hd__layer, input_layernorm, decoder_norm_new(c)),
+                  HD__PART(hd__layer, post_attention_layernorm, decoder_norm_new(c))));
 }
 
 /* ---------------------------------------------------------------- the model */
@@ -143,12 +144,13 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__context *c, int64_t t, hd_
 
 /* Sets the rows for x (b, t, e). The tables of a text stand in `seen`, so that each token does not
  * make them anew. */
-static bool rows_set(call *c, const hd__decoder *d, const hd_tensor *x)
+static bool rows_set(call *c, const hd__config *config, const hd_tensor *x)
 {
-    const int64_t t = hd_size(x, 1);
+    const int64_t t = hd_size(x, 1), dim = hd__config_int(config, "head_dim");
     hd__seen *seen = c->context->seen;
     hd_tensor *cos = seen ? seen->cos : NULL, *sin = seen ? seen->sin : NULL;
-    if (!cos && !hd_rotary_tables(d->head_dim, seen ? seen->most : t, &d->rope, &cos, &sin)) {
+    if (!cos &&
+        !hd_rotary_tables(dim, seen ? seen->most : t, hd__config_rope(config), &cos, &sin)) {
         return false;
     }
     if (seen && !seen->cos) {
@@ -162,29 +164,28 @@ static bool rows_set(call *c, const hd__decoder *d, const hd_tensor *x)
 
 hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *context)
 {
-    const hd__decoder d = m->config.family->decoder(m->config.values);
-    hd__body *b = PART(m->body, m, body);
+    hd__body *b = decoder_part(m->body, m, HD__BODY);
     call c = {.context = context};
     hd_tensor *x = b ? hd_forward(b->embed_tokens, ids) : NULL; /* (b, t, e) */
-    if (!x || !rows_set(&c, &d, x)) {
+    if (!x || !rows_set(&c, &m->config, x)) {
         return NULL;
     }
     for (int64_t i = 0; i < hd_module_list_len(b->layers); i++) {
-        hd__layer *each = PART(hd_module_list_get(b->layers, i), m, layer);
+        hd__layer *each = decoder_part(hd_module_list_get(b->layers, i), m, HD__LAYER);
         x = decoder_layer_run(each, x, m, &c, i);
     }
     return hd_forward(b->norm, x);
 }
 
-hd_module *hd__decoder_body_new(const hd__model *m, const hd_dtype *dtype)
+hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d)
 {
-    const hd__decoder d = m->config.family->decoder(m->config.values);
-    return hd__module_of(
-        &d.classes->body,
-        HD__PARTS(HD__PART(hd__body, embed_tokens,
-                           hd__stored(hd_embedding_new(d.vocab, d.width, d.pad), dtype)),
-                  HD__PART(hd__body, layers, hd__layers(m, decoder_layer_new, dtype)),
-                  HD__PART(hd__body, norm, hd_rms_norm_new(d.width, d.eps))));
+    hd_module *words =
+        hd_embedding_new(hd__config_int(c, "vocab_size"), hd__config_int(c, "hidden_size"),
+                         hd__config_int(c, "pad_token_id"));
+    return hd__module_of(&c->family->classes[HD__BODY],
+                         HD__PARTS(HD__PART(hd__body, embed_tokens, hd__stored(words, d)),
+                                   HD__PART(hd__body, layers, hd__layers(c, decoder_layer_new, d)),
+                                   HD__PART(hd__body, norm, decoder_norm_new(c))));
 }
 
 /* ---------------------------------------------------------------- its configuration */
@@ -199,52 +200,50 @@ const hd__known hd__decoder_known[] = {
     {NULL, HD__ROWS, NULL},
 };
 
-/* Sets the numbers of heads that follow from others, in the configuration. */
-static bool heads_ok(const char *caller, hd__config *c, const hd__decoder *d)
+/* Sets the numbers of heads that follow from others. */
+static bool heads_ok(const char *caller, hd__config *c)
 {
-    int64_t *kv_heads = hd__config_at(c, "num_key_value_heads");
-    int64_t *head_dim = hd__config_at(c, "head_dim");
-    *kv_heads = d->kv_heads ? d->kv_heads : d->heads;
-    if (!hd__sizes_ok(caller, c) ||
-        (d->head_dim == 0 &&
-         !hd__divides_ok(caller, "num_attention_heads", d->heads, "hidden_size", d->width)) ||
-        !hd__divides_ok(caller, "num_key_value_heads", *kv_heads, "num_attention_heads",
-                        d->heads)) {
+    const int64_t heads = hd__config_int(c, "num_attention_heads"),
+                  e = hd__config_int(c, "hidden_size");
+    int64_t *kv_heads = hd__config_at(c, "num_key_value_heads"),
+            *dim = hd__config_at(c, "head_dim");
+    *kv_heads = *kv_heads ? *kv_heads : heads;
+    if ((*dim == 0 && !hd__divides_ok(caller, "num_attention_heads", heads, "hidden_size", e)) ||
+        !hd__divides_ok(caller, "num_key_value_heads", *kv_heads, "num_attention_heads", heads)) {
         return false;
     }
-    if (d->pad >= d->vocab || (d->pad < -d->vocab && d->pad != HD_NO_PADDING)) {
+    *dim = *dim ? *dim : e / heads;
+    return *dim % 2 == 0 ||
+           hd_error_set(HD_VALUE, "%s: head_dim %" PRId64 ": expected an even number", caller,
+                        *dim);
+}
+
+bool hd__decoder_resolve(const char *caller, hd__config *c)
+{
+    const int64_t pad = hd__config_int(c, "pad_token_id"), vocab = hd__config_int(c, "vocab_size");
+    hd_tensor *cos, *sin; /* without rows: the options are checked */
+    if (pad >= vocab || (pad < -vocab && pad != HD_NO_PADDING)) {
         return hd_error_set(HD_VALUE,
                             "%s: pad_token_id %" PRId64 " and vocab_size %" PRId64
                             ": expected a token of the vocabulary",
-                            caller, d->pad, d->vocab);
+                            caller, pad, vocab);
     }
-    *head_dim = d->head_dim ? d->head_dim : d->width / d->heads;
-    return *head_dim % 2 == 0 ||
-           hd_error_set(HD_VALUE, "%s: head_dim %" PRId64 ": expected an even number", caller,
-                        *head_dim);
-}
-
-bool hd__decoder_resolve(const char *caller, hd__model *m)
-{
-    hd__config *c = &m->config;
-    hd__decoder d = c->family->decoder(c->values);
-    hd_tensor *cos, *sin; /* without rows: the options are checked */
-    if (!heads_ok(caller, c, &d) || !hd_rotary_tables(0, 0, &d.rope, &cos, &sin)) {
+    if (!heads_ok(caller, c) || !hd_rotary_tables(0, 0, hd__config_rope(c), &cos, &sin)) {
         return false;
     }
     hd_release(cos);
     hd_release(sin);
-    d = c->family->decoder(c->values);
-    double q = (double)d.heads * (double)d.head_dim;
-    m->layers = d.layers;
-    m->positions = d.positions;
-    m->vocab = d.vocab;
-    m->width = d.width;
-    m->std = d.std;
-    m->elements =
-        (double)d.width * ((double)d.vocab + (double)d.layers * (2 * q + 3 * (double)d.inner));
-    m->tied = d.tied;
     return true;
+}
+
+double hd__decoder_elements(const hd__config *c)
+{
+    double q = (double)hd__config_int(c, "num_attention_heads") *
+               (double)hd__config_int(c, "head_dim"),
+           inner = (double)hd__config_int(c, "intermediate_size"),
+           layers = (double)hd__config_int(c, "num_hidden_layers");
+    return (double)hd__config_int(c, "hidden_size") *
+           ((double)hd__config_int(c, "vocab_size") + layers * (2 * q + 3 * inner));
 }
 
 /* ---------------------------------------------------------------- windows */

@@ -4,24 +4,11 @@
  *     model.embed_tokens, .layers.N.{input_layernorm, self_attn, post_attention_layernorm, mlp},
  *     .norm; lm_head
  *
- * A family says in an hd__decoder what its layers are made with. One whose attention or MLP has
- * other parameters brings functions of its own for them. */
+ * A family whose attention or MLP has other parameters brings functions of its own for them. */
 #ifndef HEED_HF_DECODER_H
 #define HEED_HF_DECODER_H
 
 #include "hf/family.h"
-
-typedef struct hd__decoder {
-    int64_t vocab, width, inner, layers, heads, kv_heads, head_dim, positions, pad;
-    double eps, std;
-    hd_rotary_options rope;
-    bool tied, qkv_bias, o_bias, mlp_bias;
-    const bool *rotary; /* for each layer: has it rotary positions? NULL: all have */
-    const struct hd__decoder_classes *classes;
-    /* hd__attention_new and hd__mlp_new, or those of a family whose parameters are others */
-    hd_module *(*attention_new)(const struct hd__decoder *d, int64_t layer);
-    hd_module *(*mlp_new)(const struct hd__decoder *d);
-} hd__decoder;
 
 /* What each family's attention begins with. */
 typedef struct hd__attention {
@@ -49,11 +36,9 @@ typedef struct hd__body {
     hd_module *embed_tokens, *layers, *norm;
 } hd__body;
 
-typedef struct hd__decoder_classes {
-    hd_module_type attention, mlp, layer, body;
-} hd__decoder_classes;
+enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family */
 
-/* Those of a family: "Llama", and the struct of its attention */
+/* Those of "Llama", where attention_struct begins with an hd__attention */
 #define HD__DECODER_CLASSES(name, attention_struct)                                                \
     {                                                                                              \
         HD_MODULE_TYPE(attention_struct, name "Attention", NULL),                                  \
@@ -63,21 +48,22 @@ typedef struct hd__decoder_classes {
     }
 
 hd_tensor *hd__mlp_forward(hd_module *m, hd_tensor *x);
-hd_module *hd__attention_new(const hd__decoder *d, int64_t layer);
-hd_module *hd__mlp_new(const hd__decoder *d);
+hd_module *hd__attention_new(const hd__config *c, int64_t layer);
+hd_module *hd__mlp_new(const hd__config *c);
 bool hd__project(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 
 /* ---------------------------------------------------------------- of the row */
 
 /* What all these families have the same in their rows */
 #define HD__DECODER_ROW                                                                            \
-    .resolve = hd__decoder_resolve, .body_new = hd__decoder_body_new,                              \
+    .elements = hd__decoder_elements, .body_new = hd__decoder_body_new,                            \
     .hidden = hd__decoder_hidden, .body = "model", .words = "model.embed_tokens",                  \
     .layers = "num_hidden_layers", .known = hd__decoder_known, .heads = hd__decoder_heads,         \
     .passed_over = ".rotary_emb.inv_freq"
 
-bool hd__decoder_resolve(const char *caller, hd__model *m);
-hd_module *hd__decoder_body_new(const hd__model *m, const hd_dtype *dtype);
+bool hd__decoder_resolve(const char *caller, hd__config *c);
+double hd__decoder_elements(const hd__config *c);
+hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d);
 hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *c);
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__known hd__decoder_known[];

@@ -3,3 +3,5 @@
 FAMILY(gpt2)
 FAMILY(llama)
 FAMILY(qwen2)
+FAMILY(qwen3)
+FAMILY(smollm3)

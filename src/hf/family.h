@@ -26,9 +26,6 @@ typedef struct hd__known {
     const char *module;
 } hd__known;
 
-struct hd__decoder;
-struct hd__decoder_classes;
-
 struct hd__family {
     const char *model_type;
     hd_module_type type;                /* of the model: its name is the architecture */
@@ -39,12 +36,13 @@ struct hd__family {
     size_t rope; /* the place of the hd_rotary_options; HD__NOWHERE: there are none */
     /* Has config.json nothing that the model cannot do, and no key says? Or NULL */
     bool (*file_ok)(const hd__config_file *f, const hd__config *c);
-    /* Does transformers take these numbers from config.json? Or NULL */
-    bool (*writable)(const char *function, const void *values);
+    /* Does transformers take only a config.json whose heads divide the width? */
+    bool heads_divide;
 
-    /* Checks m->config, sets in it what follows from other values, and then m's sizes. */
-    bool (*resolve)(const char *caller, hd__model *m);
-    hd_module *(*body_new)(const hd__model *m, const hd_dtype *d); /* all but the head */
+    /* Checks the values, whose sizes are in range, and sets those that follow from others. */
+    bool (*resolve)(const char *caller, hd__config *c);
+    double (*elements)(const hd__config *c); /* of the weights, without a head of their own */
+    hd_module *(*body_new)(const hd__config *c, const hd_dtype *d); /* all but the head */
     /* The last layer's output (b, t, width) for ids (b, t) that see what the context says */
     hd_tensor *(*hidden)(hd__model *m, hd_tensor *ids, const hd__context *c);
     /* How many positions the modules have; NULL: as many as m was made with */
@@ -60,9 +58,12 @@ struct hd__family {
     bool bare_names;         /* may files lack the body's name before those of tensors? */
     const char *passed_over; /* tensors of files that nothing needs: the ends of their names */
 
-    /* A family of decoder.h says what its layers are made with, and their classes. */
-    struct hd__decoder (*decoder)(const void *values);
-    const struct hd__decoder_classes *classes;
+    /* Of a family of decoder.h: its classes, what makes the attention and the MLP of a layer, and
+     * whether q_proj, k_proj and v_proj have biases in any case */
+    const hd_module_type *classes;
+    hd_module *(*attention_new)(const hd__config *c, int64_t layer);
+    hd_module *(*mlp_new)(const hd__config *c);
+    bool qkv_bias;
 };
 
 extern const hd__family *const hd__families[]; /* up to NULL */

@@ -50,11 +50,12 @@ static void seen_free(hd__seen *s)
 
 static hd__seen *seen_new(const hd__model *m, int64_t most)
 {
-    const size_t bytes = sizeof(hd__seen) + (size_t)m->layers * sizeof(hd_kv_cache *);
+    const int64_t layers = hd__config_int(&m->config, "num_hidden_layers");
+    const size_t bytes = sizeof(hd__seen) + (size_t)layers * sizeof(hd_kv_cache *);
     hd__seen *s = hd_alloc(bytes);
     if (s) {
         memset(s, 0, bytes);
-        s->layers = m->layers;
+        s->layers = layers;
         s->most = most;
     }
     return s;
@@ -391,7 +392,8 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 /* How many tokens the model knows */
 static int64_t vocab_of(hd__model *m)
 {
-    return hd__embedding_rows(hd_module_get(&m->base, m->config.family->words), m->vocab);
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd__embedding_rows(words, hd__config_int(&m->config, "vocab_size"));
 }
 
 /* Does the model know the token that fills texts which end before others? */

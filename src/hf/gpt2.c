@@ -158,9 +158,9 @@ static hd_module *norm_new(const hd_gpt2_config *c)
     return hd_layer_norm_new_n(1, &c->n_embd, c->layer_norm_epsilon, true, true);
 }
 
-static hd_module *block_new(const hd__model *m, int64_t layer)
+static hd_module *block_new(const hd__config *config, int64_t layer)
 {
-    const hd_gpt2_config *c = m->config.values;
+    const hd_gpt2_config *c = config->values;
     (void)layer;
     return hd__module_of(&block_type, HD__PARTS(HD__PART(block, ln_1, norm_new(c)),
                                                 HD__PART(block, attn, gpt2_attention_new(c)),
@@ -190,13 +190,14 @@ static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__contex
 static int64_t gpt2_positions(const hd__model *model)
 {
     const transformer *m = (const transformer *)model->body;
+    const hd_gpt2_config *c = model->config.values;
     bool known = m && m->base.type == &transformer_type;
-    return known ? hd__embedding_rows(m->wpe, model->positions) : model->positions;
+    return known ? hd__embedding_rows(m->wpe, c->n_positions) : c->n_positions;
 }
 
-static hd_module *transformer_new(const hd__model *m, const hd_dtype *d)
+static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
 {
-    const hd_gpt2_config *c = m->config.values;
+    const hd_gpt2_config *c = config->values;
     int64_t e = c->n_embd;
     return hd__module_of(
         &transformer_type,
@@ -205,33 +206,28 @@ static hd_module *transformer_new(const hd__model *m, const hd_dtype *d)
                   HD__PART(transformer, wpe,
                            hd__stored(hd_embedding_new(c->n_positions, e, HD_NO_PADDING), d)),
                   HD__PART(transformer, drop, hd_dropout_new(c->embd_pdrop, false)),
-                  HD__PART(transformer, h, hd__layers(m, block_new, d)),
+                  HD__PART(transformer, h, hd__layers(config, block_new, d)),
                   HD__PART(transformer, ln_f, norm_new(c))));
 }
 
-static bool gpt2_resolve(const char *caller, hd__model *m)
+static bool gpt2_resolve(const char *caller, hd__config *config)
 {
-    hd_gpt2_config *c = m->config.values;
+    hd_gpt2_config *c = config->values;
     const char *given = c->activation_function ? c->activation_function : "NULL";
     c->activation_function = hd__activation(given);
     if (!c->activation_function) {
         return hd_error_set(HD_VALUE, "%s: activation_function %.*s: expected " HD__ACTIVATIONS,
                             caller, HD__CUT(given));
     }
-    if (!hd__sizes_ok(caller, &m->config) ||
-        !hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd)) {
-        return false;
-    }
+    return hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd);
+}
+
+static double gpt2_elements(const hd__config *config)
+{
+    const hd_gpt2_config *c = config->values;
     double e = (double)c->n_embd, inner = c->n_inner ? (double)c->n_inner : 4 * e;
-    m->layers = c->n_layer;
-    m->positions = c->n_positions;
-    m->vocab = c->vocab_size;
-    m->width = c->n_embd;
-    m->std = c->initializer_range;
-    m->elements = e * ((double)c->vocab_size + (double)c->n_positions) +
-                  (double)c->n_layer * (4 * e * e + 2 * e * inner);
-    m->tied = c->tie_word_embeddings;
-    return true;
+    return e * ((double)c->vocab_size + (double)c->n_positions) +
+           (double)c->n_layer * (4 * e * e + 2 * e * inner);
 }
 
 hd_module *hd_gpt2_new(const hd_gpt2_config *c)
@@ -301,6 +297,7 @@ const hd__family hd__gpt2_family = {
     .eos_token_id = 50256,
     .rope = HD__NOWHERE,
     .resolve = gpt2_resolve,
+    .elements = gpt2_elements,
     .body_new = transformer_new,
     .hidden = gpt2_hidden,
     .positions = gpt2_positions,

@@ -57,10 +57,6 @@ typedef struct hd__model {
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
     char *generation; /* the text of generation_config.json of its folder; NULL: there is none */
-    int64_t layers, positions, vocab, width;
-    double std;      /* the standard deviation of the first weights */
-    double elements; /* so many elements the weights have at least */
-    bool tied;       /* is the head's weight that of the embedding of the words? */
 } hd__model;
 
 /* A static text that is equal to the name of an activation in transformers; NULL: heed has none. */
@@ -71,14 +67,23 @@ hd_module *hd__activation_new(const char *name); /* of a name that there is */
 /* *c becomes a configuration of the family, with values of its own: a copy of those given, or the
  * defaults if that is NULL. hd_free(c->values) ends it. */
 bool hd__config_begin(hd__config *c, const hd__family *family, const void *values);
-/* The place of the value of this key; NULL: the family has none. */
+/* The place of the value of this key; NULL: the family has none. The others need one. */
 void *hd__config_at(const hd__config *c, const char *key);
-int64_t hd__config_int(const hd__config *c, const char *key); /* of a key that it has */
+int64_t hd__config_int(const hd__config *c, const char *key);
+double hd__config_double(const hd__config *c, const char *key);
+hd_rotary_options *hd__config_rope(const hd__config *c);
+/* Is it true? Not without a place. */
+bool hd__config_bool(const hd__config *c, const char *key);
+const bool *hd__config_flags(const hd__config *c, const char *key); /* a list; NULL: no place */
+/* Checks the values, and sets those that follow from others. */
+bool hd__config_resolve(const char *caller, hd__config *c);
 
-/* A new model with what `like` says, whose values it takes over. Weights are drawn if the init mode
- * is on: normal(0, std), norms of ones and biases of zeros. d: NULL, or for hd__stored. */
-hd_module *hd__model_new(hd__model *like, const hd_dtype *d);
-/* The same of a public configuration, which is checked. Messages begin with `caller`. */
+/* A new model of a configuration that was resolved, whose values it takes over. Weights are drawn
+ * if the init mode is on: normal(0, initializer_range), norms of ones and biases of zeros. d: NULL,
+ * or for hd__stored. */
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d);
+/* The same of a public configuration, or of the defaults if it is NULL. Messages begin with
+ * `caller`. */
 hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
                           const hd_dtype *d);
 /* How many rows the embedding has, in whose place the user may have put another one; `otherwise` if
@@ -105,8 +110,8 @@ typedef struct hd__part {
 
 /* A new module of the class with these children, which it takes over: on failure they are freed. */
 hd_module *hd__module_of(const hd_module_type *type, const hd__part *parts);
-/* A list of the model's layers, which layer_new makes, as hd__stored gives them. */
-hd_module *hd__layers(const hd__model *m, hd_module *(*layer_new)(const hd__model *m, int64_t i),
+/* A list of the layers, which layer_new makes, as hd__stored gives them. */
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d);
 /* m, which may be NULL; unless d is NULL, its parameters become such as a file is to take the place
  * of: they have no memory and no values. Those with two dims are of dtype *d, and frozen if that is
@@ -146,8 +151,6 @@ bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mas
 /* Sets *c to what the next t tokens of such texts see, after those in `seen`, which may be NULL. */
 bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t);
 
-/* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
-bool hd__sizes_ok(const char *function, const hd__config *c);
 /* Is `size` a multiple of n? */
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);

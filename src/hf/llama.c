@@ -1,5 +1,5 @@
 /* llama.c - LlamaForCausalLM, and the configuration that Qwen 2 shares with it. */
-#include "hf/llama.h"
+#include "hf/decoder.h"
 
 hd_llama_config hd_llama_config_defaults(void)
 {
@@ -14,31 +14,6 @@ hd_llama_config hd_llama_config_defaults(void)
                              .rope = hd_rotary_defaults(),
                              .initializer_range = 0.02,
                              .pad_token_id = HD_NO_PADDING};
-}
-
-hd__decoder hd__llama_decoder(const void *values)
-{
-    const hd_llama_config *c = values;
-    const hd__family *family = c->qkv_bias ? &hd__qwen2_family : &hd__llama_family;
-    return (hd__decoder){.vocab = c->vocab_size,
-                         .width = c->hidden_size,
-                         .inner = c->intermediate_size,
-                         .layers = c->num_hidden_layers,
-                         .heads = c->num_attention_heads,
-                         .kv_heads = c->num_key_value_heads,
-                         .head_dim = c->head_dim,
-                         .positions = c->max_position_embeddings,
-                         .pad = c->pad_token_id,
-                         .eps = c->rms_norm_eps,
-                         .std = c->initializer_range,
-                         .rope = c->rope,
-                         .tied = c->tie_word_embeddings,
-                         .qkv_bias = c->qkv_bias || c->attention_bias,
-                         .o_bias = c->attention_bias,
-                         .mlp_bias = c->mlp_bias,
-                         .classes = family->classes,
-                         .attention_new = hd__attention_new,
-                         .mlp_new = hd__mlp_new};
 }
 
 hd_module *hd_llama_new(const hd_llama_config *c)
@@ -79,15 +54,7 @@ static bool llama_file_ok(const hd__config_file *f, const hd__config *c)
     return hd__layer_types_ok(f, c, false);
 }
 
-/* LlamaConfig asks for the multiple, with any head_dim. */
-static bool llama_writable(const char *function, const void *values)
-{
-    const hd_llama_config *c = values;
-    return hd__divides_ok(function, "num_attention_heads", c->num_attention_heads, "hidden_size",
-                          c->hidden_size);
-}
-
-static const hd__decoder_classes llama_classes = HD__DECODER_CLASSES("Llama", hd__attention);
+static const hd_module_type llama_classes[] = HD__DECODER_CLASSES("Llama", hd__attention);
 
 const hd__family hd__llama_family = {
     HD__DECODER_ROW,
@@ -100,7 +67,9 @@ const hd__family hd__llama_family = {
     .eos_token_id = 2,
     .rope = offsetof(hd_llama_config, rope),
     .file_ok = llama_file_ok,
-    .writable = llama_writable,
-    .decoder = hd__llama_decoder,
-    .classes = &llama_classes,
+    .heads_divide = true,
+    .resolve = hd__decoder_resolve,
+    .classes = llama_classes,
+    .attention_new = hd__attention_new,
+    .mlp_new = hd__mlp_new,
 };

@@ -105,7 +105,8 @@ int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise)
 int64_t hd__positions(hd__model *m)
 {
     const hd__family *family = m->config.family;
-    return family->positions ? family->positions(m) : m->positions;
+    return family->positions ? family->positions(m)
+                             : hd__config_int(&m->config, "max_position_embeddings");
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
@@ -189,16 +190,18 @@ static bool draw_weights(hd__model *m)
     if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
         return false;
     }
+    const double std = hd__config_double(&m->config, "initializer_range"),
+                 layers = (double)hd__config_int(&m->config, "num_hidden_layers");
     hd_dict *weights = hd_module_named_parameters(&m->base);
     hd_tensor *last = NULL;
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2.0 * (double)m->layers) : 1;
+        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2 * layers) : 1;
         last = hd__ends_in(name, ".bias") ? hd_init_zeros_(w)
                : hd_ndim(w) == 1          ? hd_init_ones_(w)
-                                          : hd_init_normal_(w, 0, m->std / less);
+                                          : hd_init_normal_(w, 0, std / less);
         ok = last;
     }
     hd_dict_free(weights);
@@ -234,61 +237,53 @@ hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
     return hd_module_ready(m);
 }
 
-hd_module *hd__layers(const hd__model *m, hd_module *(*layer_new)(const hd__model *m, int64_t i),
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = 0; ok && i < m->layers; i++) {
-        ok = hd_module_list_append(list, hd__stored(layer_new(m, i), d));
+    for (int64_t i = 0; ok && i < hd__config_int(c, "num_hidden_layers"); i++) {
+        ok = hd_module_list_append(list, hd__stored(layer_new(c, i), d));
     }
     return hd_module_ready(list);
 }
 
-bool hd__config_begin(hd__config *c, const hd__family *family, const void *values)
+/* The head's weight becomes that of the embedding of the words. */
+static bool tie_head(hd_module *m, const char *words)
 {
-    *c = (hd__config){.family = family,
-                      .values = hd_alloc(family->size),
-                      .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
-    if (c->values && values) {
-        memcpy(c->values, values, family->size);
-    } else if (c->values) {
-        family->defaults(c->values);
-    }
-    return c->values;
+    hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");
+    return hd_module_set_parameter(m, "lm_head.weight", w);
 }
 
-hd_module *hd__model_new(hd__model *like, const hd_dtype *d)
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
 {
-    const hd__family *family = like->config.family;
+    const hd__family *family = c->family;
     hd__model *model = (hd__model *)hd_module_new(&family->type);
     if (!model) {
         return NULL;
     }
-    hd_module base = model->base, *m = &model->base;
-    *model = *like;
-    model->base = base;
-    like->config.values = NULL;
+    hd_module *m = &model->base;
+    model->config = *c;
+    c->values = NULL;
+    c = &model->config;
     bool draw = hd_set_init_mode(false);
-    hd_register_module(m, family->body, &model->body, family->body_new(model, d));
-    hd_register_module(m, "lm_head", &model->head,
-                       hd__stored(hd_linear_new(model->width, model->vocab, false), d));
+    hd_register_module(m, family->body, &model->body, family->body_new(c, d));
+    hd_module *head =
+        hd_linear_new(hd__config_int(c, "hidden_size"), hd__config_int(c, "vocab_size"), false);
+    hd_register_module(m, "lm_head", &model->head, hd__stored(head, d));
     hd_set_init_mode(draw);
     m = hd_module_ready(m);
-    hd_module *words = m && model->tied ? hd_module_get(m, family->words) : NULL;
-    bool ok =
-        m && (!model->tied || hd_module_set_parameter(m, "lm_head.weight",
-                                                      hd_module_get_parameter(words, "weight")));
+    bool ok = m && (!hd__config_bool(c, "tie_word_embeddings") || tie_head(m, family->words));
     return hd__module_if(ok && (!draw || draw_weights(model)), m);
 }
 
 hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
                           const hd_dtype *d)
 {
-    hd__model like = {.body = NULL};
-    bool ok = hd__config_begin(&like.config, family, values) && family->resolve(caller, &like);
-    hd_module *m = ok ? hd__model_new(&like, d) : NULL;
-    hd_free(like.config.values);
+    hd__config c;
+    bool ok = hd__config_begin(&c, family, values) && hd__config_resolve(caller, &c);
+    hd_module *m = ok ? hd__model_new(&c, d) : NULL;
+    hd_free(c.values);
     return m;
 }
 

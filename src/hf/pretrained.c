@@ -197,36 +197,33 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
 }
 
 /* Can the file hold the weights of this model, whose configuration stands in the file at path? */
-static bool weights_fit(const char *path, const hd__model *like, const weights *from)
+static bool weights_fit(const char *path, const hd__config *c, const weights *from)
 {
     int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
-    if (like->layers > tensors) {
+    int64_t layers = hd__config_int(c, c->family->layers);
+    if (layers > tensors) {
         return hd_error_set(HD_FORMAT,
                             "%s: '%.*s': %s %" PRId64 ", but the weights are only %" PRId64
                             " tensors: expected some for each layer%s",
-                            loads, HD__CUT(path), from->family->layers, like->layers, tensors,
-                            from->hint);
+                            loads, HD__CUT(path), c->family->layers, layers, tensors, from->hint);
     }
-    return like->elements <= (double)bytes || /* an element has one byte or more */
+    const double elements = c->family->elements(c);
+    return elements <= (double)bytes || /* an element has one byte or more */
            hd_error_set(HD_FORMAT,
                         "%s: '%.*s': the model has %.0f weights or more, but their file only "
                         "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
-                        loads, HD__CUT(path), like->elements, bytes, from->hint);
+                        loads, HD__CUT(path), elements, bytes, from->hint);
 }
 
 /* The model of the configuration that stands in the file at path. It takes over the values. */
 static hd_module *model_of(const char *path, hd__config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
-    hd__model like = {.config = *c};
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
-    bool ok =
-        !caller.failed && c->family->resolve(caller.s, &like) && weights_fit(path, &like, from);
-    hd_module *m = ok ? hd__model_new(&like, &d) : NULL;
-    c->values = like.config.values;
+    bool ok = !caller.failed && hd__config_resolve(caller.s, c) && weights_fit(path, c, from);
     hd_free(caller.s);
-    return m;
+    return ok ? hd__model_new(c, &d) : NULL;
 }
 
 /* The model keeps the text of generation_config.json, to write it back. */

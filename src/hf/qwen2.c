@@ -1,5 +1,5 @@
 /* qwen2.c - Qwen2ForCausalLM: a Llama with biases for queries, keys and values. */
-#include "hf/llama.h"
+#include "hf/decoder.h"
 
 /* hd__window_ok reads those of the sliding window. */
 static const hd__config_key qwen2_keys[] = {
@@ -21,7 +21,7 @@ static void qwen2_defaults(void *values)
     c->max_position_embeddings = 32768;
 }
 
-static const hd__decoder_classes qwen2_classes = HD__DECODER_CLASSES("Qwen2", hd__attention);
+static const hd_module_type qwen2_classes[] = HD__DECODER_CLASSES("Qwen2", hd__attention);
 
 const hd__family hd__qwen2_family = {
     HD__DECODER_ROW,
@@ -34,6 +34,9 @@ const hd__family hd__qwen2_family = {
     .eos_token_id = HD_NO_PADDING,
     .rope = offsetof(hd_llama_config, rope),
     .file_ok = hd__window_ok,
-    .decoder = hd__llama_decoder,
-    .classes = &qwen2_classes,
+    .resolve = hd__decoder_resolve,
+    .classes = qwen2_classes,
+    .attention_new = hd__attention_new,
+    .mlp_new = hd__mlp_new,
+    .qkv_bias = true,
 };

@@ -99,7 +99,7 @@ typedef struct saving {
 static hd_dict *weights_of(const saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
-    const bool tied = *(const bool *)hd__config_at(s->config, "tie_word_embeddings");
+    const bool tied = hd__config_bool(s->config, "tie_word_embeddings");
     return hd__dict_if(
         d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
 }
