@@ -1,0 +1,352 @@
+/* config_write.c - the configuration that a model has now, and config.json made of it.
+ *
+ * The user may have put other modules into the model. So hd__config_now reads what they know:
+ * sizes, eps, dropouts, the activation. Then it makes a model of this configuration, without memory
+ * for weights. If a module of that model differs from the user's, config.json cannot say what the
+ * user's model is. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hf/family.h"
+
+/* ---------------------------------------------------------------- read from the modules */
+
+/* Has m the class of this module, which is freed? */
+static bool of_class(const hd_module *m, hd_module *like)
+{
+    bool is = like && m->type == like->type;
+    hd_module_free(like);
+    return is;
+}
+
+/* The parameter of this name that m itself has; NULL: it has none, or memory ran out. */
+static const hd_tensor *own_parameter(const hd_module *m, const char *name)
+{
+    hd_dict *all = hd_module_named_parameters(m);
+    bool has = all && hd_dict_kind_of(all, name) == HD_DICT_TENSOR;
+    const hd_tensor *x = has ? hd_dict_get(all, name) : NULL;
+    hd_dict_free(all);
+    return x;
+}
+
+/* The name in transformers of the activation m; `now` if it is that, too, or if m is another. */
+static const char *activation_read(const hd_module *m, const char *now)
+{
+    if (of_class(m, hd_relu_new(false))) {
+        return "relu";
+    }
+    if (!of_class(m, hd_gelu_new("none"))) {
+        return now;
+    }
+    if (strcmp(hd_gelu_approximate(m), "none") == 0) {
+        return "gelu";
+    }
+    return strcmp(now, "gelu_pytorch_tanh") == 0 ? now : "gelu_new";
+}
+
+/* Sets the value at `at` if m knows it. */
+static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
+{
+    const hd_tensor *w = own_parameter(m, "weight");
+    switch (kind) {
+    case HD__ROWS:
+    case HD__COLUMNS:
+        if (w && hd_ndim(w) == 2) {
+            *(int64_t *)at = hd_size(w, kind == HD__COLUMNS);
+        }
+        break;
+    case HD__BIAS: *(bool *)at = own_parameter(m, "bias"); break;
+    case HD__LENGTH:
+        if (of_class(m, hd_module_list_n(0, NULL))) {
+            *(int64_t *)at = hd_module_list_len(m);
+        }
+        break;
+    case HD__EPS:
+        if (of_class(m, hd_layer_norm_new(1)) || of_class(m, hd_rms_norm_new(1, 1))) {
+            *(double *)at = hd_norm_eps(m);
+        }
+        break;
+    case HD__P:
+        if (of_class(m, hd_dropout_new(0, false))) {
+            *(double *)at = hd_dropout_p(m);
+        }
+        break;
+    case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
+    }
+    return hd_error_code() == HD_OK; /* memory may have run out */
+}
+
+/* Puts into the configuration what the module m knows. One of another class may know nothing. */
+static bool module_read(hd_module *m, const char *name, void *user)
+{
+    hd__config *c = user;
+    const hd__family *family = c->family;
+    bool ok = true;
+    for (const hd__known *k = family->known; ok && k->key; k++) {
+        void *at = hd__ends_in(name, k->module) ? hd__config_at(c, k->key) : NULL;
+        ok = !at || value_read(k->kind, m, at);
+    }
+    if (ok && family->read) {
+        family->read(m, c->values);
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- compared */
+
+enum { EXTRA = 256, TEXT = 2 * EXTRA };
+
+/* "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads": m as the
+ * summary shows it, without the parts that no configuration says. */
+static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
+{
+    static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
+    char extra[EXTRA] = "";
+    if (m->type->extra) {
+        m->type->extra(m, extra, EXTRA);
+        extra[EXTRA - 1] = '\0';
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        char *at = strstr(extra, unsaid[i]);
+        if (at) {
+            *at = '\0';
+        }
+    }
+    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, extra);
+    if (heads > 0) {
+        snprintf(text + n, (size_t)(TEXT - n), " with %" PRId64 " heads", heads);
+    }
+    return text;
+}
+
+typedef struct comparison {
+    const char *function;
+    const hd__family *family;
+    hd_module *made; /* of the configuration */
+    hd_dict *names;  /* of the modules that both have */
+} comparison;
+
+static bool module_unlike(const comparison *c, const char *name, const char *found,
+                          const char *expected)
+{
+    return hd_error_set(HD_STATE,
+                        "%s: %.*s is %s, but the configuration says %s. transformers has no "
+                        "such model. Save it with hd_checkpoint_save.",
+                        c->function, HD__CUT(*name ? name : "m"), found, expected);
+}
+
+/* Has the module m no adapter? It would hide what the module knows. */
+static bool module_plain(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    return strcmp(m->type->name, "lora.Linear") != 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
+                        "hd_lora_save",
+                        c->function, name);
+}
+
+/* Have both no parameter of this name, or one of the same shape? */
+static bool same_shape(const hd_module *m, const hd_module *wanted, const char *name)
+{
+    const hd_tensor *w = own_parameter(m, name), *v = own_parameter(wanted, name);
+    return w && v ? hd_ndim(w) == hd_ndim(v) &&
+                        memcmp(hd_sizes(w), hd_sizes(v), (size_t)hd_ndim(w) * sizeof(int64_t)) == 0
+                  : w == v;
+}
+
+/* Have both the same numbers beside their parameters? They are of one class, which is heed's. */
+static bool same_numbers(const hd_module *m, const hd_module *wanted)
+{
+    const char *class = m->type->name;
+    if (strcmp(class, "Dropout") == 0) {
+        return hd_dropout_p(m) == hd_dropout_p(wanted);
+    }
+    if (strcmp(class, "GELU") == 0) {
+        return strcmp(hd_gelu_approximate(m), hd_gelu_approximate(wanted)) == 0;
+    }
+    bool norm = strcmp(class, "LayerNorm") == 0 || strcmp(class, "RMSNorm") == 0;
+    return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
+}
+
+/* Is the module m equal to the one that the configuration makes? The modules above it are. */
+static bool module_same(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    const hd_module *wanted = *name ? hd_module_get(c->made, name) : c->made;
+    char found[TEXT], expected[TEXT];
+    if (!wanted) {
+        return false;
+    }
+    int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
+    described(wanted, wanted_heads, expected);
+    if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
+        return module_unlike(c, name, "a class of your own", expected);
+    }
+    bool same = m->type == wanted->type && heads == wanted_heads &&
+                same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
+                same_numbers(m, wanted);
+    if (!same) {
+        return hd_error_code() == HD_OK &&
+               module_unlike(c, name, described(m, heads, found), expected);
+    }
+    return !*name || hd_dict_set_int(c->names, name, 0);
+}
+
+/* Does the model have the module m, which the configuration makes? */
+static bool module_there(hd_module *m, const char *name, void *user)
+{
+    const comparison *c = user;
+    char expected[TEXT];
+    return !*name || hd_dict_kind_of(c->names, name) != HD_DICT_MISSING ||
+           module_unlike(c, name, "missing", described(m, c->family->heads(m), expected));
+}
+
+/* Does transformers read a config.json with these numbers? */
+static bool numbers_ok(const char *function, const hd__config *c)
+{
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+        bool number = k->kind == HD__FLOAT || k->kind == HD__NUMBER;
+        const double *v = number ? hd__config_at(c, k->name) : NULL;
+        if (v && !isfinite(*v)) {
+            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, k->name,
+                                HD__FLOAT(*v));
+        }
+    }
+    return !c->family->heads_divide ||
+           hd__divides_ok(function, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
+                          "hidden_size", hd__config_int(c, "hidden_size"));
+}
+
+/* Is the head's weight that of the embedding of the words? */
+static bool is_tied(hd__model *m)
+{
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd_module_get_parameter(&m->base, "lm_head.weight") ==
+           hd_module_get_parameter(words, "weight");
+}
+
+bool hd__config_now(const char *function, hd__model *m, hd__config *c)
+{
+    HD_NO_INIT;
+    const hd_dtype d = HD_FLOAT32;
+    const hd__family *family = m->config.family;
+    comparison both = {.function = function, .family = family};
+    if (!hd_module_visit(&m->base, module_plain, &both) ||
+        !hd__config_begin(c, family, m->config.values)) {
+        return false;
+    }
+    c->kept = m->config.kept;
+    if (!hd_module_visit(&m->base, module_read, c)) {
+        return false;
+    }
+    both.made = hd__model_make(function, family, c->values, &d);
+    both.names = hd_dict_new();
+    bool ok = both.made && both.names && numbers_ok(function, c) &&
+              hd_module_visit(&m->base, module_same, &both) &&
+              hd_module_visit(both.made, module_there, &both);
+    if (ok) {
+        *(bool *)hd__config_at(c, "tie_word_embeddings") = is_tied(m);
+    }
+    hd_module_free(both.made);
+    hd_dict_free(both.names);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- written */
+
+/* A token, or null */
+static void add_special(hd__text *t, int64_t id)
+{
+    if (id == HD_NO_PADDING) {
+        hd__text_puts(t, "null");
+    } else {
+        hd__text_format(t, "%" PRId64, id);
+    }
+}
+
+/* A list of HD__FLAGS */
+static void add_flags(hd__text *t, const int64_t *n)
+{
+    const bool *flags = (const bool *)(n + 1);
+    for (int64_t i = 0; i < *n; i++) {
+        hd__text_format(t, "%s%d", i ? ", " : "[", flags[i]);
+    }
+    hd__text_puts(t, *n ? "]" : "null");
+}
+
+/* The keys that the configuration has a place for */
+static void add_members(hd__text *t, const hd__config *c)
+{
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+        const void *at = (const char *)c->values + k->offset;
+        if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
+            continue;
+        }
+        hd__text_format(t, ",\n  \"%s\": ", k->name);
+        switch (k->kind) {
+        case HD__FLOAT:
+        case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
+        case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+        case HD__FLAGS: add_flags(t, at); break;
+        case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
+        default: add_special(t, *(const int64_t *)at); break;
+        }
+    }
+}
+
+/* The rotary positions in both forms: transformers 5 reads rope_parameters, and version 4 knows
+ * rope_theta, which is a key of the table, and rope_scaling alone. */
+static void add_rope(hd__text *t, const hd_rotary_options *o)
+{
+    bool scaled = o->original_max_position_embeddings > 0;
+    for (int i = 0; i <= scaled; i++) {
+        hd__text_format(t, ",\n  \"%s\": {\"rope_type\": \"%s\"",
+                        i ? "rope_scaling" : "rope_parameters", scaled ? "llama3" : "default");
+        if (scaled) {
+            hd__text_format(t,
+                            ", \"factor\": %s, \"low_freq_factor\": %s, "
+                            "\"high_freq_factor\": %s, "
+                            "\"original_max_position_embeddings\": %" PRId64,
+                            HD__FLOAT(o->factor), HD__FLOAT(o->low_freq_factor),
+                            HD__FLOAT(o->high_freq_factor), o->original_max_position_embeddings);
+        }
+        if (i == 0) {
+            hd__text_format(t, ", \"rope_theta\": %s", HD__FLOAT(o->theta));
+        }
+        hd__text_puts(t, "}");
+    }
+}
+
+/* One end token is a number, several are a list. */
+static void add_ends(hd__text *t, const hd_generate_options *o)
+{
+    const char *open = o->num_eos > 1 ? "[" : "";
+    hd__text_format(t, ",\n  \"eos_token_id\": %s", o->num_eos ? open : "null");
+    for (int64_t i = 0; i < o->num_eos; i++) {
+        hd__text_format(t, "%s%" PRId64, i ? ", " : "", o->eos_token_id[i]);
+    }
+    hd__text_puts(t, o->num_eos > 1 ? "]" : "");
+}
+
+void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t)
+{
+    const hd__family *family = c->family;
+    hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"",
+                    family->type.name, family->model_type);
+    add_members(t, c);
+    hd__text_puts(t, ",\n  \"bos_token_id\": ");
+    add_special(t, c->kept.bos_token_id);
+    if (!hd__config_at(c, "pad_token_id")) {
+        hd__text_puts(t, ",\n  \"pad_token_id\": ");
+        add_special(t, c->kept.pad_token_id);
+    }
+    if (family->rope != HD__NOWHERE) {
+        add_rope(t, hd__config_rope(c));
+    }
+    add_ends(t, &c->kept.ends);
+    hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",
+                    c->kept.use_cache ? "true" : "false", hd_dtype_name(d));
+}
