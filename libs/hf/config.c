@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "hf/config_fill.h"
+#include "hf/family.h"
 
 /* ---------------------------------------------------------------- config.json */
 
@@ -29,29 +29,36 @@ static const char *config_class(const hd__config_file *f)
  * there is none. */
 static const hd__family *family_named(const char *type, const char *class)
 {
-    for (int i = 0; (type || class) && i < HD__FAMILIES; i++) {
-        const hd__family *each = &hd__families[i];
-        if ((!type || strcmp(type, each->model_type) == 0) &&
-            (!class || strcmp(class, each->architecture) == 0)) {
-            return each;
-        }
+    const hd__family *const *f = hd__families;
+    while (*f && ((type && strcmp(type, (*f)->model_type) != 0) ||
+                  (class && strcmp(class, (*f)->type.name) != 0))) {
+        f++;
     }
-    return NULL;
+    return type || class ? *f : NULL;
 }
 
-/* The same, or an error that names both */
+/* The same, or an error that names both, and all families */
 static const hd__family *family_of(const hd__config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
     const hd__family *family = family_named(type, class);
-    type = type ? type : "none";
-    class = class ? class : "none";
-    return family ? family
-                  : hd_error_set(HD_VALUE,
-                                 "%s: '%.*s': model_type %.*s and architectures %.*s: expected "
-                                 "gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 "
-                                 "and Qwen2ForCausalLM",
-                                 f->function, HD__CUT(f->path), HD__CUT(type), HD__CUT(class));
+    if (family) {
+        return family;
+    }
+    hd__text all = {0};
+    for (int i = 0; hd__families[i]; i++) {
+        const char *between = i == 0 ? "" : hd__families[i + 1] ? ", " : ", or ";
+        hd__text_format(&all, "%s%s and %s", between, hd__families[i]->model_type,
+                        hd__families[i]->type.name);
+    }
+    if (!all.failed) {
+        type = type ? type : "none";
+        class = class ? class : "none";
+        hd_error_set(HD_VALUE, "%s: '%.*s': model_type %.*s and architectures %.*s: expected %s",
+                     f->function, HD__CUT(f->path), HD__CUT(type), HD__CUT(class), all.s);
+    }
+    hd_free(all.s);
+    return NULL;
 }
 
 /* Has the type llama3 what it needs, which has no default? */
@@ -98,10 +105,11 @@ static bool said_again(const hd__config_file *in, const hd__config_file *scaling
 
 /* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
  * inside of it for more than rope_theta beside it. */
-static bool rope_read(const hd__config_file *f, hd_llama_config *c)
+static bool rope_read(const hd__config_file *f, const hd__config *c)
 {
     hd__config_file scaling = *f, in = *f;
-    double theta = c->rope.theta;
+    hd_rotary_options *o = hd__config_rope(c);
+    double theta = o->theta;
     scaling.inside = "rope_scaling.";
     in.inside = "rope_parameters.";
     if (hd__count_inside(&scaling)) {
@@ -118,39 +126,15 @@ static bool rope_read(const hd__config_file *f, hd_llama_config *c)
         return hd__refuse_value(
             &in, &type, &(hd__config_key){"", HD__ONLY, HD__NOWHERE, "default llama3"}, NULL);
     }
-    c->rope.original_max_position_embeddings = llama3 ? c->max_position_embeddings : 0;
-    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, c) &&
-              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, c))) &&
-              rope_numbers_ok(f, &c->rope);
-    if (ok && hd__value_of(f, "rope_theta").name && c->rope.theta != theta) {
+    o->original_max_position_embeddings = llama3 ? hd__config_int(c, "max_position_embeddings") : 0;
+    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, o) &&
+              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, o))) &&
+              rope_numbers_ok(f, o);
+    if (ok && hd__value_of(f, "rope_theta").name && o->theta != theta) {
         hd_warn("%s: '%.*s': rope_theta %s has no effect: %srope_theta is %s", f->function,
-                HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(c->rope.theta));
+                HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(o->theta));
     }
     return ok;
-}
-
-/* Has layer_types, if it is there, a type for each layer, and no layer a sliding window? */
-static bool layers_ok(const hd__config_file *f, const hd_llama_config *c)
-{
-    hd__config_file types = *f;
-    types.inside = "layer_types.";
-    int64_t n = hd__count_inside(&types);
-    if (n > 0) {
-        return n == c->num_hidden_layers ||
-               hd_error_set(HD_VALUE,
-                            "%s: '%.*s': layer_types has %" PRId64 " entries: expected %" PRId64
-                            ", the num_hidden_layers",
-                            f->function, HD__CUT(f->path), n, c->num_hidden_layers);
-    }
-    hd__value use = hd__value_of(f, "use_sliding_window"),
-              window = hd__value_of(f, "sliding_window"),
-              first = hd__value_of(f, "max_window_layers");
-    bool some = c->qkv_bias && hd__is_word(&use, "true") && !hd__is_word(&window, "null") &&
-                (first.name ? first.integer : 28) < c->num_hidden_layers;
-    return !some || hd_error_set(HD_VALUE,
-                                 "%s: '%.*s': use_sliding_window: found true: expected false, as "
-                                 "heed has no attention with a window",
-                                 f->function, HD__CUT(f->path));
 }
 
 /* A size that is not there, and has no other name */
@@ -196,15 +180,14 @@ static void kept_read(const hd__config_file *f, const hd__family *family, hd__ke
 static bool config_of(const hd__config_file *f, hd__config *c)
 {
     const hd__family *family = family_of(f);
-    if (!family) {
+    if (!family || !hd__config_begin(c, family, NULL)) {
         return false;
     }
-    family->defaults(c);
-    c->left_out = left_out(f, &family->table);
+    c->left_out = left_out(f, &family->keys);
     kept_read(f, family, &c->kept);
-    return hd__config_fill(f, &family->table, &c->gpt2) &&
-           (c->is_gpt2 || (rope_read(f, &c->llama) && layers_ok(f, &c->llama))) &&
-           ends_read(f, &c->kept.ends);
+    return hd__config_fill(f, &family->keys, c->values) &&
+           (family->rope == HD__NOWHERE || rope_read(f, c)) &&
+           (!family->file_ok || family->file_ok(f, c)) && ends_read(f, &c->kept.ends);
 }
 
 bool hd__config_read(const char *function, const char *path, hd__config *c)
@@ -216,19 +199,68 @@ bool hd__config_read(const char *function, const char *path, hd__config *c)
     return ok;
 }
 
-bool hd__sizes_ok(const char *function, const hd__config *c)
+void *hd__config_at(const hd__config *c, const char *key)
 {
-    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
+    const hd__config_key *k = c->family->keys.keys;
+    while (k->name && strcmp(k->name, key) != 0) {
+        k++;
+    }
+    return k->name && k->offset != HD__NOWHERE ? (char *)c->values + k->offset : NULL;
+}
+
+int64_t hd__config_int(const hd__config *c, const char *key)
+{
+    return *(const int64_t *)hd__config_at(c, key);
+}
+
+double hd__config_double(const hd__config *c, const char *key)
+{
+    return *(const double *)hd__config_at(c, key);
+}
+
+bool hd__config_bool(const hd__config *c, const char *key)
+{
+    const bool *at = hd__config_at(c, key);
+    return at && *at;
+}
+
+const bool *hd__config_flags(const hd__config *c, const char *key)
+{
+    const int64_t *n = hd__config_at(c, key);
+    return n ? (const bool *)(n + 1) : NULL;
+}
+
+hd_rotary_options *hd__config_rope(const hd__config *c)
+{
+    return (void *)((char *)c->values + c->family->rope);
+}
+
+bool hd__config_begin(hd__config *c, const hd__family *family, const void *values)
+{
+    *c = (hd__config){.family = family,
+                      .values = hd_alloc(family->size),
+                      .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
+    if (c->values && values) {
+        memcpy(c->values, values, family->size);
+    } else if (c->values) {
+        family->defaults(c->values);
+    }
+    return c->values;
+}
+
+bool hd__config_resolve(const char *caller, hd__config *c)
+{
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
             continue;
         }
-        int64_t v = *(const int64_t *)(const void *)((const char *)&c->gpt2 + k->offset);
+        int64_t v = hd__config_int(c, k->name);
         if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
+            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", caller,
                                 k->name, v);
         }
     }
-    return true;
+    return c->family->resolve(caller, c);
 }
 
 bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,

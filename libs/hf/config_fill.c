@@ -112,6 +112,7 @@ static const char *expected_of(const hd__config_key *k, const char *other, char 
     case HD__ONLY: return other ? other : words_text(k->words, room);
     case HD__ENDS: return "a whole number, and at most 16 of them";
     case HD__NAMES: return "a list of names, or all-linear";
+    case HD__FLAGS: return "a list of at most 128 whole numbers";
     default: return "a whole number";
     }
 }
@@ -146,6 +147,16 @@ static bool put_name(const hd__value *v, hd_lora_options *o)
     return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
 }
 
+static bool put_flag(const hd__value *v, int64_t *n)
+{
+    bool *flags = (bool *)(n + 1);
+    if (!v->whole || *n == HD_LAYERS_MOST) {
+        return false;
+    }
+    flags[(*n)++] = v->integer != 0;
+    return true;
+}
+
 /* Puts the value into its place in the configuration; false if it is of another kind. */
 static bool config_set(const hd__value *v, const hd__config_key *k, void *config)
 {
@@ -177,6 +188,7 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
         return (!dot || element) && o->num_eos < HD_EOS_MOST &&
                put_whole(v, &o->eos_token_id[o->num_eos++]);
     case HD__NAMES: return put_name(v, config);
+    case HD__FLAGS: return element && put_flag(v, at);
     default: return put_whole(v, at);
     }
 }

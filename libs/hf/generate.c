@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
 static const char function[] = "hd_generate";
 
@@ -48,19 +48,15 @@ static void seen_free(hd__seen *s)
     hd_free(s);
 }
 
-static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
+static hd__seen *seen_new(const hd__model *m, int64_t most)
 {
-    hd__seen *s = hd_alloc(sizeof *s + (size_t)m->layers * sizeof *s->cache);
+    const int64_t layers = hd__config_int(&m->config, "num_hidden_layers");
+    const size_t bytes = sizeof(hd__seen) + (size_t)layers * sizeof(hd_kv_cache *);
+    hd__seen *s = hd_alloc(bytes);
     if (s) {
-        *s = (hd__seen){.most = most};
-    }
-    for (; s && s->layers < m->layers; s->layers++) {
-        s->cache[s->layers] =
-            hd_kv_cache_new_for(HD_FLOAT32, batch, m->kv_heads, most, m->head_dim);
-        if (!s->cache[s->layers]) {
-            seen_free(s);
-            return NULL;
-        }
+        memset(s, 0, bytes);
+        s->layers = layers;
+        s->most = most;
     }
     return s;
 }
@@ -72,8 +68,8 @@ static hd_tensor *next_logits(generation *g, hd_tensor *ids)
     if (!hd__context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
         return NULL;
     }
-    hd_tensor *h = g->m->hidden(g->m, ids, &c); /* (b, t, e) */
-    hd_tensor *logits = hd_forward(g->m->head, hd_select(h, 1, -1));
+    hd_tensor *h = g->m->config.family->hidden(g->m, ids, &c); /* (b, t, e) */
+    hd_tensor *logits = hd_to(hd_forward(g->m->head, hd_select(h, 1, -1)), HD_FLOAT32);
     g->seen->len += logits ? hd_size(ids, 1) : 0;
     return logits;
 }
@@ -393,13 +389,11 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-/* How many tokens the model reads. Its user may have put an Embedding of another size into it. */
+/* How many tokens the model knows */
 static int64_t vocab_of(hd__model *m)
 {
-    hd_module *words =
-        hd_module_get(&m->base, m->config.is_gpt2 ? "transformer.wte" : "model.embed_tokens");
-    bool known = words && strcmp(words->type->name, "Embedding") == 0;
-    return known ? hd_size(hd_module_get_parameter(words, "weight"), 0) : m->vocab;
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd__embedding_rows(words, hd__config_int(&m->config, "vocab_size"));
 }
 
 /* Does the model know the token that fills texts which end before others? */
@@ -416,12 +410,12 @@ static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 
 static bool lengths_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 {
-    int64_t t = hd_size(ids, 1);
-    if (o->max_new_tokens > m->positions - t) {
+    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    if (o->max_new_tokens > most - t) {
         return hd_error_set(HD_VALUE,
                             "%s: %" PRId64 " tokens and max_new_tokens %" PRId64
                             ": expected at most %" PRId64 " in all, which is the context of %s",
-                            function, t, o->max_new_tokens, m->positions, m->base.type->name);
+                            function, t, o->max_new_tokens, most, m->base.type->name);
     }
     int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = vocab_of(m);
     return (size >= 0 && size <= vocab) ||
@@ -479,7 +473,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     int64_t b = hd_size(ids, 0);
     modes before = {0};
     g.texts = hd__alloc_items(b, sizeof *g.texts);
-    g.seen = g.texts ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
+    g.seen = g.texts ? seen_new(m, hd_size(ids, 1) + o->max_new_tokens) : NULL;
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;

@@ -17,7 +17,8 @@
 
 /* ---------------------------------------------------------------- language models */
 
-/* The keys and values of the tokens that a model has seen: a cache for each layer. */
+/* The keys and values of the tokens that a model has seen: a cache for each layer; NULL: it was not
+ * needed yet. */
 typedef struct hd__seen {
     int64_t layers, len, most; /* tokens seen, and the most */
     hd_tensor *cos, *sin;      /* rotary tables (most, head_dim); NULL: not made yet */
@@ -47,43 +48,57 @@ typedef struct hd__kept {
     bool use_cache;
 } hd__kept;
 
+typedef struct hd__family hd__family; /* family.h */
+
 typedef struct hd__config {
-    bool is_gpt2;
-    union {
-        hd_gpt2_config gpt2;
-        hd_llama_config llama;
-    };
+    const hd__family *family;
+    void *values; /* the family's public configuration, in memory of its own */
     hd__kept kept;
     const char *left_out; /* a size that config.json does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {
     hd_module base;
-    /* The last layer's output (b, t, width) for ids (b, t) that see what the context says */
-    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, const hd__context *c);
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
     char *generation; /* the text of generation_config.json of its folder; NULL: there is none */
-    int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
 
-/* A static text that is equal to the name of an activation of GPT-2; NULL: there is none. */
+/* A static text that is equal to the name of an activation in transformers; NULL: heed has none. */
 const char *hd__activation(const char *name);
+hd_module *hd__activation_new(const char *name); /* of a name that there is */
 #define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
-/* The public constructors. Messages begin with `caller`. d: NULL, or for hd__stored. */
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d);
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd_dtype *d);
+/* *c becomes a configuration of the family, with values of its own: a copy of those given, or the
+ * defaults if that is NULL. hd_free(c->values) ends it. */
+bool hd__config_begin(hd__config *c, const hd__family *family, const void *values);
+/* The place of the value of this key; NULL: the family has none. The others need one. */
+void *hd__config_at(const hd__config *c, const char *key);
+int64_t hd__config_int(const hd__config *c, const char *key);
+double hd__config_double(const hd__config *c, const char *key);
+hd_rotary_options *hd__config_rope(const hd__config *c);
+/* Is it true? Not without a place. */
+bool hd__config_bool(const hd__config *c, const char *key);
+const bool *hd__config_flags(const hd__config *c, const char *key); /* a list; NULL: no place */
+/* Checks the values, and sets those that follow from others. */
+bool hd__config_resolve(const char *caller, hd__config *c);
 
-/* A new module of the class with what `like` says, a body, which body_new makes, and a head, whose
- * weight is tied to the parameter `tied` unless that is NULL. Weights are drawn if the init mode is
- * on: normal(0, std), norms of ones and biases of zeros. */
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
-                         const char *tied, const hd_dtype *d);
-/* The forward of both models, by which they are known. */
+/* A new model of a configuration that was resolved, whose values it takes over. Weights are drawn
+ * if the init mode is on: normal(0, initializer_range), norms of ones and biases of zeros. d: NULL,
+ * or for hd__stored. */
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d);
+/* The same of a public configuration, or of the defaults if it is NULL. Messages begin with
+ * `caller`. */
+hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
+                          const hd_dtype *d);
+/* How many rows the embedding has, in whose place the user may have put another one; `otherwise` if
+ * it is another module, or NULL. */
+int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise);
+/* How many tokens a text has at most */
+int64_t hd__positions(hd__model *m);
+/* The forward of all models, by which they are known. */
 hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
-void hd__model_free(hd_module *m); /* the function `free` of both */
+void hd__model_free(hd_module *m); /* the function `free` of all */
 
 /* A child of a module: its name, its field's place in the struct, and the child. */
 typedef struct hd__part {
@@ -100,8 +115,8 @@ typedef struct hd__part {
 
 /* A new module of the class with these children, which it takes over: on failure they are freed. */
 hd_module *hd__module_of(const hd_module_type *type, const hd__part *parts);
-/* A list of n modules that `make` makes, as hd__stored gives them. */
-hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+/* A list of the layers, which layer_new makes, as hd__stored gives them. */
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d);
 /* m, which may be NULL; unless d is NULL, its parameters become such as a file is to take the place
  * of: they have no memory and no values. Those with two dims are of dtype *d, and frozen if that is
@@ -109,16 +124,11 @@ hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const 
  * weights. On failure m is freed. */
 hd_module *hd__stored(hd_module *m, const hd_dtype *d);
 
-/* How many heads the attention m has; 0 if m is another module */
-int64_t hd__gpt2_heads(const hd_module *m);
-int64_t hd__llama_heads(const hd_module *m);
-
 /* Is x neither NULL nor HD_NONE? */
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
 
-/* m, the part of a model that has one of these n classes, 1 or 2; NULL with HD_STATE if another
- * module is in its place. */
-void *hd__part_of(hd_module *m, const hd_module_type *types, int n);
+/* m, a part of a model, if it is of the class; otherwise NULL with HD_STATE. */
+void *hd__part_of(hd_module *m, const hd_module_type *type);
 
 /* The same if `ok`; otherwise it is freed, and NULL. */
 hd_dict *hd__dict_if(bool ok, hd_dict *d);
@@ -146,8 +156,6 @@ bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mas
 /* Sets *c to what the next t tokens of such texts see, after those in `seen`, which may be NULL. */
 bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t);
 
-/* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
-bool hd__sizes_ok(const char *function, const hd__config *c);
 /* Is `size` a multiple of n? */
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);
@@ -185,6 +193,6 @@ bool hd__adapter_config(const char *function, const char *path, const hd_dict *d
  * no configuration can say. */
 bool hd__config_now(const char *function, hd__model *m, hd__config *c);
 /* Adds it as a JSON text, for weights of dtype d. */
-void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
+void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t);
 
 #endif

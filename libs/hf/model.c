@@ -1,10 +1,10 @@
-/* model.c - what both models share: the forward, heads, attention with a cache, the check of ids,
- * first weights. */
+/* model.c - what all models share: the forward, heads, attention with a cache, the check of ids,
+ * activations, first weights. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
 bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
 {
@@ -61,17 +61,17 @@ static hd_tensor *logits_of(hd__model *m, const char *function, hd_tensor *ids, 
     if (!hd__ids_ok(function, ids)) {
         return NULL;
     }
-    int64_t t = hd_size(ids, 1);
-    if (t > m->positions) {
+    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    if (t > most) {
         return hd_error_set(
             HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
-            function, t, m->positions);
+            function, t, most);
     }
     if (!hd__padding_read(function, ids, mask, 0, &padding) ||
         !hd__context_begin(&c, &padding, NULL, t)) {
         return NULL;
     }
-    return hd_forward(m->head, m->hidden(m, ids, &c));
+    return hd_forward(m->head, m->config.family->hidden(m, ids, &c));
 }
 
 hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
@@ -91,7 +91,22 @@ hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *at
 
 void hd__model_free(hd_module *self)
 {
-    hd_free(((hd__model *)self)->generation);
+    hd__model *m = (hd__model *)self;
+    hd_free(m->generation);
+    hd_free(m->config.values);
+}
+
+int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise)
+{
+    bool known = embedding && strcmp(embedding->type->name, "Embedding") == 0;
+    return known ? hd_size(hd_module_get_parameter(embedding, "weight"), 0) : otherwise;
+}
+
+int64_t hd__positions(hd__model *m)
+{
+    const hd__family *family = m->config.family;
+    return family->positions ? family->positions(m)
+                             : hd__config_int(&m->config, "max_position_embeddings");
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
@@ -109,6 +124,10 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
                             "hd_generate: layer %" PRId64 ": expected fewer than %" PRId64, layer,
                             seen->layers);
     }
+    if (seen && !seen->cache[layer]) {
+        seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
+                                                 seen->most, hd_size(k, 3));
+    }
     if (seen && !hd_kv_cache_update(seen->cache[layer], &k, &v)) {
         return NULL;
     }
@@ -121,13 +140,12 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
 
-void *hd__part_of(hd_module *m, const hd_module_type *types, int n)
+void *hd__part_of(hd_module *m, const hd_module_type *type)
 {
-    const char *name = types->name;
-    return m && (m->type == types || m->type == types + n - 1)
+    return m && m->type == type
                ? m
-               : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", name,
-                              m ? m->type->name : "nothing", name);
+               : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", type->name,
+                              m ? m->type->name : "nothing", type->name);
 }
 
 bool hd__ends_in(const char *text, const char *end)
@@ -136,19 +154,51 @@ bool hd__ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* ---------------------------------------------------------------- activations */
+
+/* The name in transformers, and `approximate` of hd_gelu_new; NULL: it is relu. */
+static const char *const activations[][2] = {
+    {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
+
+static const char *const *activation_of(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
+        if (strcmp(activations[i][0], name) == 0) {
+            return activations[i];
+        }
+    }
+    return NULL;
+}
+
+const char *hd__activation(const char *name)
+{
+    const char *const *a = activation_of(name);
+    return a ? a[0] : NULL;
+}
+
+hd_module *hd__activation_new(const char *name)
+{
+    const char *approximate = activation_of(name)[1];
+    return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
+}
+
+/* ---------------------------------------------------------------- making */
+
 /* As transformers, with the smaller weights that GPT-2 has where a layer's result is added. */
-static bool draw_weights(hd__model *m, double std)
+static bool draw_weights(hd__model *m)
 {
     if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
         return false;
     }
+    const double std = hd__config_double(&m->config, "initializer_range"),
+                 layers = (double)hd__config_int(&m->config, "num_hidden_layers");
     hd_dict *weights = hd_module_named_parameters(&m->base);
     hd_tensor *last = NULL;
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2.0 * (double)m->layers) : 1;
+        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2 * layers) : 1;
         last = hd__ends_in(name, ".bias") ? hd_init_zeros_(w)
                : hd_ndim(w) == 1          ? hd_init_ones_(w)
                                           : hd_init_normal_(w, 0, std / less);
@@ -187,38 +237,55 @@ hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
     return hd_module_ready(m);
 }
 
-hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = 0; ok && i < n; i++) {
-        ok = hd_module_list_append(list, hd__stored(make(c), d));
+    for (int64_t i = 0; ok && i < hd__config_int(c, "num_hidden_layers"); i++) {
+        ok = hd_module_list_append(list, hd__stored(layer_new(c, i), d));
     }
     return hd_module_ready(list);
 }
 
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
-                         const char *tied, const hd_dtype *d)
+/* The head's weight becomes that of the embedding of the words. */
+static bool tie_head(hd_module *m, const char *words)
 {
-    hd__model *model = (hd__model *)hd_module_new(type);
+    hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");
+    return hd_module_set_parameter(m, "lm_head.weight", w);
+}
+
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
+{
+    const hd__family *family = c->family;
+    hd__model *model = (hd__model *)hd_module_new(&family->type);
     if (!model) {
         return NULL;
     }
-    hd_module base = model->base, *m = &model->base;
-    *model = *like;
-    model->base = base;
-    model->config.kept = (hd__kept){HD_NO_PADDING, HD_NO_PADDING, .use_cache = true};
+    hd_module *m = &model->base;
+    model->config = *c;
+    c->values = NULL;
+    c = &model->config;
     bool draw = hd_set_init_mode(false);
-    hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
-    hd_register_module(m, "lm_head", &model->head,
-                       hd__stored(hd_linear_new(like->width, like->vocab, false), d));
+    hd_register_module(m, family->body, &model->body, family->body_new(c, d));
+    hd_module *head =
+        hd_linear_new(hd__config_int(c, "hidden_size"), hd__config_int(c, "vocab_size"), false);
+    hd_register_module(m, "lm_head", &model->head, hd__stored(head, d));
     hd_set_init_mode(draw);
     m = hd_module_ready(m);
-    bool ok = m && (!tied ||
-                    hd_module_set_parameter(m, "lm_head.weight", hd_module_get_parameter(m, tied)));
-    return hd__module_if(ok && (!draw || draw_weights(model, std)), m);
+    bool ok = m && (!hd__config_bool(c, "tie_word_embeddings") || tie_head(m, family->words));
+    return hd__module_if(ok && (!draw || draw_weights(model)), m);
+}
+
+hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
+                          const hd_dtype *d)
+{
+    hd__config c = {.values = NULL};
+    bool ok = HD__SIBLING_OK(caller) && hd__config_begin(&c, family, values) &&
+              hd__config_resolve(caller, &c);
+    hd_module *m = ok ? hd__model_new(&c, d) : NULL;
+    hd_free(c.values);
+    return m;
 }
 
 bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,

@@ -5,11 +5,11 @@
 
 #include "base/files/whole.h"
 #include "base/system/shared.h"
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
 static const char loads[] = "hd_from_pretrained";
 enum { GENERATION_MOST = 1 << 24 }; /* bytes */
-static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
+static const char head_name[] = "lm_head.weight";
 
 hd_pretrained_options hd_pretrained_defaults(void)
 {
@@ -38,21 +38,30 @@ typedef struct weights {
     const char *path; /* of their file */
     const hd_safetensors *f;
     const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
+    const hd__family *family;
 } weights;
 
-/* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
-static int64_t find(const hd_safetensors *f, const char *name)
+/* The name without that of the body, which files of the family may lack; NULL: it has none. */
+static const char *bare_name(const weights *from, const char *name)
 {
-    const size_t n = sizeof gpt2_prefix - 1;
-    int64_t i = hd_safetensors_find(f, name);
-    return i < 0 && strncmp(name, gpt2_prefix, n) == 0 ? hd_safetensors_find(f, name + n) : i;
+    const size_t n = strlen(from->family->body);
+    bool bare = from->family->bare_names && strncmp(name, from->family->body, n) == 0;
+    return bare && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+/* The number of the tensor for a parameter */
+static int64_t find(const weights *from, const char *name)
+{
+    int64_t i = hd_safetensors_find(from->f, name);
+    const char *bare = bare_name(from, name);
+    return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
 /* The tensor of the file that a weight of this name and shape gets */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
-    int64_t i = find(f, name);
+    int64_t i = find(from, name);
     const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
     if (i < 0) {
         return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s%s", loads,
@@ -66,26 +75,32 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
 }
 
 /* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
-static bool passed_over(const char *name)
+static bool passed_over(const char *ends, const char *name)
 {
-    return hd__ends_in(name, ".attn.bias") || hd__ends_in(name, ".attn.masked_bias") ||
-           hd__ends_in(name, ".rotary_emb.inv_freq");
+    size_t length = strlen(name), n = strcspn(ends, " ");
+    while (n > 0 && (length < n || strncmp(name + length - n, ends, n) != 0)) {
+        ends += n + (ends[n] == ' ');
+        n = strcspn(ends, " ");
+    }
+    return n > 0;
 }
 
 /* Has the file no tensor that the model has not? */
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
+    const hd__family *family = from->family;
     hd__text longer = {0};
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
         const char *name = hd_safetensors_name(f, i);
         hd__text_cut(&longer, 0);
-        hd__text_format(&longer, "%s%s", gpt2_prefix, name);
+        hd__text_format(&longer, "%s.%s", family->body, name);
+        bool bare = family->bare_names && !longer.failed &&
+                    hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING;
         ok = !longer.failed &&
-             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
-              hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
-              strcmp(name, head_name) == 0 || passed_over(name) ||
+             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING || bare ||
+              strcmp(name, head_name) == 0 || passed_over(family->passed_over, name) ||
               hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not%s", loads,
                            HD__CUT(from->path), HD__CUT(name), from->hint));
     }
@@ -119,8 +134,7 @@ static bool load_weights(hd_module *m, const weights *from)
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
         const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
-        hd_tensor *read =
-            scope ? read_weight(from, find(from->f, name) < 0 ? also : name, w) : NULL;
+        hd_tensor *read = scope ? read_weight(from, find(from, name) < 0 ? also : name, w) : NULL;
         read = hd_parameter(hd_to(read, hd_dtype_of(w)), hd_requires_grad(w));
         ok = hd_module_set_parameter(m, name, read) && hd_module_set_parameter(m, also, read);
     }
@@ -183,50 +197,34 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     return f;
 }
 
-/* How many elements the weights have, without a head of their own. */
-static double elements_of(const hd__config *c)
+/* Can the file hold the weights of this model, whose configuration stands in the file at path? */
+static bool weights_fit(const char *path, const hd__config *c, const weights *from)
 {
-    if (c->is_gpt2) {
-        double e = (double)c->gpt2.n_embd,
-               inner = c->gpt2.n_inner ? (double)c->gpt2.n_inner : 4 * e;
-        return e * ((double)c->gpt2.vocab_size + (double)c->gpt2.n_positions) +
-               (double)c->gpt2.n_layer * (4 * e * e + 2 * e * inner);
-    }
-    double e = (double)c->llama.hidden_size, heads = (double)c->llama.num_attention_heads;
-    double q = c->llama.head_dim ? heads * (double)c->llama.head_dim : e;
-    return e * ((double)c->llama.vocab_size + (double)c->llama.num_hidden_layers *
-                                                  (2 * q + 3 * (double)c->llama.intermediate_size));
-}
-
-/* The model of the configuration that stands in the file at path. */
-static hd_module *model_of(const char *path, const hd__config *c, const weights *from, hd_dtype d)
-{
-    HD_NO_INIT;
-    int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
     int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
+    int64_t layers = hd__config_int(c, c->family->layers);
     if (layers > tensors) {
         return hd_error_set(HD_FORMAT,
                             "%s: '%.*s': %s %" PRId64 ", but the weights are only %" PRId64
                             " tensors: expected some for each layer%s",
-                            loads, HD__CUT(path), c->is_gpt2 ? "n_layer" : "num_hidden_layers",
-                            layers, tensors, from->hint);
+                            loads, HD__CUT(path), c->family->layers, layers, tensors, from->hint);
     }
-    if (elements_of(c) > (double)bytes) { /* an element has one byte or more */
-        return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': the model has %.0f weights or more, but their file only "
-                            "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
-                            loads, HD__CUT(path), elements_of(c), bytes, from->hint);
-    }
+    const double elements = c->family->elements(c);
+    return elements <= (double)bytes || /* an element has one byte or more */
+           hd_error_set(HD_FORMAT,
+                        "%s: '%.*s': the model has %.0f weights or more, but their file only "
+                        "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
+                        loads, HD__CUT(path), elements, bytes, from->hint);
+}
+
+/* The model of the configuration that stands in the file at path. It takes over the values. */
+static hd_module *model_of(const char *path, hd__config *c, const weights *from, hd_dtype d)
+{
+    HD_NO_INIT;
     hd__text caller = {0};
     hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
-    hd_module *m = caller.failed ? NULL
-                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, &d)
-                                 : hd__llama_make(caller.s, &c->llama, &d);
+    bool ok = !caller.failed && hd__config_resolve(caller.s, c) && weights_fit(path, c, from);
     hd_free(caller.s);
-    if (m) {
-        ((hd__model *)m)->config.kept = c->kept;
-    }
-    return m;
+    return ok ? hd__model_new(c, &d) : NULL;
 }
 
 /* The model keeps the text of generation_config.json, to write it back. */
@@ -257,12 +255,13 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
         hd__text_format(&hint, ". config.json has no %s", config.left_out);
     }
     hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
-    const weights from = {path.s, f, hint.s ? hint.s : ""};
+    const weights from = {path.s, f, hint.s ? hint.s : "", config.family};
     hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
     ok =
         m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
     m = hd__module_if(ok, m);
     hd_safetensors_close(f);
+    hd_free(config.values);
     hd_free(config_path.s);
     hd_free(path.s);
     hd_free(hint.s);

@@ -5,7 +5,7 @@
 
 #include "base/files/whole.h"
 #include "base/system/shared.h"
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
 static const char function[] = "hd_save_pretrained";
 
@@ -95,9 +95,8 @@ typedef struct saving {
  * with others that are tied, which transformers would look for. */
 static hd_dict *weights_of(const saving *s)
 {
-    const hd__config *c = s->config;
     hd_dict *d = hd_module_state_dict(&s->m->base);
-    bool tied = c->is_gpt2 ? c->gpt2.tie_word_embeddings : c->llama.tie_word_embeddings;
+    const bool tied = hd__config_bool(s->config, "tie_word_embeddings");
     return hd__dict_if(
         d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
 }
@@ -132,7 +131,7 @@ static bool write_files(hd__folder *f)
     const saving *s = f->user;
     hd__text config = {0};
     hd_dict *weights = weights_of(s);
-    hd__config_write(s->config, s->m->base.type->name, s->o->dtype, &config);
+    hd__config_write(s->config, s->o->dtype, &config);
     bool ok = weights && hd__files_write(f, &config, weights);
     for (int i = COPIED; ok && s->o->source && files[i]; i++) {
         ok = copy_if_there(f, s->o->source, files[i]);
@@ -181,13 +180,15 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
         !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
         return false;
     }
-    hd__config config;
+    hd__config config = {.values = NULL};
     hd__folder f = {.function = function,
                     .path = folder,
                     .what = "model",
                     .names = files,
                     .fill = write_files,
                     .user = &(saving){m, &config, o}};
-    return hd__hf_dtype_ok(function, o->dtype) && (!o->source || source_ok(o->source)) &&
-           hd__config_now(function, m, &config) && hd__folder_write(&f);
+    bool ok = hd__hf_dtype_ok(function, o->dtype) && (!o->source || source_ok(o->source)) &&
+              hd__config_now(function, m, &config) && hd__folder_write(&f);
+    hd_free(config.values);
+    return ok;
 }

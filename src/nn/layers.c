@@ -310,6 +310,19 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     return hd__module_drawn(&m->base, rms_norm_draw);
 }
 
+double hd_norm_eps(const hd_module *m)
+{
+    HD__CALL("hd_norm_eps");
+    if (!hd__object("m", m)) {
+        return NAN;
+    }
+    if (m->type != &layer_norm_type && m->type != &rms_norm_type) {
+        hd__fail(HD_VALUE, "m is a %s: expected a LayerNorm or an RMSNorm", m->type->name);
+        return NAN;
+    }
+    return m->type == &rms_norm_type ? ((const rms_norm *)m)->eps : ((const layer_norm *)m)->eps;
+}
+
 /* ---------------------------------------------------------------- ReLU, SiLU, GELU */
 
 typedef struct activation {
@@ -371,9 +384,14 @@ static hd_tensor *gelu_forward(hd_module *self, hd_tensor *x)
     return ((activation *)self)->flag ? hd_gelu_tanh(x) : hd_gelu(x);
 }
 
+static const char *approximate_of(const hd_module *self)
+{
+    return ((const activation *)self)->flag ? "tanh" : "none";
+}
+
 static void gelu_extra(const hd_module *self, char *text, size_t n)
 {
-    snprintf(text, n, "approximate='%s'", ((const activation *)self)->flag ? "tanh" : "none");
+    snprintf(text, n, "approximate='%s'", approximate_of(self));
 }
 
 static const hd_module_type gelu_type =
@@ -390,4 +408,14 @@ hd_module *hd_gelu_new(const char *approximate)
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     return activation_new(&gelu_type, by_tanh);
+}
+
+const char *hd_gelu_approximate(const hd_module *m)
+{
+    HD__CALL("hd_gelu_approximate");
+    if (!hd__object("m", m)) {
+        return NULL;
+    }
+    return m->type == &gelu_type ? approximate_of(m)
+                                 : hd__fail(HD_VALUE, "m is a %s: expected a GELU", m->type->name);
 }

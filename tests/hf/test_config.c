@@ -162,8 +162,8 @@ START_TEST(keys_that_say_the_same)
 END_TEST
 
 #define FAMILIES                                                                                   \
-    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 and "               \
-    "Qwen2ForCausalLM"
+    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, qwen2 and "                  \
+    "Qwen2ForCausalLM, qwen3 and Qwen3ForCausalLM, or smollm3 and SmolLM3ForCausalLM"
 #define WINDOW "expected false, as heed has no attention with a window"
 
 START_TEST(keys_that_are_refused)
@@ -179,7 +179,7 @@ START_TEST(keys_that_are_refused)
         {LLAMA, "\"model_type\": 7",
          "model_type a number and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA, "\"model_type\": [\"llama\"]",
-         "model_type: found a list or an object: expected gpt2 or llama or qwen2 or null"},
+         "model_type: found a list or an object: expected llama or null"},
         {LLAMA, "\"model_type\": {}", "model_type {} and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"low_freq_factor\": 1, "

@@ -73,8 +73,8 @@ static void put_config(const char *old, const char *new)
 }
 
 #define FAMILIES                                                                                   \
-    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 and "               \
-    "Qwen2ForCausalLM"
+    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, qwen2 and "                  \
+    "Qwen2ForCausalLM, qwen3 and Qwen3ForCausalLM, or smollm3 and SmolLM3ForCausalLM"
 
 START_TEST(configurations)
 {
