@@ -13,7 +13,6 @@ enum { MOST = 1 << 24, PATH = 512 };
  * none), and how many values there were before it. */
 typedef struct reading {
     hd__json json;
-    const char *function;
     hd__text file; /* for messages */
     hd_dict *values;
     char path[PATH];
@@ -29,13 +28,13 @@ static bool enter(reading *r, int depth, const char *name, size_t n)
     size_t at = r->len[depth], room = PATH - at;
     const char *dot = at > 0 ? "." : "";
     if (name && at + n == 0) { /* what is inside would seem to be outside */
-        return hd__json_fail(&r->json, r->function, r->file.s, "names of one byte or more");
+        return hd__json_fail(&r->json, r->file.s, "names of one byte or more");
     }
     int put = name ? snprintf(r->path + at, room, "%s%.*s", dot, (int)n, name)
               : r->index[depth] < 0
                   ? 0
                   : snprintf(r->path + at, room, "%s%" PRId64, dot, r->index[depth]++);
-    return (size_t)put < room || hd__json_fail(&r->json, r->function, r->file.s, "shorter names");
+    return (size_t)put < room || hd__json_fail(&r->json, r->file.s, "shorter names");
 }
 
 static bool text_put(reading *r, const char *mark, const char *s, size_t n)
@@ -53,7 +52,7 @@ static bool value_put(reading *r)
     int64_t whole;
     double v;
     if (hd_dict_kind_of(r->values, r->path) != HD_DICT_MISSING) {
-        return hd__json_fail(&r->json, r->function, r->file.s, "each name once");
+        return hd__json_fail(&r->json, r->file.s, "each name once");
     }
     switch (r->json.kind) {
     case HD__JSON_NULL: return text_put(r, "null", "", 0);
@@ -95,11 +94,11 @@ static bool event_take(reading *r)
     }
 }
 
-hd_dict *hd__json_values(const char *function, const char *path)
+hd_dict *hd__json_values(const char *path)
 {
     size_t n;
-    reading r = {.function = function, .index = {-1}};
-    char *text = hd__whole_read(function, path, MOST, &n);
+    reading r = {.index = {-1}};
+    char *text = hd__whole_read(path, MOST, &n);
     r.values = text ? hd_dict_new() : NULL;
     hd__text_format(&r.file, "'%.*s'", HD__CUT(path));
     bool ok = r.values && !r.file.failed;
@@ -108,8 +107,7 @@ hd_dict *hd__json_values(const char *function, const char *path)
         while (ok && hd__json_next(&r.json) > HD__JSON_END) {
             ok = event_take(&r);
         }
-        ok =
-            ok && (r.json.kind == HD__JSON_END || hd__json_fail(&r.json, function, r.file.s, NULL));
+        ok = ok && (r.json.kind == HD__JSON_END || hd__json_fail(&r.json, r.file.s, NULL));
         hd__json_free(&r.json);
     }
     hd_free(r.file.s);

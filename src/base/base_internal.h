@@ -107,18 +107,6 @@ typedef struct hd__forward {
 } hd__forward;
 extern hd__forward (*_Atomic hd__forward_now)(void);
 
-/* The checks of args.h, for the call. */
-void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
-static inline void *hd__null_arg(const char *arg)
-{
-    return hd__null_arg_or(arg, "");
-}
-static inline bool hd__given(const char *arg, const void *p)
-{
-    return p || hd__null_arg(arg);
-}
-#define HD__SIZE_OK(o, giver) HD__SIZE_OK_TO(hd__call, o, giver)
-
 /* ---------------------------------------------------------------- errors */
 
 /* Sets HD_MEMORY, which names the call and the bytes. Needs no memory. Returns NULL. */

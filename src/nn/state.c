@@ -159,7 +159,7 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
-    if (report && (!hd__object("report", report) || !hd__may_save(hd__call))) {
+    if (report && (!hd__object("report", report) || !hd__may_save())) {
         return false;
     }
     problems p = {.report = report ? hd_dict_new() : NULL};

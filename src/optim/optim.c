@@ -81,7 +81,7 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
     const hd__optim_options *defaults = type->defaults;
-    return hd__size_ok_to(hd__call, name, options->size, defaults->size, type->giver) &&
+    return hd__size_ok(name, options->size, defaults->size, type->giver) &&
            hd__options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }

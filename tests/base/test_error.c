@@ -18,7 +18,7 @@ START_TEST(first_stands)
     uint64_t before = hd_error_count();
     ck_assert_ptr_null(hd_error_set(HD_SHAPE, "first: %d", 1));
     ck_assert_ptr_null(hd_error_set(HD_INDEX, "second: %d", 2));
-    ck_assert_ptr_null(hd__null_arg_to("hd_add", "b"));
+    ck_assert_ptr_null(hd__null_arg("b"));
     ck_assert_ptr_null(hd__no_memory(100));
     ck_assert_uint_eq(hd_error_count(), before + 4);
     ck_error(HD_SHAPE, "first: 1");
@@ -31,7 +31,10 @@ END_TEST
 
 START_TEST(ready_messages)
 {
-    hd__null_arg_to("hd_add", "b");
+    {
+        HD__CALL("hd_add");
+        hd__null_arg("b");
+    }
     ck_error(HD_NULL_ARG, "hd_add: b is NULL");
     {
         HD__CALL("hd_zeros");
@@ -194,10 +197,10 @@ START_TEST(handler)
     ck_assert_int_eq(h.code, HD_SHAPE);
     ck_assert_str_eq(h.message, "one");
     ck_assert_str_eq(h.standing, "one");
-    hd__null_arg_to("hd_add", "a"); /* a later failure is handed over with its own message */
+    hd__null_arg("a"); /* a later failure is handed over with its own message */
     ck_assert_int_eq(h.calls, 2);
     ck_assert_int_eq(h.code, HD_NULL_ARG);
-    ck_assert_str_eq(h.message, "hd_add: a is NULL");
+    ck_assert_str_eq(h.message, "a is NULL");
     ck_assert_str_eq(h.standing, "one");
     hd_on_error(NULL, NULL);
     hd_error_set(HD_SHAPE, "three");

@@ -49,6 +49,16 @@ void hd_call_end(hd_call before)
     program = before;
 }
 
+const char *hd__call_enter(const char *name)
+{
+    return hd__call_swap(hd__call ? hd__call : hd__text_for_ever(name));
+}
+
+const char *hd__call_exchange(const char *now)
+{
+    return hd__call_swap(now);
+}
+
 const char *hd__call_kept(void)
 {
     const char *name = program_call(now_running());
