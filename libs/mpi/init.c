@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 hd__world hd__mpi = {.size = 1,
                      .host_size = 1,
                      .control = MPI_COMM_NULL,
