@@ -135,12 +135,6 @@ START_TEST(nothing_is_saved_while_an_error_stands)
     ck_assert_int_eq(hd_dict_len(d), 0);
     ck_error(HD_USER, "an error");
     free_loader(&w);
-    hd_tokenizer *t = hd_tokenizer_bytes();
-    hd_error_set(HD_USER, "an error");
-    ck_assert(!hd_tokenizer_save(t, d, ""));
-    ck_assert_int_eq(hd_dict_len(d), 0);
-    ck_error(HD_USER, "an error");
-    hd_tokenizer_free(t);
     hd_dict_free(d);
 }
 END_TEST
