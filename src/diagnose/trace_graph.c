@@ -1,4 +1,4 @@
-/* tell.c - what HEED_TRACE and HEED_PROFILE are told of the graph: each op when its result is
+/* trace_graph.c - what HEED_TRACE and HEED_PROFILE are told of the graph: each op when its result is
  * ready, and each node when backward comes to it. trace.c and profile.c in src/tensor do the
  * rest. */
 #include "autograd/autograd_internal.h"

@@ -1,4 +1,4 @@
-/* live.c - which tensors live, by the function that made them: the report of debug mode's list, the
+/* live_tensors.c - which tensors live, by the function that made them: the report of debug mode's list, the
  * table of hd_scope_report, and what holds memory when it runs out.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and

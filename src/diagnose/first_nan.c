@@ -1,4 +1,4 @@
-/* watch.c - debug mode in the graph: the first NaN or infinity, and the two calls of a version
+/* first_nan.c - debug mode in the graph: the first NaN or infinity, and the two calls of a version
  * error.
  *
  * "First" means that nothing which went in had one: a NaN from inputs without NaN, an infinity from

@@ -1,4 +1,4 @@
-/* watch.c - warnings of a step over gradients that were used already, and of a step for nothing.
+/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for nothing.
  *
  * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
  * since (hd__grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which

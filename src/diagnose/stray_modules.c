@@ -1,4 +1,4 @@
-/* watch.c - the warning of a parameter that a constructor made and did not register.
+/* stray_modules.c - the warning of a parameter that a constructor made and did not register.
  *
  * A field that is not registered may be meant so: a parameter that others have, too. What tells a
  * mistake is that the module's own constructor made it, between hd_module_new and hd_module_ready,
