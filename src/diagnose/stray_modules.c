@@ -1,38 +1,84 @@
-/* stray_modules.c - the warning of a parameter that a constructor made and did not register.
+/* stray_modules.c - in debug mode, the warning of a module that a forward runs and that nothing
+ * holds.
  *
- * A field that is not registered may be meant so: a parameter that others have, too. What tells a
- * mistake is that the module's own constructor made it, between hd_module_new and hd_module_ready,
- * and that the type has no function that frees it. */
+ * A module without a parent, which is in training and has a parameter that requires grad, may run
+ * in another one's forward on purpose: a discriminator that has an optimizer of its own, or a net
+ * whose features are compared. Who means it frees that module. So the warning waits for the end,
+ * and tells of what was neither registered nor freed. */
+#include <stdio.h>
+
+#include "diagnose/diagnose_internal.h"
 #include "nn/nn_internal.h"
 
-#include <string.h>
+enum { STRAYS = 64 };
 
-/* The next word of m's struct that can be an address, from *at on, which moves behind it; 0: there
- * is none. What is registered has a parent, or more holders than a scope. */
-static uintptr_t next_word(const hd_module *m, size_t *at)
+/* The first one of each type of module that ran such a module. The lock protects them. */
+typedef struct stray {
+    const hd_module *m; /* NULL: none, or it was told of */
+    const char *text;   /* "Net runs a Linear"; NULL: none */
+} stray;
+static stray strays[STRAYS];
+
+/* Does m, or a module below it, have a parameter that requires grad? */
+static bool is_trained(hd_module *m)
 {
-    uintptr_t word = 0;
-    while (!word && *at + sizeof word <= m->type->instance_size) {
-        memcpy(&word, (const char *)m + *at, sizeof word);
-        word = word < 4096 || word % _Alignof(max_align_t) ? 0 : word;
-        *at += sizeof word;
+    hd__walk w = {.root = m};
+    bool trained = false;
+    while (!trained && hd__walk_next(&w)) {
+        for (int64_t i = 0; i < w.m->priv->n && !trained; i++) {
+            const hd__entry *e = &w.m->priv->entries[i];
+            const hd_tensor *t = e->kind == HD__PARAMETER ? *e->tensor : NULL;
+            trained = t && hd__tensor_exists(t) && hd_requires_grad(t);
+        }
     }
-    return word;
+    return hd__walk_end(&w) && trained;
 }
 
-void hd__watch_ready(const hd_module *m)
+static void note_stray(const char *around, const hd_module *m)
 {
-    static atomic_uint_least64_t told;
-    size_t at = sizeof *m;
-    uintptr_t word = m->type->free || !hd__warns() ? 0 : next_word(m, &at);
-    for (; word; word = next_word(m, &at)) {
-        const hd_tensor *t = hd__scope_alone(word);
-        const hd__grad_use *use = t && hd_is_parameter(t) ? hd__grad_use_of(t, NULL) : NULL;
-        if (use && use->made >= m->priv->made && hd_requires_grad(t) &&
-            hd__first(&told, (uintptr_t)m->type)) {
-            hd_warn("%s: its parameter %s is not registered: hd_module_parameters and files leave "
-                    "it out, and it is freed with its scope (hd_register_parameter)",
-                    m->type->name, HD__DIMS(t));
+    char text[200];
+    const char *a = strchr("AEIOU", *m->type->name) ? "an" : "a";
+    snprintf(text, sizeof text, "%.90s runs %s %.90s", around, a, m->type->name);
+    const stray found = {m, hd__text_for_ever(text)};
+    stray *place = &strays[hd__hash(around, strlen(around)) % STRAYS];
+    HD__LOCKED(hd__diagnose_lock);
+    *place = place->text ? *place : found;
+}
+
+void hd__hear_forward_begins(const hd_module *around, hd_module *m, hd_tensor *x)
+{
+    if (hd__watching() && around && !m->priv->parent && m->priv->training && is_trained(m)) {
+        note_stray(around->type->name, m);
+    }
+    hd__tell_forward(m->type->name, x);
+}
+
+void hd__hear_module_freed(const hd_module *m)
+{
+    HD__LOCKED(hd__diagnose_lock);
+    for (int i = 0; i < STRAYS; i++) {
+        strays[i] = strays[i].m == m ? (stray){0} : strays[i];
+    }
+}
+
+/* The text of a stray that nothing holds now. It is given once. */
+static const char *take_text(stray *s)
+{
+    HD__LOCKED(hd__diagnose_lock);
+    const hd_module *m = s->m;
+    s->m = NULL;
+    return m && !m->priv->parent ? s->text : NULL;
+}
+
+void hd__tell_strays(void)
+{
+    for (int i = 0; i < STRAYS; i++) {
+        const char *text = take_text(&strays[i]);
+        if (text) {
+            hd_warn("%s that has no parent: hd_module_parameters and files leave it out, and "
+                    "nothing has freed it. Register it with hd_register_module; if it is to stay "
+                    "apart, free it with hd_module_free",
+                    text);
         }
     }
 }

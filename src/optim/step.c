@@ -83,7 +83,10 @@ bool hd_optim_step(hd_optim *o)
     if (HD__UNLIKELY(o->dtypes != dtypes) && !convert_states(o, dtypes)) {
         return false;
     }
-    int64_t began = hd__telling() ? hd__span_begin() : 0;
+    const bool told = hd__telling();
+    if (told) {
+        hd__events->call_begins();
+    }
     hd__walk w;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
     bool ok = hd__walk_begin(&w, o->n) && todo;
@@ -99,13 +102,10 @@ bool hd_optim_step(hd_optim *o)
         hd__walk_all(&w, true, step_run, todo);
         o->stepped = o->scheduled;
     }
-    if (hd__telling()) {
-        hd__tell_step(began, o->type->name, ok ? w.n : -1, o->n);
-    }
     hd_free(w.x);
     hd_free(todo);
-    if (ok && hd__warns()) {
-        hd__watch_step(o);
+    if (told || (ok && hd__advised())) {
+        hd__events->stepped(o, ok ? w.n : -1);
     }
     return ok;
 }

@@ -4,8 +4,6 @@
 
 #include "tensor/tensor_internal.h"
 
-atomic_uint_least64_t hd__made;
-
 int64_t hd__version_of(const hd_tensor *x)
 {
     return hd__storage_version(x);
