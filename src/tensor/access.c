@@ -95,6 +95,11 @@ bool hd__may_write(hd_tensor *x)
     return hd__any_arg("x", x, false) && hd__write_ok(x);
 }
 
+void hd__tell_change(hd_tensor *x)
+{
+    hd__events->changes(x);
+}
+
 void *hd_data_mut(hd_tensor *x)
 {
     HD__CALL("hd_data_mut");

@@ -348,10 +348,11 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 hd_tensor *hd__fill(hd_tensor *x, hd_scalar value);
 
 /* hd__call is about to change x in place. */
+HD__RARE void hd__tell_change(hd_tensor *x);
 static inline void hd__changes(hd_tensor *x)
 {
     if (hd__listening()) {
-        hd__events->changes(x);
+        hd__tell_change(x);
     }
 }
 
