@@ -62,7 +62,7 @@ void hd__hear_module_freed(const hd_module *m)
 }
 
 /* The text of a stray that nothing holds now. It is given once. */
-static const char *take_text(stray *s)
+static const char *take_stray(stray *s)
 {
     HD__LOCKED(hd__diagnose_lock);
     const hd_module *m = s->m;
@@ -73,7 +73,7 @@ static const char *take_text(stray *s)
 void hd__tell_strays(void)
 {
     for (int i = 0; i < STRAYS; i++) {
-        const char *text = take_text(&strays[i]);
+        const char *text = take_stray(&strays[i]);
         if (text) {
             hd_warn("%s that has no parent: hd_module_parameters and files leave it out, and "
                     "nothing has freed it. Register it with hd_register_module; if it is to stay "
