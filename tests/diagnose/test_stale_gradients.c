@@ -1,4 +1,4 @@
-/* test_mistakes.c - warnings of mistakes in a training: each mistake gives one, and right programs
+/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right programs
  * that look like it give none. */
 #include "suites.h"
 
@@ -667,7 +667,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- the suite */
 
-Suite *suite_mistakes(void)
+Suite *suite_stale_gradients(void)
 {
     const TTest *const tests[] = {
         zero_grad_is_forgotten,
