@@ -13,6 +13,15 @@ def is_tensor(parameter):
     return re.match(r"(const )?hd_tensor \*\w+$", parameter) is not None
 
 
+def is_count(parameter):
+    return re.match(r"int(64_t)? (n|ndim)$", parameter) is not None
+
+
+def is_numbers(parameter):
+    """Is it the array after a count?"""
+    return re.match(r"const int64_t \*\w+$", parameter) is not None
+
+
 def pointer(parameter):
     """The name of a parameter that is a pointer or a function, None for a number."""
     function = re.search(r"\(\*(\w+)\)\s*\(", parameter)

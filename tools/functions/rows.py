@@ -2,8 +2,8 @@
 a row may hold. The tests, the fuzzer, the survey, the oracle and the golden scripts read it, so that a
 new function is written down once. A function stands with its kin; only the numbers of fuzz() count on.
 """
-from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, row, section,
-                             survey)
+from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, refuses, row,
+                             section, survey)
 
 
 section("arith", golden=EXACT)  # arithmetic and choices

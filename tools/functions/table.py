@@ -29,6 +29,8 @@ loop(exact, ulps, params=)
     units in the last place.
 double(exact, ulps, room)
     As loop, for float64 and a long double x, for inputs up to `room`.
+refuses(call, code, message)
+    A call that fails with this HD_ code and message, of x (float32), i (int64) and b (bool), all (2, 3).
 
 Without `call` the call is of x, y, z in the order of the parameters (calls.py). In a call the C helpers of
 tests/ops/gradcheck_calls.h, tests/fuzz/fuzz_ops.c or bench/survey.c may stand: that is where a function with
@@ -47,6 +49,7 @@ Survey = collections.namedtuple("Survey", "inputs dtypes layouts way call name p
 Fuzz = collections.namedtuple("Fuzz", "number call name")
 Loop = collections.namedtuple("Loop", "exact ulps params")
 Double = collections.namedtuple("Double", "exact ulps room")
+Refuses = collections.namedtuple("Refuses", "call code message")
 ORACLE = {"tolerance": 0, "scale": None, "gradient": None, "gradient_zeros": True, "graph": True,
           "indices": True, "random": False, "weight": 1}
 
@@ -72,6 +75,10 @@ def double(exact, ulps, room):
     return Double(exact, ulps, room)
 
 
+def refuses(call, code, message):
+    return Refuses(call, code, message)
+
+
 class Row:
     def __init__(self, name, python, arguments, words, more):
         self.part, self.name, self.python, self.arguments = more.pop("part"), name, python, arguments
@@ -80,9 +87,9 @@ class Row:
         self.node = more.pop("node", None)
         self.inplace, self.constant = more.pop("inplace", name.endswith("_")), more.pop("constant", False)
         assert not more, f"{name}: {more}"
-        self.grads, self.surveys, self.fuzzes, self.loops, self.doubles = (
-            [w for w in words if isinstance(w, kind)] for kind in (Grad, Survey, Fuzz, Loop, Double))
-        assert len(words) == sum(map(len, (self.grads, self.surveys, self.fuzzes, self.loops, self.doubles)))
+        kinds = (self.grads, self.surveys, self.fuzzes, self.loops, self.doubles, self.refusals) = [
+            [w for w in words if isinstance(w, kind)] for kind in (Grad, Survey, Fuzz, Loop, Double, Refuses)]
+        assert len(words) == sum(map(len, kinds)), name
 
     @property
     def short(self):
