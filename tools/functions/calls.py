@@ -61,6 +61,18 @@ class Functions:
         name = f"({row.name})" if "scalar" in [p.kind for p in self.parameters[row.name]] else row.name
         return f"{name}({', '.join(given)})"
 
+    def pytorch_names(self, topics):
+        """(topic, PyTorch's call, heed's) of each row whose function has no topic yet, by the names of its
+        parameters. topics: {function: topic}; a function's own is that of the row before it."""
+        topic = ""
+        for row in table.read().values():
+            heed = "hd_" + row.short
+            topic = topics.get(heed, topics.get(row.name, topic))
+            if row.python and row.name in self.parameters and not {heed, row.name} & set(topics):
+                given = [(p.name, p.kind == "ints") for p in self.parameters[row.name]]
+                torch = row.python.format(*("(0, 1)" if ints else name for name, ints in given))
+                yield topic, torch, f"{heed}({', '.join('0, 1' if ints else name for name, ints in given)})"
+
     def survey_calls(self):
         """(Survey, its name, its call) of all operations of the survey"""
         for row in table.read().values():
