@@ -295,6 +295,8 @@ HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
 HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
+/* x, but min below min, and max above max; min <= max; gradient 0 at both; not of bool */
+HD_API hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max);
 
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
 HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);           /* max(x, lo) */

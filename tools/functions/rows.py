@@ -129,6 +129,13 @@ row("hd_softplus", "F.softplus({0}, {1}, {2})", "float 1.0|2.0|0.5 20.0|1.0",
     grad("mn", -3, 3, "hd_softplus(x, 2, 1)", note="beta 2, threshold 1"),
     survey("x fd cts B", "hd_softplus(x, 1, 20)"), fuzz(31, "hd_softplus(x, d, 20)"),
     loop("2 * x > 1 ? x : log1p(exp(2 * x)) / 2", 2, params=(2, 1)), tolerance=ULPS)
+row("hd_hardtanh", "F.hardtanh({0}, {1}, {2})", "x -1.0|-0.5|0.0|0.75|-1e40 1.0|0.5|0.0",
+    grad("mn", -2, 2, "hd_hardtanh(x, -0.5, 1)"), survey("x fdi cts B", "hd_hardtanh(x, -1, 1)"),
+    fuzz(215, "hd_hardtanh(x, -d, d)"),
+    refuses("hd_hardtanh(b, 0, 1)", "DTYPE", "hd_hardtanh: bool: expected numbers"),
+    refuses("hd_hardtanh(x, 1, 0.5)", "VALUE", "hd_hardtanh: min 1, max 0.5: expected min <= max"), golden=EXACT,
+    cases=[(-1, 1), (-0.75, 0.5), (0, 0), (-INF, INF), (NAN, 1), (0, NAN), (-1, 1e40), (1, 0)],
+    node="HardtanhBackward0")
 row("hd_clamp", "{0}.clamp({1}, {2})", "x number number", grad("mn", -2, 2, "hd_clamp(x, -0.5, 1)"),
     grad("mn", -2, 2, "hd_clamp(x, 1, 0)", note="lo > hi"), survey("x fdi cs B", "hd_clamp(x, -1, 1)"),
     fuzz(32, "(hd_clamp)(x, s, hd_scalar_int(j))"), golden=EXACT)

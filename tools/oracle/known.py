@@ -367,6 +367,9 @@ known("the gradient of var, with correction 1, of a single NaN",
 known("the gradient of elu at a NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)],
       kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
+known("the gradient of hardtanh at a NaN",
+      [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_hardtanh", [X, -1.0, 1.0]), backward(Y)],
+      kind="gradient value", says="heed 0.0 (", where=lambda e: e.machine.last[0] == "hd_hardtanh")
 known("var, layer_norm and losses of rows of equal numbers",
       [leaf(X, [1], [1e10]), (Y, "hd_expand_n", [X, [17]]), (Z, "hd_var", [Y, 0])],
       kind="value", says="heed 0.0 (", where=lambda e: e.what.startswith(("hd_var", "hd_std")) and
