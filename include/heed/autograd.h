@@ -204,6 +204,8 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
+/* x with the order of its elements turned round along each of these dims; a copy. hd_flip(x, 0, 1) */
+HD_API hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims);
 
 /* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where there
  * are more numbers than x has dims */
@@ -243,6 +245,7 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 #define hd_permute(x, ...) hd_permute_n(x, HD__LIST(__VA_ARGS__))
 #define hd_expand(x, ...) hd_expand_n(x, HD__LIST(__VA_ARGS__))
 #define hd_repeat(x, ...) hd_repeat_n(x, HD__LIST(__VA_ARGS__))
+#define hd_flip(x, ...) hd_flip_n(x, HD__LIST(__VA_ARGS__))
 #define hd_getitem(x, ...) hd_getitem_n(x, HD__LIST(__VA_ARGS__))
 #define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
 #define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
@@ -295,7 +298,7 @@ HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
 HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
-/* x, but min below min, and max above max; min <= max; gradient 0 at both; not of bool */
+/* x, but min where x is below it, and max where x is above; gradient 0 at both; not of bool */
 HD_API hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max);
 
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */

@@ -252,6 +252,14 @@ row("hd_roll", "torch.roll({0}, {1}, {2})", "x -9..9 dim", grad("mn", -2, 2, "hd
     cases=[{"shift": 1, "dim": 0}, {"shift": -5, "dim": -1}, {"shift": 0, "dim": 1}, {"shift": 7, "dim": 2},
            {"shapes": [(3, 0)], "shift": 1, "dim": 1}, {"shapes": [()], "shift": 1, "dim": 0},
            {"shift": 1, "dim": 3}])
+row("hd_flip_n", "torch.flip({0}, {1})", "x dims", grad("mn", -2, 2, "hd_flip(x, 0)"),
+    grad("bmn | 1mn", -2, 2, "hd_flip(x, -1, 0)", note="two dims"),
+    grad("mn | ()", -2, 2, "hd_flip_n(x, 0, NULL)", note="no dims"),
+    survey("x fdib ct B", "hd_flip(x, 0)", name="flip_dim_0"),
+    survey("x fd cts B", "hd_flip(x, 1)", name="flip_dim_1"), fuzz(216, "hd_flip_n(x, n, sizes)"),
+    refuses("hd_flip(x, 0, -2)", "INDEX", "hd_flip: dim 0 of (2, 3) appears twice: expected distinct dims"),
+    cases=[{"dims": [0]}, {"dims": [-1, 0]}, {"dims": []}, {"shapes": [(3, 0)], "dims": [0, 1]},
+           {"shapes": [()], "dims": [0]}, {"dims": [1, 1]}, {"dims": [3]}], node="FlipBackward0")
 row("hd_repeat_n", "{0}.repeat({1})", "repeats", grad("mn", -2, 2, "hd_repeat(x, 2, 3)"),
     grad("mn | n | ()", -2, 2, "hd_repeat(x, 2, 1, 3)", note="leading dims"),
     grad("mn", -2, 2, "hd_repeat(x, 0, 2)", note="not at all"),
