@@ -33,7 +33,6 @@ ROW(hd_multi_head_attention_wrapper_new, "",
 ROW(hd_multi_head_attention_new, "", hd_multi_head_attention_new(4, 4, 5, 0.5, 2, true))
 ROW(hd_feed_forward_new, "", hd_feed_forward_new(4, 8))
 ROW_AS(DRAWS, hd_transformer_block_new, "", new_block())
-NEVER_ROW(hd_multihead_attention_defaults, hd_multihead_attention_defaults().bias)
 ROW(hd_multihead_attention_new, "", hd_multihead_attention_new(4, 2, NULL))
 ROW(hd_multihead_attention_new, "with bias_k and kdim", new_packed(true))
 
@@ -128,7 +127,6 @@ ROW(hd_transformer_block_cached, "",
     hd_transformer_block_cached(w->block, w->tokens3, w->block_cache))
 NEVER_ROW(hd_attention_keep_weights, hd_attention_keep_weights(w->causal, true))
 ROW(hd_attention_weights, "", hd_attention_weights(w->heads))
-NEVER_ROW(hd_multihead_attention_arg_defaults, hd_multihead_attention_arg_defaults().need_weights)
 DO(CALL, hd_multihead_attention, "", {
     hd_tensor *weights = NULL;
     hd_tensor *x = w->tokens3;

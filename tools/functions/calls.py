@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
 import headers  # noqa: E402
 
-from functions import table  # noqa: E402
+from functions import optimizers, table  # noqa: E402
 
 
 class Parameter:
@@ -43,12 +43,20 @@ class Functions:
 
     def __init__(self, names=("base.h", "tensor.h", "autograd.h", "nn.h"),
                  folder=os.path.join(ROOT, "include", "heed")):
-        self.parameters, self.results = {}, {}
+        self.parameters, self.results, self.structs = {}, {}, {}
         for header in headers.read_headers(folder):
             for decl in [d for t in header.topics for d in t.decls() if header.name in names]:
                 if decl.kind == "function":
                     self.parameters[decl.name] = parameters_of(decl)
                     self.results[decl.name] = decl.result
+                elif decl.kind in ("struct", "type"):
+                    self.structs[decl.name] = decl
+
+    def fields(self, struct):
+        """The names of a struct's fields, without size; a typedef of another struct has that one's."""
+        decl = self.structs[struct]
+        other = re.match(r"typedef (hd_\w+) hd_\w+;", decl.code)
+        return self.fields(other.group(1)) if other else {name for m in decl.members for name in m.names} - {"size"}
 
     def plain_call(self, row, operands, n=4):
         """The call of a row that does not say it, of at most n tensors. operands: {kind: names in turn}"""
@@ -72,6 +80,10 @@ class Functions:
                 given = [(p.name, p.kind == "ints") for p in self.parameters[row.name]]
                 torch = row.python.format(*("(0, 1)" if ints else name for name, ints in given))
                 yield topic, torch, f"{heed}({', '.join('0, 1' if ints else name for name, ints in given)})"
+        for row in optimizers.ROWS:
+            heed = f"hd_{row.kind}_new"
+            if heed not in topics:
+                yield "Optimizers", f"optim.{row.name}(ps)" if row.of_pytorch else "", f"{heed}(ps, &o)"
 
     def survey_calls(self):
         """(Survey, its name, its call) of all operations of the survey"""

@@ -1,13 +1,18 @@
 """optim.txt and steps.txt: optimizer steps on fixed gradients, alone, in groups and under schedules; clipped
 gradients."""
 import math
+import os
 import re
+import sys
 
 import torch
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 from torch.optim import lr_scheduler
 
 from golden_format import plain
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from functions import optimizers  # noqa: E402
 
 RESULTS = r"out\d?|lrs|norm"
 EVERY = {"optim.txt": 1, "steps.txt": 10}   # so many steps are between two rows of `out`
@@ -41,6 +46,11 @@ def one_cycle(optimizer, max_lr=None, **options):
 
 
 OWN = {"cosine_with_warmup": cosine_with_warmup, "one_cycle": one_cycle}
+OWN_OPTIMIZERS = {}
+
+
+def optimizer_class(name):
+    return OWN_OPTIMIZERS.get(name) or getattr(torch.optim, name)
 
 
 def options(fields, start=""):
@@ -53,7 +63,7 @@ def run(w, fields, start, grads):
     """One parameter; or two groups under a schedule, the second with other options. It joins before step `joins`,
     and is there when the schedule is made if there is no such field."""
     ps = [torch.nn.Parameter(start.clone())]
-    optimizer = getattr(torch.optim, fields["class"])(ps, foreach=False, **options(fields))
+    optimizer = optimizer_class(fields["class"])(ps, foreach=False, **options(fields))
     lrs, rows, schedule, joins = [], [], None, plain(fields.get("joins", torch.tensor(-1)))
     if "schedule" in fields:
         ps.append(torch.nn.Parameter(start.clone()))
@@ -95,12 +105,27 @@ def clip(w, fields):
         w.tensor(f"out{k}", ps[k].grad)
 
 
+def of_rows(w, fixed):
+    """The cases that the rows of the table of optimizers name."""
+    for row in optimizers.ROWS:
+        for i, given in enumerate(row.steps):
+            for dtype in fixed:
+                w.case(f"row_{row.kind}_{i}_{dtype}")
+                w.text("class", row.name)
+                for name, value in given.items():
+                    (w.ints if isinstance(value, bool) else w.floats)(name, value)
+                run(w, {"class": row.name, **{k: torch.tensor(v, dtype=torch.float64) for k, v in given.items()}},
+                    *fixed[dtype])
+
+
 def write(w):
     fixed = {}      # by dtype: where a parameter starts, and its gradients
-    for fields in w.again(RESULTS):
+    for fields in w.again(RESULTS, "(?!row_)"):
         if "grads" in fields:
             fixed[w.prefix[-3:]] = fields["start"], fields["grads"]
         elif "norm_type" in fields:
             clip(w, fields)
         else:
             run(w, fields, *fixed["f32" if w.prefix.endswith("f32") else "f64"])
+    if w.name == "steps.txt":
+        of_rows(w, fixed)

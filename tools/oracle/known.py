@@ -466,7 +466,7 @@ def optimizers(p, name, fields, n=1):
     p.dtype = F32
     made = train.parameters(p, n)
     o = p.owned(train.new_optim(p, name, fields, made), "hd_optim_free")
-    return o, train.CLASSES[name]([t for _, t in made], foreach=False, **fields), made
+    return o, train.new_torch(name, [t for _, t in made], fields), made
 
 
 def no_steps(p):
