@@ -48,3 +48,7 @@ optimizer("RMSprop", "rmsprop", used="o.momentum = 0.5, o.centered = true", lr=L
 optimizer("Adagrad", "adagrad", lr=LR, lr_decay=option("0 or more", 0.0, 0.1), weight_decay=WEIGHT_DECAY,
           initial_accumulator_value=option("0 or more", 0.0, 0.5), eps=option("0 or more", 1e-10, 1e-3),
           maximize=FLAG)
+optimizer("Lion", "lion", of_pytorch=False, lr=LR, beta1=ADAM["beta1"], beta2=option(BELOW_ONE, 0.99, 0.9, 0.5),
+          weight_decay=WEIGHT_DECAY, maximize=FLAG,
+          steps=[{}, {"lr": 0.1}, {"lr": 0.01, "betas": [0.5, 0.9], "weight_decay": 0.1},
+                 {"lr": 0.1, "betas": [0.0, 0.5], "weight_decay": 0.01, "maximize": True}])

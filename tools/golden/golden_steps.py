@@ -46,7 +46,26 @@ def one_cycle(optimizer, max_lr=None, **options):
 
 
 OWN = {"cosine_with_warmup": cosine_with_warmup, "one_cycle": one_cycle}
-OWN_OPTIMIZERS = {}
+
+
+class Lion(torch.optim.Optimizer):
+    """Chen et al. 2023, arXiv 2302.06675, algorithm 2"""
+
+    def __init__(self, parameters, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, maximize=False, foreach=False):
+        super().__init__(parameters, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, (beta1, beta2) = group["lr"], group["betas"]
+            for p in [p for p in group["params"] if p.grad is not None]:
+                g = -p.grad if group["maximize"] else p.grad
+                m = self.state[p].setdefault("exp_avg", torch.zeros_like(p))
+                p.mul_(1 - lr * group["weight_decay"]).add_(m.lerp(g, 1 - beta1).sign(), alpha=-lr)
+                m.lerp_(g, 1 - beta2)
+
+
+OWN_OPTIMIZERS = {"Lion": Lion}
 
 
 def optimizer_class(name):

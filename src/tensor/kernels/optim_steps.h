@@ -6,7 +6,8 @@
 #ifndef TYPE
 
 /* RMSPROP is Adagrad's, too */
-#define HDK_OPTIM_STEPS(STEP) STEP(SGD, sgd) STEP(ADAM, adam) STEP(RMSPROP, rmsprop)
+#define HDK_OPTIM_STEPS(STEP)                                                                      \
+    STEP(SGD, sgd) STEP(ADAM, adam) STEP(RMSPROP, rmsprop) STEP(LION, lion)
 
 #else
 
@@ -104,6 +105,20 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
         fn(rmsprop_run)(k->p, k->g, k->state[0], v, m, begin, end, k->numbers);
     } else {
         fn(rmsprop_run)(k->p, k->g, k->state[0], NULL, NULL, begin, end, k->numbers);
+    }
+}
+
+/* c = lerp(m, dx, w1); m = lerp(m, dx, w2); p = decay p - lr sign(c); a NaN stays */
+static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
+{
+    T *restrict p = s->p, *restrict m = s->state[0];
+    const T *restrict g = s->g;
+    const hdk_numbers o = s->numbers;
+    const T decay = (T)o.decay, minus_lr = (T)-o.lr, w1 = (T)(1 - o.beta1), w2 = (T)(1 - o.beta2);
+    for (int64_t i = begin; i < end; i++) {
+        const T dx = fn(direction)(g[i], p[i], &o), c = LERP(m[i], dx, w1);
+        m[i] = LERP(m[i], dx, w2);
+        p[i] = FMA(minus_lr, c > 0 ? 1 : c < 0 ? -1 : c, p[i] * decay);
     }
 }
 
