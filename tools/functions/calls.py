@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
 import headers  # noqa: E402
 
-from functions import optimizers, table  # noqa: E402
+from functions import modules, optimizers, table  # noqa: E402
 
 
 class Parameter:
@@ -80,6 +80,13 @@ class Functions:
                 given = [(p.name, p.kind == "ints") for p in self.parameters[row.name]]
                 torch = row.python.format(*("(0, 1)" if ints else name for name, ints in given))
                 yield topic, torch, f"{heed}({', '.join('0, 1' if ints else name for name, ints in given)})"
+        for row in modules.ROWS:
+            if row.name not in topics and row.name in self.parameters:
+                given = [p.name for p in self.parameters[row.name]]
+                heed = f"{row.name}({', '.join(given)})"
+                if row.call != "hd_forward":
+                    heed += f", {row.call}({', '.join(p.name for p in self.parameters[row.call])})"
+                yield "Modules", row.python.format(*given), heed
         for row in optimizers.ROWS:
             heed = f"hd_{row.kind}_new"
             if heed not in topics:

@@ -8,11 +8,12 @@ import sys
 from binding import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from functions import optimizers  # noqa: E402
+from functions import modules, optimizers  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # called by made-up names, as hd_..._defaults are
-DYNAMIC = {f"hd_{row.kind}_new" for row in optimizers.ROWS}
+DYNAMIC = {f"hd_{row.kind}_new" for row in optimizers.ROWS} | {
+    name for row in modules.ROWS if row.arguments for name in (row.name, row.call)}
 
 REASONS = {
     "PyTorch has no counterpart: errors, warnings and memory are tested in tests/base":
