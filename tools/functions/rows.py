@@ -584,7 +584,7 @@ row("hd_linear", "F.linear({0}, {1}, {2})", "linear", grad("k nk n", -1, 1, note
     grad("bmk nk | mk nk | k nk", -1, 1, "hd_linear(x, y, HD_NONE)", note="no bias"),
     grad("bmk k () | mk k () | k k ()", -1, 1, note="weight of 1 dim"),
     fuzz(120, "hd_linear(x, y, z)"), scale="product_scale", weight=2,
-    gradient_zeros=False)
+    gradient_zeros=False, optional=("bias",))
 
 
 section("random", random=True)  # draws

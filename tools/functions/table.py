@@ -13,6 +13,8 @@ row(name, python, arguments, ...)
     golden: EXACT or CLOSE, how near the values of tests/golden/ops.txt, grads.txt and signs.txt must be
     cases: lists of numbers, with each of which the golden scripts call an elementwise function
     node: the name of the result's node, as PyTorch has it
+    optional: the names of tensors that may be HD_NONE
+    memory: a call for tests/faults_memory, of its world w, where one of tensors of (3, 3) would not do
     inplace: it changes its first argument, as those do whose name ends in _
     constant: its result has no gradient, so that there is no grad()
 grad(shapes, lo, hi, call, note=, flags=)
@@ -84,7 +86,7 @@ class Row:
         self.part, self.name, self.python, self.arguments = more.pop("part"), name, python, arguments
         self.oracle = {k: more.pop(k, default) for k, default in ORACLE.items()}
         self.golden, self.cases = more.pop("golden", None), more.pop("cases", ())
-        self.node = more.pop("node", None)
+        self.node, self.optional, self.memory = (more.pop(k, None) for k in ("node", "optional", "memory"))
         self.inplace, self.constant = more.pop("inplace", name.endswith("_")), more.pop("constant", False)
         assert not more, f"{name}: {more}"
         kinds = (self.grads, self.surveys, self.fuzzes, self.loops, self.doubles, self.refusals) = [
