@@ -480,6 +480,9 @@ HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
  * (in,) with a bias () or HD_NONE gives (...). A weight (out, in) of bfloat16, with x and bias of
  * float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
+/* y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], + bias[o]: x1 (..., in1), x2 (..., in2) with
+ * the same leading sizes, weight (out, in1, in2), bias (out,) or HD_NONE; gives (..., out) */
+HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */
 

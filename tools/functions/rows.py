@@ -585,6 +585,22 @@ row("hd_linear", "F.linear({0}, {1}, {2})", "linear", grad("k nk n", -1, 1, note
     grad("bmk k () | mk k () | k k ()", -1, 1, note="weight of 1 dim"),
     fuzz(120, "hd_linear(x, y, z)"), scale="product_scale", weight=2,
     gradient_zeros=False, optional=("bias",))
+row("hd_bilinear", "F.bilinear({0}, {1}, {2}, {3})", "bilinear", grad("bm bn kmn k | m n kmn k", -1, 1),
+    grad("bcm bcn kmn", -1, 1, "hd_bilinear(x, y, z, HD_NONE)", note="no bias"),
+    survey("xy f c B", "hd_bilinear(hd_slice(x, 1, 0, 8), hd_slice(y, 1, 0, 32), "
+                       "hd_reshape(hd_slice(hd_slice(x, 0, 0, 32), 1, 0, 32), 4, 8, 32), HD_NONE)"),
+    fuzz(217, "hd_bilinear(x, y, z, HD_NONE)"),
+    refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 2), HD_NONE)", "SHAPE",
+            "hd_bilinear: x1 (2, 3), x2 (2, 3) and weight (4, 3, 2): expected (..., in1), (..., in2) and (out, in1, "
+            "in2)"),
+    refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 3), x)", "SHAPE",
+            "hd_bilinear: weight (4, 3, 3) and bias (2, 3): expected bias (4,)"),
+    scale="product_scale", weight=2, gradient_zeros=False, optional=("bias",), golden=CLOSE,
+    memory="hd_bilinear(w->x, w->y, hd_ones(HD_FLOAT32, 3, 3, 3), w->v)",
+    cases=[{"shapes": [(2, 3), (2, 4), (2, 3, 4), (2,)]}, {"shapes": [(2, 2, 3), (2, 2, 1), (4, 3, 1)]},
+           {"shapes": [(3,), (2,), (1, 3, 2), (1,)]}, {"shapes": [(0, 3), (0, 2), (2, 3, 2), (2,)]},
+           {"shapes": [(2, 3), (1, 4), (2, 3, 4)]}, {"shapes": [(2, 3), (2, 4), (2, 3, 4), (3,)]}],
+    node="AddBackward0")
 
 
 section("random", random=True)  # draws

@@ -367,6 +367,9 @@ known("the gradient of var, with correction 1, of a single NaN",
 known("the gradient of elu at a NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)],
       kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
+known("bilinear of inputs without elements in a row",
+      [leaf(X, [2, 0]), leaf(Y, [2, 3]), leaf(Z, [1, 0, 3]), (W, "hd_bilinear", [X, Y, Z, None])],
+      what="hd_bilinear", kind="no error", says="cannot reshape tensor of 0 elements")
 known("the gradient of hardtanh at a NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_hardtanh", [X, -1.0, 1.0]), backward(Y)],
       kind="gradient value", says="heed 0.0 (", where=lambda e: e.machine.last[0] == "hd_hardtanh")
