@@ -43,6 +43,12 @@ module("hd_linear_new", "nn.Linear({0}, {1}, {2})", [SIZES, SIZES, FLAG], inputs
        models={"nn.Linear(2, 3)": "2, 3, true", "nn.Linear(2, 3, bias=False)": "2, 3, false"},
        refuses=[("-1, 3, true", "VALUE", "in_features -1: expected 0 or more"),
                 ("3, -2, true", "VALUE", "out_features -2: expected 0 or more")])
+module("hd_bilinear_new", "nn.Bilinear({0}, {1}, {2}, {3})", [SIZES, SIZES, SIZES, FLAG],
+       inputs=lambda in1, in2, out, bias: [[in1], [in2]], call="hd_bilinear_call",
+       models={"nn.Bilinear(3, 4, 2)": "3, 4, 2, true", "nn.Bilinear(3, 4, 2, bias=False)": "3, 4, 2, false"},
+       refuses=[("0, 4, 2, true", "VALUE", "in1_features 0: expected 1 or more"),
+                ("3, -1, 2, true", "VALUE", "in2_features -1: expected 0 or more"),
+                ("3, 4, -1, true", "VALUE", "out_features -1: expected 0 or more")])
 module("hd_dropout_new", "nn.Dropout({0}, {1})", [(0.0, 0.1, 0.5, 0.9, 1.0), (False,)],
        inputs=lambda p, inplace: [[5]],
        models={"nn.Dropout(0.1)": "0.1, false", "nn.Dropout(0.5)": "0.5, false", "nn.Dropout(0.0)": "0.0, false"},
