@@ -14,6 +14,20 @@ def is_tensor(parameter):
     return re.match(r"(const )?hd_tensor \*\w+$", parameter) is not None
 
 
+def is_count(parameter):
+    return re.match(r"int(64_t)? (n|ndim)$", parameter) is not None
+
+
+def is_numbers(parameter):
+    """Is it the array after a count?"""
+    return re.match(r"const int64_t \*\w+$", parameter) is not None
+
+
+def is_optimizer(function, params):
+    """hd_adam_new(parameters, o)"""
+    return function.endswith("_new") and params[:1] == ["const hd_list *parameters"]
+
+
 def pointer(parameter):
     """The name of a parameter that is a pointer or a function, None for a number."""
     function = re.search(r"\(\*(\w+)\)\s*\(", parameter)
