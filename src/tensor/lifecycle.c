@@ -59,7 +59,7 @@ static void storage_release(hd__storage *s)
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     if (t->flags & HD__F_MOVED) {
         storage_release(t->storage);
@@ -276,7 +276,7 @@ HD__RARE static void tell_made(hd_tensor *t)
 {
     t->made_by = hd__call_kept();
     if (hd__listening()) {
-        hd__live_new(t);
+        hd__events->made(t);
     }
 }
 
@@ -406,7 +406,7 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     }
     y->made_by = x->made_by;
     if (hd__watching()) {
-        hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
+        hd__events->saved(y, x);
     }
     y->ndim = x->ndim;
     y->offset = x->offset;
@@ -433,7 +433,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;
     const bool listed = t->flags & HD__F_LISTED;
     if (listed) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     hd__refs_up(&y->storage->refs);
     t->storage = y->storage;
@@ -442,7 +442,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     t->flags = (uint8_t)((t->flags & ~view) | (y->flags & HD__F_CONTIGUOUS));
     memcpy(t->strides, y->strides, sizeof t->strides);
     if (listed) {
-        hd__live_add(t, t->made_in);
+        hd__events->saved(t, t);
     }
 }
 

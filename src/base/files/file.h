@@ -1,4 +1,4 @@
-/* file.h - files that are opened, looked at, and written piece by piece, and the parts of a path. */
+/* file.h - files that are opened, looked at, and written piece by piece; the parts of a path. */
 #ifndef HEED_BASE_FILE_H
 #define HEED_BASE_FILE_H
 
