@@ -161,9 +161,6 @@ START_TEST(keys_that_say_the_same)
 }
 END_TEST
 
-#define FAMILIES                                                                                   \
-    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, qwen2 and "                  \
-    "Qwen2ForCausalLM, qwen3 and Qwen3ForCausalLM, or smollm3 and SmolLM3ForCausalLM"
 #define WINDOW "expected false, as heed has no attention with a window"
 
 START_TEST(keys_that_are_refused)

@@ -4,9 +4,7 @@
 
 #include "suites.h"
 
-const char *const model_folders[MODEL_FOLDERS] = {
-    "gpt2",      "gpt2_bf16", "gpt2_gelu",   "llama", "llama_bias",
-    "llama_f16", "llama3",    "llama3_bf16", "qwen2", "qwen2_f16"};
+const char *const model_folders[MODEL_FOLDERS] = {MODEL_NAMES};
 
 hd_module *golden_model(const char *name)
 {
