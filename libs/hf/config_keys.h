@@ -61,7 +61,7 @@ typedef struct hd__config_keys {
  * model. */
 #define HD__IDLE                                                                                   \
     "architectures. torch_dtype dtype transformers_version eos_token_id. "                         \
-    "_name_or_path name_or_path task_specific_params. transformers.js_config. "                    \
+    "_name_or_path name_or_path task_specific_params. \"transformers.js_config\". "                \
     "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
     "num_labels problem_type is_encoder_decoder is_decoder "
 
