@@ -605,6 +605,27 @@ START_TEST(no_config_json)
 }
 END_TEST
 
+/* Without the key, the class would have a token. */
+START_TEST(no_padding_is_written)
+{
+    HD_SCOPE;
+    const char *folder = temporary("changed");
+    hd_smollm3_config c = hd_smollm3_config_defaults();
+    c.vocab_size = c.hidden_size = c.intermediate_size = 8;
+    c.num_hidden_layers = c.num_attention_heads = 2;
+    c.num_key_value_heads = 1;
+    c.pad_token_id = HD_NO_PADDING;
+    hd_module *m = hd_smollm3_new(&c), *again = NULL;
+    ck_assert_msg(hd_save_pretrained(m, folder, NULL), "%s", hd_error_message());
+    ck_no_warning(again = hd_from_pretrained(folder, NULL));
+    ck_assert_msg(again, "%s", hd_error_message());
+    ck_assert_str_eq(hd_module_summary(m), hd_module_summary(again));
+    hd_module_free(m);
+    hd_module_free(again);
+    remove_saved(folder);
+}
+END_TEST
+
 /* The two names of one function: the model's own stays. */
 START_TEST(gelu_pytorch_tanh_stays)
 {
@@ -678,7 +699,10 @@ END_TEST
 
 Suite *suite_saved(void)
 {
-    const TTest *const tests[] = {no_layer_and_no_word, no_config_json, gelu_pytorch_tanh_stays,
+    const TTest *const tests[] = {no_layer_and_no_word,
+                                  no_config_json,
+                                  gelu_pytorch_tanh_stays,
+                                  no_padding_is_written,
                                   attention_drops_as_its_module_says,
                                   positions_are_those_of_the_module};
     Suite *s = SUITE("saved", tests);

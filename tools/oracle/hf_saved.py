@@ -19,11 +19,15 @@ import json
 import math
 import os
 import random
+import re
 import sys
 
 import numpy
 import torch
 from hf_models import GenerateOptions, Heed, hold, FAILED
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from families import FAMILIES, KEYS  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "..", "tests", "golden", "models")
@@ -36,27 +40,33 @@ class RotaryOptions(ctypes.Structure):
                 ("high_freq_factor", F64), ("original_max_position_embeddings", I64)]
 
 
-class GPT2Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t)] + [(n, I64) for n in (
-        "vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner")] + [(n, F64) for n in (
-            "layer_norm_epsilon", "embd_pdrop", "attn_pdrop", "resid_pdrop", "initializer_range")] + [
-                ("tie_word_embeddings", BOOL), ("activation_function", TEXT)]
+TYPES = {"size_t": ctypes.c_size_t, "int64_t": I64, "double": F64, "bool": BOOL, "const char *": TEXT,
+         "hd_rotary_options": RotaryOptions}
 
 
-class LlamaConfig(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t)] + [(n, I64) for n in (
-        "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-        "num_key_value_heads", "head_dim", "max_position_embeddings")] + [
-            ("rms_norm_eps", F64), ("rope", RotaryOptions), ("initializer_range", F64), ("pad_token_id", I64),
-            ("qkv_bias", BOOL), ("tie_word_embeddings", BOOL), ("attention_bias", BOOL), ("mlp_bias", BOOL)]
+def configuration(name, header):
+    """The struct hd_NAME_config of hf.h."""
+    body = re.search(r"typedef struct hd_%s_config \{(.*?)\} hd_" % name, header, re.S).group(1)
+    most = int(re.search(r"HD_LAYERS_MOST = (\d+)", header).group(1))
+    fields = []
+    for of, names in re.findall(r"(\w+|const char \*) ?([\w, \[\]]+);", re.sub(r"/\*.*?\*/", "", body, flags=re.S)):
+        for field in names.split(", "):
+            array = field.endswith("[HD_LAYERS_MOST]")
+            fields.append((field.split("[")[0], TYPES[of] * most if array else TYPES[of]))
+    return type(f"{name}_config", (ctypes.Structure,), {"_fields_": fields, "family": FAMILIES[name]})
+
+
+with open(os.path.join(HERE, "..", "..", "include", "heed", "hf.h"), encoding="utf-8") as f:
+    HEADER = f.read()
+CONFIGS = {f.name: configuration(f.name, HEADER) for f in FAMILIES.values() if f.config == f.name}
 
 
 class Maker(Heed):
     def __init__(self, build):
         super().__init__(build)
         for lib, name, result, *args in (
-                (self.hf, "hd_gpt2_config_defaults", GPT2Config), (self.hf, "hd_llama_config_defaults", LlamaConfig),
-                (self.hf, "hd_gpt2_new", P, P), (self.hf, "hd_llama_new", P, P),
+                *((self.hf, f"hd_{name}_config_defaults", c) for name, c in CONFIGS.items()),
+                *((self.hf, f"hd_{name}_new", P, P) for name in CONFIGS),
                 (self.hf, "hd_generate_options_load", BOOL, TEXT, P), (self.hf, "hd_lora_apply", BOOL, P, P),
                 (self.lib, "hd_manual_seed", None, ctypes.c_uint64), (self.lib, "hd_error_clear", None),
                 (self.lib, "hd_init_normal_", P, P, F64, F64), (self.lib, "hd_module_eval", BOOL, P),
@@ -82,8 +92,7 @@ class Maker(Heed):
         return module
 
     def new(self, config):
-        make = self.hf.hd_gpt2_new if isinstance(config, GPT2Config) else self.hf.hd_llama_new
-        return self.drawn(make(ctypes.byref(config)))
+        return self.drawn(getattr(self.hf, f"hd_{config.family.name}_new")(ctypes.byref(config)))
 
     def put(self, model, name, child):
         self.checked(self.lib.hd_module_set(model, name.encode(), child))
@@ -118,8 +127,8 @@ def random_gpt2(heed, r):
     return c
 
 
-def random_llama(heed, r):
-    c = heed.hf.hd_llama_config_defaults()
+def random_decoder(heed, r, name):
+    c = getattr(heed.hf, f"hd_{name}_config_defaults")()
     kv = r.choice((1, 2))
     c.num_key_value_heads, c.num_attention_heads = kv, kv * r.choice((1, 2, 3))
     c.head_dim = r.choice((4, 6, 8))
@@ -131,13 +140,21 @@ def random_llama(heed, r):
     if r.random() < 0.5:
         c.rope.factor, c.rope.low_freq_factor, c.rope.high_freq_factor = r.choice((2.0, 8.0)), 1.0, 4.0
         c.rope.original_max_position_embeddings = r.choice((16, 1024))
-    c.qkv_bias = r.random() < 0.4
-    c.attention_bias, c.mlp_bias = (not c.qkv_bias and r.random() < 0.3 for _ in range(2))
+    c.pad_token_id = NO_PADDING
     c.tie_word_embeddings = r.random() < 0.5
+    if hasattr(c, "qkv_bias"):
+        c.qkv_bias = r.random() < 0.4
+    for key in ("attention_bias", "mlp_bias"):
+        if hasattr(c, key):
+            setattr(c, key, not getattr(c, "qkv_bias", False) and r.random() < 0.3)
+    for key, values in c.family.keys.items():   # those of this class alone
+        values = [v for v in values if isinstance(v, (int, float)) and v]
+        if key not in KEYS and hasattr(c, key) and values:
+            setattr(c, key, r.choice(values))
     return c
 
 
-def random_keys(r, folder, vocab):
+def random_keys(r, folder, vocab, family):
     """Writes the folder's keys in another form, with random special tokens. Returns the form."""
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as f:
@@ -149,7 +166,7 @@ def random_keys(r, folder, vocab):
     for key, values in (("bos_token_id", (None, token())), ("pad_token_id", (None, token())),
                         ("eos_token_id", (None, token(), [token(), token()])), ("use_cache", (True, False))):
         keys[key] = r.choice(values)
-        if r.random() < 0.3:
+        if r.random() < 0.3 and key not in family.small:
             del keys[key]
     order = list(keys.items())
     r.shuffle(order)
@@ -172,7 +189,7 @@ class Changes:
 
     def __init__(self, heed, r, model, config):
         self.heed, self.r, self.model, self.c = heed, r, model, config
-        self.gpt2 = isinstance(config, GPT2Config)
+        self.gpt2 = hasattr(config, "n_embd")
         self.layers = "transformer.h" if self.gpt2 else "model.layers"
         self.n = config.n_layer if self.gpt2 else config.num_hidden_layers
         self.width = config.n_embd if self.gpt2 else config.hidden_size
@@ -208,6 +225,9 @@ class Changes:
     def all_norms(self):
         for name in self.norms:
             self.heed.put(self.model, name, self.norm(0.2))
+        heads = [f"{self.layers}.{i}.self_attn.{n}_norm" for i in range(self.n) for n in "qk"]
+        for name in heads if self.c.family.name == "qwen3" else ():
+            self.heed.put(self.model, name, self.heed.drawn(self.heed.lib.hd_rms_norm_new(self.c.head_dim, 0.2)))
         return True
 
     def one_norm(self):
@@ -291,10 +311,10 @@ class Changes:
         return False
 
     def biases(self):
-        if self.gpt2 or self.c.qkv_bias:
+        if self.gpt2 or getattr(self.c, "qkv_bias", False):
             return True
-        parts = self.r.choice((["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"],
-                               [f"self_attn.{p}_proj" for p in "qkvo"]))
+        mlp, attention = ["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"], [f"self_attn.{p}_proj" for p in "qkvo"]
+        parts = self.r.choice((mlp, attention)) if hasattr(self.c, "mlp_bias") else attention
         bias = self.r.random() < 0.5
         for i in range(self.n):
             for part in parts:
@@ -308,7 +328,7 @@ class Changes:
             self.heed.put(self.model, name, self.resized(name, True))
             return False
         name = f"{self.layers}.0.self_attn.q_proj"
-        self.heed.put(self.model, name, self.resized(name, not (self.c.qkv_bias or self.c.attention_bias)))
+        self.heed.put(self.model, name, self.resized(name, not (getattr(self.c, "qkv_bias", False) or self.c.attention_bias)))
         return False
 
     def dropouts(self):
@@ -383,14 +403,15 @@ def made(heed, directory, model, case, counts):
 
 
 def make_random(heed, r, directory, counts):
-    config = random_gpt2(heed, r) if r.random() < 0.5 else random_llama(heed, r)
+    name = r.choice([*CONFIGS])
+    config = random_gpt2(heed, r) if name == "gpt2" else random_decoder(heed, r, name)
     vocab, source = config.vocab_size, os.path.join(directory, "source")
     case = {"source": None, "vocab": vocab, "changes": [], "sayable": True}
     model = heed.new(config)
     if r.random() < 0.9:
         heed.checked(not heed.save(model, source))
         heed.lib.hd_module_free(model)
-        case["changes"].append("in the form " + random_keys(r, source, vocab))
+        case["changes"].append("in the form " + random_keys(r, source, vocab, config.family))
         case["source"] = source
         model = heed.checked(heed.hf.hd_from_pretrained(source.encode(), None))
     changes = Changes(heed, r, model, config)
