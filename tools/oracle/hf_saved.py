@@ -70,6 +70,7 @@ class Maker(Heed):
                 (self.hf, "hd_generate_options_load", BOOL, TEXT, P), (self.hf, "hd_lora_apply", BOOL, P, P),
                 (self.lib, "hd_manual_seed", None, ctypes.c_uint64), (self.lib, "hd_error_clear", None),
                 (self.lib, "hd_init_normal_", P, P, F64, F64), (self.lib, "hd_module_eval", BOOL, P),
+                (self.lib, "hd_dict_len", I64, P), (self.lib, "hd_dict_name", TEXT, P, I64),
                 (self.lib, "hd_module_parameters", P, P), (self.lib, "hd_list_len", I64, P),
                 (self.lib, "hd_list_get", P, P, I64), (self.lib, "hd_module_get", P, P, TEXT),
                 (self.lib, "hd_module_get_parameter", P, P, TEXT), (self.lib, "hd_module_take", P, P, TEXT),
@@ -93,6 +94,17 @@ class Maker(Heed):
 
     def new(self, config):
         return self.drawn(getattr(self.hf, f"hd_{config.family.name}_new")(ctypes.byref(config)))
+
+    def shapes(self, model):
+        """The shapes of the weights, by the names of their modules."""
+        d, shapes = self.checked(self.lib.hd_module_named_parameters(model)), {}
+        for i in range(self.lib.hd_dict_len(d)):
+            name = self.lib.hd_dict_name(d, i)
+            w = self.lib.hd_dict_get(d, name)
+            if name.endswith(b".weight"):
+                shapes[name.decode()[:-len(".weight")]] = [self.lib.hd_size(w, k) for k in range(self.lib.hd_ndim(w))]
+        self.lib.hd_dict_free(d)
+        return shapes
 
     def put(self, model, name, child):
         self.checked(self.lib.hd_module_set(model, name.encode(), child))
@@ -194,15 +206,18 @@ class Changes:
         self.n = config.n_layer if self.gpt2 else config.num_hidden_layers
         self.width = config.n_embd if self.gpt2 else config.hidden_size
         self.embedding = "transformer.wte" if self.gpt2 else "model.embed_tokens"
-        self.norms = ([f"{self.layers}.{i}.{n}" for i in range(self.n) for n in (
-            ("ln_1", "ln_2") if self.gpt2 else ("input_layernorm", "post_attention_layernorm"))] + [
-                "transformer.ln_f" if self.gpt2 else "model.norm"])
+        shapes = heed.shapes(model)
+        self.norms = {name: shape[0] for name, shape in shapes.items() if len(shape) == 1}
+        # of the first layer, as "mlp.up_proj"
+        self.matrices = [name[len(self.layers) + 3:] for name, shape in shapes.items() if len(shape) == 2 and
+                         name.startswith(f"{self.layers}.0.")]
         self.acts = [f"{self.layers}.{i}.mlp.{'act' if self.gpt2 else 'act_fn'}" for i in range(self.n)]
 
-    def norm(self, eps):
-        if self.gpt2:
-            return self.heed.drawn(self.heed.lib.hd_layer_norm_new_n(1, (I64 * 1)(self.width), eps, True, True))
-        return self.heed.drawn(self.heed.lib.hd_rms_norm_new(self.width, eps))
+    def put_norm(self, name, eps):
+        width = self.norms[name]
+        self.heed.put(self.model, name, self.heed.drawn(
+            self.heed.lib.hd_layer_norm_new_n(1, (I64 * 1)(width), eps, True, True) if self.gpt2 else
+            self.heed.lib.hd_rms_norm_new(width, eps)))
 
     def linear(self, n_in, n_out, bias):
         return self.heed.drawn(self.heed.lib.hd_linear_new(n_in, n_out, bias))
@@ -224,14 +239,11 @@ class Changes:
 
     def all_norms(self):
         for name in self.norms:
-            self.heed.put(self.model, name, self.norm(0.2))
-        heads = [f"{self.layers}.{i}.self_attn.{n}_norm" for i in range(self.n) for n in "qk"]
-        for name in heads if self.c.family.name == "qwen3" else ():
-            self.heed.put(self.model, name, self.heed.drawn(self.heed.lib.hd_rms_norm_new(self.c.head_dim, 0.2)))
+            self.put_norm(name, 0.2)
         return True
 
     def one_norm(self):
-        self.heed.put(self.model, self.r.choice(self.norms), self.norm(0.2))
+        self.put_norm(self.r.choice([*self.norms]), 0.2)
         return False
 
     def activations(self):
@@ -311,24 +323,21 @@ class Changes:
         return False
 
     def biases(self):
-        if self.gpt2 or getattr(self.c, "qkv_bias", False):
+        kinds = [k for k in ("attention", "mlp") if hasattr(self.c, f"{k}_bias")]
+        if not kinds or getattr(self.c, "qkv_bias", False):
             return True
-        mlp, attention = ["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"], [f"self_attn.{p}_proj" for p in "qkvo"]
-        parts = self.r.choice((mlp, attention)) if hasattr(self.c, "mlp_bias") else attention
-        bias = self.r.random() < 0.5
+        kind, bias = self.r.choice(kinds), self.r.random() < 0.5
         for i in range(self.n):
-            for part in parts:
-                name = f"{self.layers}.{i}.{part}"
-                self.heed.put(self.model, name, self.resized(name, bias))
+            for part in self.matrices:
+                if part.startswith({"attention": "self_attn.", "mlp": "mlp."}[kind]):
+                    name = f"{self.layers}.{i}.{part}"
+                    self.heed.put(self.model, name, self.resized(name, bias))
         return True
 
     def one_bias(self):
-        if self.gpt2:
-            name = f"{self.layers}.0.mlp.c_fc"
-            self.heed.put(self.model, name, self.resized(name, True))
-            return False
-        name = f"{self.layers}.0.self_attn.q_proj"
-        self.heed.put(self.model, name, self.resized(name, not (getattr(self.c, "qkv_bias", False) or self.c.attention_bias)))
+        name = f"{self.layers}.0.{'mlp.c_fc' if self.gpt2 else self.matrices[0]}"
+        has = getattr(self.c, "qkv_bias", False) or getattr(self.c, "attention_bias", False)
+        self.heed.put(self.model, name, self.resized(name, self.gpt2 or not has))
         return False
 
     def dropouts(self):
@@ -354,15 +363,14 @@ class Changes:
         return False
 
     def tied_layers(self):
-        parts = ("mlp.c_fc", "attn.c_attn") if self.gpt2 else ("mlp.up_proj", "self_attn.q_proj")
-        for part in parts:
+        for part in self.r.sample(self.matrices, 2):
             w = self.heed.lib.hd_module_get_parameter(self.model, f"{self.layers}.0.{part}.weight".encode())
             self.heed.checked(self.heed.lib.hd_module_set_parameter(
                 self.model, f"{self.layers}.1.{part}.weight".encode(), w))
         return True
 
     def frozen(self):
-        return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, self.norms[0].encode()))
+        return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, [*self.norms][0].encode()))
 
     def adapters(self):
         self.heed.checked(self.heed.hf.hd_lora_apply(self.model, None))
@@ -370,7 +378,7 @@ class Changes:
 
 
 ALL = [name for name, f in vars(Changes).items() if callable(f) and
-       name not in ("__init__", "norm", "linear", "resized", "other", "move")]
+       name not in ("__init__", "put_norm", "linear", "resized", "other", "move")]
 
 
 # ---------------------------------------------------------------- made
