@@ -1,16 +1,22 @@
-/* config_internal.h - what the files of the config library offer to each other. */
+/* config_internal.h - libheed-config: JSON settings, checked and put into a struct.
+ *
+ * It may include heed/base.h, base's headers for siblings (base/sibling.h), and cJSON, which it
+ * alone needs. Programs use it by heed/config.h; of heed's own, train_gpt. This header has what its
+ * files share. */
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
 #include "base/error/args.h"
-#include "base/system/system.h"
+#include "base/error/speak.h"
+#include "base/files/whole.h"
+#include "base/system/shared.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
-#include "base/files/whole.h"
 #include "heed/config.h"
 
 struct hd_config_source {
-    const char *function, *place; /* "hd_config_load", "gpt.json" */
+    const char *place; /* "gpt.json" */
+    const char *call;  /* while the user's check runs: the function of this library that runs it */
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
@@ -25,7 +31,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 /* ---------------------------------------------------------------- the table (table.c) */
 
 /* Is the table itself right? Every public function asks this first. */
-bool hd__config_table_ok(const char *function, const hd_config_table *t);
+bool hd__config_table_ok(const hd_config_table *t);
 /* Writes what the field allows, "an integer from 1 to 96". Returns out. */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 

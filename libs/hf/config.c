@@ -1,6 +1,8 @@
 /* config.c - reads config.json, generation_config.json and adapter_config.json by the tables of
  * config_keys.c. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hf/family.h"
@@ -54,8 +56,8 @@ static const hd__family *family_of(const hd__config_file *f)
     if (!all.failed) {
         type = type ? type : "none";
         class = class ? class : "none";
-        hd_error_set(HD_VALUE, "%s: '%.*s': model_type %.*s and architectures %.*s: expected %s",
-                     f->function, HD__CUT(f->path), HD__CUT(type), HD__CUT(class), all.s);
+        hd_fail(HD_VALUE, "'%.*s': model_type %.*s and architectures %.*s: expected %s",
+                HD__CUT(f->path), HD__CUT(type), HD__CUT(class), all.s);
     }
     hd_free(all.s);
     return NULL;
@@ -66,10 +68,10 @@ static bool llama3_ok(const hd__config_file *f)
 {
     for (const hd__config_key *k = hd__rope_llama3.keys; k->kind == HD__NUMBER; k++) {
         if (!hd__value_of(f, k->name).name) {
-            return hd_error_set(HD_VALUE,
-                                "%s: '%.*s': %s%s is missing: expected a number, which the "
-                                "rope_type llama3 needs",
-                                f->function, HD__CUT(f->path), f->inside, k->name);
+            return hd_fail(HD_VALUE,
+                           "'%.*s': %s%s is missing: expected a number, which the "
+                           "rope_type llama3 needs",
+                           HD__CUT(f->path), f->inside, k->name);
         }
     }
     return true;
@@ -80,12 +82,12 @@ static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
             o->low_freq_factor < o->high_freq_factor) ||
-           hd_error_set(HD_VALUE,
-                        "%s: '%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
-                        "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
-                        "below high_freq_factor",
-                        f->function, HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
-                        HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
+           hd_fail(HD_VALUE,
+                   "'%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
+                   "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
+                   "below high_freq_factor",
+                   HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
+                   HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
 /* Does all that rope_parameters says stand in rope_scaling, or beside it, too? So it is in folders
@@ -114,8 +116,7 @@ static bool rope_read(const hd__config_file *f, const hd__config *c)
     in.inside = "rope_parameters.";
     if (hd__count_inside(&scaling)) {
         if (!said_again(&in, &scaling, f)) {
-            hd_warn("%s: '%.*s': rope_parameters has no effect beside rope_scaling", f->function,
-                    HD__CUT(f->path));
+            hd_warn("'%.*s': rope_parameters has no effect beside rope_scaling", HD__CUT(f->path));
         }
         in.inside = scaling.inside;
     }
@@ -131,8 +132,8 @@ static bool rope_read(const hd__config_file *f, const hd__config *c)
               (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, o))) &&
               rope_numbers_ok(f, o);
     if (ok && hd__value_of(f, "rope_theta").name && o->theta != theta) {
-        hd_warn("%s: '%.*s': rope_theta %s has no effect: %srope_theta is %s", f->function,
-                HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(o->theta));
+        hd_warn("'%.*s': rope_theta %s has no effect: %srope_theta is %s", HD__CUT(f->path),
+                HD__SHORT(theta), in.inside, HD__SHORT(o->theta));
     }
     return ok;
 }
@@ -190,10 +191,10 @@ static bool config_of(const hd__config_file *f, hd__config *c)
            (!family->file_ok || family->file_ok(f, c)) && ends_read(f, &c->kept.ends);
 }
 
-bool hd__config_read(const char *function, const char *path, hd__config *c)
+bool hd__config_read(const char *path, hd__config *c)
 {
-    hd_dict *d = hd__json_values(function, path);
-    const hd__config_file f = {function, path, d, ""};
+    hd_dict *d = hd__json_values(path);
+    const hd__config_file f = {path, d, ""};
     bool ok = d && config_of(&f, c);
     hd_dict_free(d);
     return ok;
@@ -248,7 +249,18 @@ bool hd__config_begin(hd__config *c, const hd__family *family, const void *value
     return c->values;
 }
 
-bool hd__config_resolve(const char *caller, hd__config *c)
+bool hd__config_refuse(const hd__config *c, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return c->path ? hd_fail(HD_VALUE, "'%.*s': %s", HD__CUT(c->path), text)
+                   : hd_fail(HD_VALUE, "%s", text);
+}
+
+bool hd__config_resolve(hd__config *c)
 {
     for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
@@ -256,33 +268,31 @@ bool hd__config_resolve(const char *caller, hd__config *c)
         }
         int64_t v = hd__config_int(c, k->name);
         if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", caller,
-                                k->name, v);
+            return hd__config_refuse(c, "%s %" PRId64 ": expected 1 to 2147483647", k->name, v);
         }
     }
-    return c->family->resolve(caller, c);
+    return c->family->resolve(c);
 }
 
-bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
-                        hd_lora_options *o)
+bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o)
 {
-    return hd__config_fill(&(hd__config_file){function, path, d, ""}, &hd__adapter_keys, o);
+    return hd__config_fill(&(hd__config_file){path, d, ""}, &hd__adapter_keys, o);
 }
 
 /* ---------------------------------------------------------------- generation_config.json */
 
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
 {
-    static const char function[] = "hd_generate_options_load";
-    if (!hd__given_to(function, "folder", folder) || !hd__given_to(function, "o", o)) {
+    HD__CALL("hd_generate_options_load");
+    if (!HD__SIBLING_OK() || !hd__given("folder", folder) || !hd__given("o", o)) {
         return false;
     }
     *o = hd_generate_defaults();
     hd__text path = {0};
-    int own = hd__look_for(function, folder, "generation_config.json", &path);
+    int own = hd__look_for(folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
-    hd_dict *d = given ? hd__json_values(function, path.s) : NULL;
-    const hd__config_file f = {function, path.s, d, ""};
+    hd_dict *d = given ? hd__json_values(path.s) : NULL;
+    const hd__config_file f = {path.s, d, ""};
     bool ok = d && (own ? hd__config_fill(&f, &hd__generation_keys, o) : ends_read(&f, o));
     if (!ok) {
         *o = hd_generate_defaults();

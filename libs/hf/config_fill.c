@@ -124,9 +124,9 @@ bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__co
     const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
     bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES;
     const char *mark = v->quoted && (!named || is_among(not_texts, found)) ? "\"" : "";
-    return hd_error_set(HD_VALUE, "%s: '%.*s': %s%.*s: found %s%.*s%s: expected %s", f->function,
-                        HD__CUT(f->path), f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
-                        expected_of(k, other, expected));
+    return hd_fail(HD_VALUE, "'%.*s': %s%.*s: found %s%.*s%s: expected %s", HD__CUT(f->path),
+                   f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
+                   expected_of(k, other, expected));
 }
 
 static bool put_whole(const hd__value *v, int64_t *at)
@@ -217,8 +217,8 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
         ok = config_set(&v, k, config) || hd__refuse_value(f, &v, k, t->other);
         if (ok && k->offset == HD__NOWHERE && k->kind <= HD__ANY && k->words &&
             !hd__is_word(&v, k->words)) {
-            hd_warn("%s: '%.*s': %s%.*s has no effect on this model", f->function, HD__CUT(f->path),
-                    f->inside, HD__CUT(v.name));
+            hd_warn("'%.*s': %s%.*s has no effect on this model", HD__CUT(f->path), f->inside,
+                    HD__CUT(v.name));
         }
     }
     return ok;
@@ -253,9 +253,9 @@ static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const
 {
     const hd__config_key *around = key_around(t, v->name), *last = known_key(t, v->name);
     if (around) {
-        return hd_error_set(HD_VALUE, "%s: '%.*s': %s%s: found a list or an object: expected %s",
-                            f->function, HD__CUT(f->path), f->inside, around->name,
-                            expected_of(around, t->other, (char[EXPECTED]){0}));
+        return hd_fail(HD_VALUE, "'%.*s': %s%s: found a list or an object: expected %s",
+                       HD__CUT(f->path), f->inside, around->name,
+                       expected_of(around, t->other, (char[EXPECTED]){0}));
     }
     if (hd__is_word(v, "null {} []")) {
         return true;
@@ -263,8 +263,8 @@ static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const
     if (t->other) {
         return hd__is_word(v, last->words) || hd__refuse_value(f, v, last, t->other);
     }
-    hd_warn("%s: '%.*s': %s%.*s has no effect: heed does not know this key", f->function,
-            HD__CUT(f->path), f->inside, HD__CUT(v->name));
+    hd_warn("'%.*s': %s%.*s has no effect: heed does not know this key", HD__CUT(f->path),
+            f->inside, HD__CUT(v->name));
     return true;
 }
 

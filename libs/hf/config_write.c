@@ -122,30 +122,28 @@ static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 }
 
 typedef struct comparison {
-    const char *function;
     const hd__family *family;
     hd_module *made; /* of the configuration */
     hd_dict *names;  /* of the modules that both have */
 } comparison;
 
-static bool module_unlike(const comparison *c, const char *name, const char *found,
-                          const char *expected)
+static bool module_unlike(const char *name, const char *found, const char *expected)
 {
-    return hd_error_set(HD_STATE,
-                        "%s: %.*s is %s, but the configuration says %s. transformers has no "
-                        "such model. Save it with hd_checkpoint_save.",
-                        c->function, HD__CUT(*name ? name : "m"), found, expected);
+    return hd_fail(HD_STATE,
+                   "%.*s is %s, but the configuration says %s. transformers has no "
+                   "such model. Save it with hd_checkpoint_save.",
+                   HD__CUT(*name ? name : "m"), found, expected);
 }
 
 /* Has the module m no adapter? It would hide what the module knows. */
 static bool module_plain(hd_module *m, const char *name, void *user)
 {
-    const comparison *c = user;
+    (void)user;
     return strcmp(m->type->name, "lora.Linear") != 0 ||
-           hd_error_set(HD_STATE,
-                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
-                        "hd_lora_save",
-                        c->function, name);
+           hd_fail(HD_STATE,
+                   "'%s' has an adapter: merge them with hd_lora_merge or save them with "
+                   "hd_lora_save",
+                   name);
 }
 
 /* Have both no parameter of this name, or one of the same shape? */
@@ -183,14 +181,14 @@ static bool module_same(hd_module *m, const char *name, void *user)
     int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
     described(wanted, wanted_heads, expected);
     if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
-        return module_unlike(c, name, "a class of your own", expected);
+        return module_unlike(name, "a class of your own", expected);
     }
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
     if (!same) {
         return hd_error_code() == HD_OK &&
-               module_unlike(c, name, described(m, heads, found), expected);
+               module_unlike(name, described(m, heads, found), expected);
     }
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
@@ -201,22 +199,21 @@ static bool module_there(hd_module *m, const char *name, void *user)
     const comparison *c = user;
     char expected[TEXT];
     return !*name || hd_dict_kind_of(c->names, name) != HD_DICT_MISSING ||
-           module_unlike(c, name, "missing", described(m, c->family->heads(m), expected));
+           module_unlike(name, "missing", described(m, c->family->heads(m), expected));
 }
 
 /* Does transformers read a config.json with these numbers? */
-static bool numbers_ok(const char *function, const hd__config *c)
+static bool numbers_ok(const hd__config *c)
 {
     for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         bool number = k->kind == HD__FLOAT || k->kind == HD__NUMBER;
         const double *v = number ? hd__config_at(c, k->name) : NULL;
         if (v && !isfinite(*v)) {
-            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, k->name,
-                                HD__FLOAT(*v));
+            return hd_fail(HD_VALUE, "%s %s: expected a finite number", k->name, HD__FLOAT(*v));
         }
     }
     return !c->family->heads_divide ||
-           hd__divides_ok(function, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
+           hd__divides_ok(c, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
                           "hidden_size", hd__config_int(c, "hidden_size"));
 }
 
@@ -228,25 +225,24 @@ static bool is_tied(hd__model *m)
            hd_module_get_parameter(words, "weight");
 }
 
-bool hd__config_now(const char *function, hd__model *m, hd__config *c)
+bool hd__config_now(hd__model *m, hd__config *c)
 {
     HD_NO_INIT;
     const hd_dtype d = HD_FLOAT32;
     const hd__family *family = m->config.family;
-    comparison both = {.function = function, .family = family};
-    if (!hd_module_visit(&m->base, module_plain, &both) ||
+    comparison both = {.family = family};
+    if (!hd__visit(&m->base, module_plain, &both) ||
         !hd__config_begin(c, family, m->config.values)) {
         return false;
     }
     c->kept = m->config.kept;
-    if (!hd_module_visit(&m->base, module_read, c)) {
+    if (!hd__visit(&m->base, module_read, c)) {
         return false;
     }
-    both.made = hd__model_make(function, family, c->values, &d);
+    both.made = hd__model_make(family, c->values, &d);
     both.names = hd_dict_new();
-    bool ok = both.made && both.names && numbers_ok(function, c) &&
-              hd_module_visit(&m->base, module_same, &both) &&
-              hd_module_visit(both.made, module_there, &both);
+    bool ok = both.made && both.names && numbers_ok(c) && hd__visit(&m->base, module_same, &both) &&
+              hd__visit(both.made, module_there, &both);
     if (ok) {
         *(bool *)hd__config_at(c, "tie_word_embeddings") = is_tied(m);
     }

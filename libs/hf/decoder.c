@@ -201,34 +201,33 @@ const hd__known hd__decoder_known[] = {
 };
 
 /* Sets the numbers of heads that follow from others. */
-static bool heads_ok(const char *caller, hd__config *c)
+static bool heads_ok(hd__config *c)
 {
     const int64_t heads = hd__config_int(c, "num_attention_heads"),
                   e = hd__config_int(c, "hidden_size");
     int64_t *kv_heads = hd__config_at(c, "num_key_value_heads"),
             *dim = hd__config_at(c, "head_dim");
     *kv_heads = *kv_heads ? *kv_heads : heads;
-    if ((*dim == 0 && !hd__divides_ok(caller, "num_attention_heads", heads, "hidden_size", e)) ||
-        !hd__divides_ok(caller, "num_key_value_heads", *kv_heads, "num_attention_heads", heads)) {
+    if ((*dim == 0 && !hd__divides_ok(c, "num_attention_heads", heads, "hidden_size", e)) ||
+        !hd__divides_ok(c, "num_key_value_heads", *kv_heads, "num_attention_heads", heads)) {
         return false;
     }
     *dim = *dim ? *dim : e / heads;
     return *dim % 2 == 0 ||
-           hd_error_set(HD_VALUE, "%s: head_dim %" PRId64 ": expected an even number", caller,
-                        *dim);
+           hd__config_refuse(c, "head_dim %" PRId64 ": expected an even number", *dim);
 }
 
-bool hd__decoder_resolve(const char *caller, hd__config *c)
+bool hd__decoder_resolve(hd__config *c)
 {
     const int64_t pad = hd__config_int(c, "pad_token_id"), vocab = hd__config_int(c, "vocab_size");
     hd_tensor *cos, *sin; /* without rows: the options are checked */
     if (pad >= vocab || (pad < -vocab && pad != HD_NO_PADDING)) {
-        return hd_error_set(HD_VALUE,
-                            "%s: pad_token_id %" PRId64 " and vocab_size %" PRId64
-                            ": expected a token of the vocabulary",
-                            caller, pad, vocab);
+        return hd__config_refuse(c,
+                                 "pad_token_id %" PRId64 " and vocab_size %" PRId64
+                                 ": expected a token of the vocabulary",
+                                 pad, vocab);
     }
-    if (!heads_ok(caller, c) || !hd_rotary_tables(0, 0, hd__config_rope(c), &cos, &sin)) {
+    if (!heads_ok(c) || !hd_rotary_tables(0, 0, hd__config_rope(c), &cos, &sin)) {
         return false;
     }
     hd_release(cos);
@@ -256,16 +255,16 @@ bool hd__layer_types_ok(const hd__config_file *f, const hd__config *c, bool wind
     int64_t n = hd__count_inside(&types);
     hd__value use = hd__value_of(f, "use_sliding_window");
     if (n > 0) {
-        return n == layers || hd_error_set(HD_VALUE,
-                                           "%s: '%.*s': layer_types has %" PRId64
-                                           " entries: expected %" PRId64 ", the num_hidden_layers",
-                                           f->function, HD__CUT(f->path), n, layers);
+        return n == layers || hd_fail(HD_VALUE,
+                                      "'%.*s': layer_types has %" PRId64
+                                      " entries: expected %" PRId64 ", the num_hidden_layers",
+                                      HD__CUT(f->path), n, layers);
     }
     return !windowed || !hd__is_word(&use, "true") ||
-           hd_error_set(HD_VALUE,
-                        "%s: '%.*s': use_sliding_window: found true: expected false, as heed has "
-                        "no attention with a window",
-                        f->function, HD__CUT(f->path));
+           hd_fail(HD_VALUE,
+                   "'%.*s': use_sliding_window: found true: expected false, as heed has "
+                   "no attention with a window",
+                   HD__CUT(f->path));
 }
 
 bool hd__window_ok(const hd__config_file *f, const hd__config *c)

@@ -61,7 +61,7 @@ bool hd__project(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
     .layers = "num_hidden_layers", .known = hd__decoder_known, .heads = hd__decoder_heads,         \
     .passed_over = ".rotary_emb.inv_freq"
 
-bool hd__decoder_resolve(const char *caller, hd__config *c);
+bool hd__decoder_resolve(hd__config *c);
 double hd__decoder_elements(const hd__config *c);
 hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d);
 hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *c);

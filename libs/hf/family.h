@@ -40,7 +40,7 @@ struct hd__family {
     bool heads_divide;
 
     /* Checks the values, whose sizes are in range, and sets those that follow from others. */
-    bool (*resolve)(const char *caller, hd__config *c);
+    bool (*resolve)(hd__config *c);
     double (*elements)(const hd__config *c); /* of the weights, without a head of their own */
     hd_module *(*body_new)(const hd__config *c, const hd_dtype *d); /* all but the head */
     /* The last layer's output (b, t, width) for ids (b, t) that see what the context says */

@@ -72,9 +72,9 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
     if (!m) {
         return NULL;
     }
-    HD__OWN_SCOPE(scope); /* without one, registering NULL fails */
-    hd_tensor *weight = scope ? hd_zeros(HD_FLOAT32, in, out) : NULL;
-    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(weight, true));
+    HD__SCOPE_OR(hd__module_if(false, &m->base));
+    hd_register_parameter(&m->base, "weight", &m->weight,
+                          hd_parameter(hd_zeros(HD_FLOAT32, in, out), true));
     hd_register_parameter(&m->base, "bias", &m->bias,
                           hd_parameter(hd_zeros(HD_FLOAT32, out), true));
     return hd_module_ready(&m->base);
@@ -210,16 +210,16 @@ static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
                   HD__PART(transformer, ln_f, norm_new(c))));
 }
 
-static bool gpt2_resolve(const char *caller, hd__config *config)
+static bool gpt2_resolve(hd__config *config)
 {
     hd_gpt2_config *c = config->values;
     const char *given = c->activation_function ? c->activation_function : "NULL";
     c->activation_function = hd__activation(given);
     if (!c->activation_function) {
-        return hd_error_set(HD_VALUE, "%s: activation_function %.*s: expected " HD__ACTIVATIONS,
-                            caller, HD__CUT(given));
+        return hd__config_refuse(config, "activation_function %.*s: expected " HD__ACTIVATIONS,
+                                 HD__CUT(given));
     }
-    return hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd);
+    return hd__divides_ok(config, "n_head", c->n_head, "n_embd", c->n_embd);
 }
 
 static double gpt2_elements(const hd__config *config)
@@ -232,9 +232,9 @@ static double gpt2_elements(const hd__config *config)
 
 hd_module *hd_gpt2_new(const hd_gpt2_config *c)
 {
-    static const char function[] = "hd_gpt2_new";
-    bool sized = !c || HD__SIZE_OK_TO(function, c, "hd_gpt2_config_defaults()");
-    return sized ? hd__model_make(function, &hd__gpt2_family, c, NULL) : NULL;
+    HD__CALL("hd_gpt2_new");
+    bool sized = !c || HD__SIZE_OK(c, "hd_gpt2_config_defaults()");
+    return sized ? hd__model_make(&hd__gpt2_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */

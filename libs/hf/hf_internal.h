@@ -1,14 +1,18 @@
-/* hf_internal.h - what the files of heed-hf share. */
+/* hf_internal.h - libheed-hf: models that people have, their folders, chats and adapters.
+ *
+ * It may include the public headers and base's headers for siblings (base/sibling.h); what computes
+ * is libheed. Programs use it by heed/hf.h; of heed's own, sample_gpt and finetune. This header has
+ * what its files share, and template.h the chat templates. */
 #ifndef HEED_HF_INTERNAL_H
 #define HEED_HF_INTERNAL_H
 
 #include "base/error/args.h"
+#include "base/error/speak.h"
 #include "base/files/folder.h"
+#include "base/text/text.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
-
-/* A scope to the end of the block, which no message names; NULL if memory runs out. */
-#define HD__OWN_SCOPE(s) hd_scope *s __attribute__((cleanup(hd_scope_cleanup))) = hd_scope_open()
+#include "tensor/arg.h"
 
 /* ---------------------------------------------------------------- language models */
 
@@ -49,7 +53,8 @@ typedef struct hd__config {
     const hd__family *family;
     void *values; /* the family's public configuration, in memory of its own */
     hd__kept kept;
-    const char *left_out; /* a size that config.json does not have; NULL: it has all */
+    const char *path;     /* of config.json, while it is read; or NULL */
+    const char *left_out; /* a size that it does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {
@@ -76,16 +81,17 @@ hd_rotary_options *hd__config_rope(const hd__config *c);
 bool hd__config_bool(const hd__config *c, const char *key);
 const bool *hd__config_flags(const hd__config *c, const char *key); /* a list; NULL: no place */
 /* Checks the values, and sets those that follow from others. */
-bool hd__config_resolve(const char *caller, hd__config *c);
+bool hd__config_resolve(hd__config *c);
+/* Fails with HD_VALUE: a value of c is wrong. The message has c's path, if there is one. */
+bool hd__config_refuse(const hd__config *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A new model of a configuration that was resolved, whose values it takes over. Weights are drawn
  * if the init mode is on: normal(0, initializer_range), norms of ones and biases of zeros. d: NULL,
  * or for hd__stored. */
 hd_module *hd__model_new(hd__config *c, const hd_dtype *d);
-/* The same of a public configuration, or of the defaults if it is NULL. Messages begin with
- * `caller`. */
-hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
-                          const hd_dtype *d);
+/* The same of a public configuration, or of the defaults if it is NULL. */
+hd_module *hd__model_make(const hd__family *family, const void *values, const hd_dtype *d);
 /* How many rows the embedding has, in whose place the user may have put another one; `otherwise` if
  * it is another module, or NULL. */
 int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise);
@@ -119,9 +125,6 @@ hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__con
  * weights. On failure m is freed. */
 hd_module *hd__stored(hd_module *m, const hd_dtype *d);
 
-/* Is x neither NULL nor HD_NONE? */
-bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
-
 /* m, a part of a model, if it is of the class; otherwise NULL with HD_STATE. */
 void *hd__part_of(hd_module *m, const hd_module_type *type);
 
@@ -129,10 +132,13 @@ void *hd__part_of(hd_module *m, const hd_module_type *type);
 hd_dict *hd__dict_if(bool ok, hd_dict *d);
 hd_module *hd__module_if(bool ok, hd_module *m);
 
+/* As hd_module_visit, but the call speaks in f, too. */
+bool hd__visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
+
 bool hd__ends_in(const char *text, const char *end);
 
 /* m as one of the models; NULL with HD_VALUE if it is none. */
-hd__model *hd__model_of(hd_module *m, const char *function);
+hd__model *hd__model_of(hd_module *m);
 
 /* Attention of q (b, heads, t, d) over keys and values (b, kv heads, t, d), which follow those in
  * the cache of `layer`; gives (b, t, heads d). */
@@ -142,17 +148,16 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
 
 /* Are the ids int64 (b, t), with a token? */
-bool hd__ids_ok(const char *function, const hd_tensor *ids);
+bool hd__ids_ok(const hd_tensor *ids);
 
 /* Sets *p to what an attention mask says of the ids (b, t) and of `more` tokens of each text after
  * them. HD_NONE, and a mask of ones, give no padding. */
-bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mask, int64_t more,
-                      hd__padding *p);
+bool hd__padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__padding *p);
 /* Sets *c to what the next t tokens of such texts see, after those in `seen`, which may be NULL. */
 bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t);
 
-/* Is `size` a multiple of n? */
-bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+/* Is `size` a multiple of n? If not, fails as hd__config_refuse does. */
+bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);
 
 /* ---------------------------------------------------------------- folders */
@@ -160,14 +165,14 @@ bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const c
 /* The values of a JSON file by their paths (json.c): numbers, and texts, before which stands a
  * quotation mark. true, false, null, {} and [] are texts without one. The path of list.0 is that of
  * the first one in a list. NULL on failure. */
-hd_dict *hd__json_values(const char *function, const char *path);
+hd_dict *hd__json_values(const char *path);
 /* The text at this path, without its quotation mark; NULL if there is another value, or none */
 const char *hd__json_text(const hd_dict *values, const char *path);
 
 /* How many bytes the tensors of the file have */
 int64_t hd__file_bytes(const hd_safetensors *f);
 /* Is it a dtype of files and weights: float32 or bfloat16? */
-bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+bool hd__hf_dtype_ok(hd_dtype d);
 
 /* Writes the first two of f's names: a configuration, and tensors, to which it adds what Python
  * asks for. */
@@ -176,17 +181,16 @@ bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tenso
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
-int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
+int hd__look_for(const char *folder, const char *name, hd__text *path);
 
 /* The configuration that the file at path holds. */
-bool hd__config_read(const char *function, const char *path, hd__config *c);
+bool hd__config_read(const char *path, hd__config *c);
 /* Sets *o to what adapter_config.json at path says, whose values are d. o->target_modules has room
  * for as many names, which stay d's. */
-bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
-                        hd_lora_options *o);
+bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
 /* *c becomes the configuration of m as its modules are now. HD_STATE names the first module that
  * no configuration can say. */
-bool hd__config_now(const char *function, hd__model *m, hd__config *c);
+bool hd__config_now(hd__model *m, hd__config *c);
 /* Adds it as a JSON text, for weights of dtype d. */
 void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t);
 

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text/json.h"
 #include "base/files/whole.h"
+#include "base/text/json.h"
 #include "hf/hf_internal.h"
 
 enum { MOST = 1 << 24, PATH = 512 };
@@ -16,7 +16,6 @@ enum { MOST = 1 << 24, PATH = 512 };
  * none), and how many values there were before it. */
 typedef struct reading {
     hd__json json;
-    const char *function;
     hd__text file; /* for messages */
     hd_dict *values;
     hd_dict *paths; /* of all values, lists and objects */
@@ -39,7 +38,7 @@ static bool is_plain(const char *name, size_t n)
 static bool path_ok(reading *r)
 {
     return !r->path.failed &&
-           (r->path.len < PATH || hd__json_fail(&r->json, r->function, r->file.s, "shorter names"));
+           (r->path.len < PATH || hd__json_fail(&r->json, r->file.s, "shorter names"));
 }
 
 /* The path becomes that of the level `depth` with a name after it. */
@@ -67,7 +66,7 @@ static bool enter_value(reading *r, int depth)
         return r->path.len == 0; /* the value is the whole text */
     }
     if (hd_dict_kind_of(r->paths, r->path.s) != HD_DICT_MISSING) {
-        return hd__json_fail(&r->json, r->function, r->file.s, "each name once");
+        return hd__json_fail(&r->json, r->file.s, "each name once");
     }
     return hd_dict_set_int(r->paths, r->path.s, 0);
 }
@@ -131,11 +130,11 @@ static bool event_take(reading *r)
     }
 }
 
-hd_dict *hd__json_values(const char *function, const char *path)
+hd_dict *hd__json_values(const char *path)
 {
     size_t n;
-    reading r = {.function = function, .index = {-1}};
-    char *text = hd__whole_read(function, path, MOST, &n);
+    reading r = {.index = {-1}};
+    char *text = hd__whole_read(path, MOST, &n);
     r.values = text ? hd_dict_new() : NULL;
     r.paths = r.values ? hd_dict_new() : NULL;
     hd__text_puts(&r.path, "");
@@ -146,8 +145,7 @@ hd_dict *hd__json_values(const char *function, const char *path)
         while (ok && hd__json_next(&r.json) > HD__JSON_END) {
             ok = event_take(&r);
         }
-        ok =
-            ok && (r.json.kind == HD__JSON_END || hd__json_fail(&r.json, function, r.file.s, NULL));
+        ok = ok && (r.json.kind == HD__JSON_END || hd__json_fail(&r.json, r.file.s, NULL));
         hd__json_free(&r.json);
     }
     hd_dict_free(r.paths);

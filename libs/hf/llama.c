@@ -18,16 +18,15 @@ hd_llama_config hd_llama_config_defaults(void)
 
 hd_module *hd_llama_new(const hd_llama_config *c)
 {
-    static const char function[] = "hd_llama_new";
-    if (c && !HD__SIZE_OK_TO(function, c, "hd_llama_config_defaults()")) {
+    HD__CALL("hd_llama_new");
+    if (c && !HD__SIZE_OK(c, "hd_llama_config_defaults()")) {
         return NULL;
     }
     if (c && c->qkv_bias && (c->attention_bias || c->mlp_bias)) {
-        return hd_error_set(HD_VALUE, "%s: qkv_bias and %s are true: expected one of them",
-                            function, c->attention_bias ? "attention_bias" : "mlp_bias");
+        return hd_fail(HD_VALUE, "qkv_bias and %s are true: expected one of them",
+                       c->attention_bias ? "attention_bias" : "mlp_bias");
     }
-    return hd__model_make(function, c && c->qkv_bias ? &hd__qwen2_family : &hd__llama_family, c,
-                          NULL);
+    return hd__model_make(c && c->qkv_bias ? &hd__qwen2_family : &hd__llama_family, c, NULL);
 }
 
 /* ---------------------------------------------------------------- its row */

@@ -6,13 +6,6 @@
 
 #include "hf/family.h"
 
-bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
-{
-    return hd__given_to(function, arg, x) &&
-           (x != HD_NONE ||
-            hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg));
-}
-
 hd_dict *hd__dict_if(bool ok, hd_dict *d)
 {
     if (!ok) {
@@ -29,64 +22,68 @@ hd_module *hd__module_if(bool ok, hd_module *m)
     return ok ? m : NULL;
 }
 
-hd__model *hd__model_of(hd_module *m, const char *function)
+hd__model *hd__model_of(hd_module *m)
 {
-    if (!hd__given_to(function, "m", m)) {
+    if (!hd__given("m", m)) {
         return NULL;
     }
     if (m->type->forward != hd__model_forward) {
-        return hd_error_set(HD_VALUE, "%s: m is a %s: expected a model of heed/hf.h", function,
-                            m->type->name);
+        return hd_fail(HD_VALUE, "m is a %s: expected a model of heed/hf.h", m->type->name);
     }
     return (hd__model *)m;
 }
 
-bool hd__ids_ok(const char *function, const hd_tensor *ids)
+bool hd__ids_ok(const hd_tensor *ids)
 {
-    if (!hd__hf_given(function, "ids", ids)) {
+    if (!hd__tensor_arg("ids", ids, false)) {
         return false;
     }
     bool whole = hd_dtype_of(ids) == HD_INT64;
     return (whole && hd_ndim(ids) == 2 && hd_size(ids, 1) > 0) ||
-           hd_error_set(whole ? HD_SHAPE : HD_DTYPE,
-                        "%s: ids are %s %s: expected int64 (batch, tokens)", function,
-                        hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+           hd_fail(whole ? HD_SHAPE : HD_DTYPE, "ids are %s %s: expected int64 (batch, tokens)",
+                   hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+}
+
+/* What computes speaks for itself, as in a forward. */
+static hd_tensor *run_model(hd__model *m, hd_tensor *ids, const hd__context *c)
+{
+    HD__CALLS_BACK;
+    return hd_forward(m->head, m->config.family->hidden(m, ids, c));
 }
 
 /* The logits (b, t, vocab) of ids (b, t) */
-static hd_tensor *logits_of(hd__model *m, const char *function, hd_tensor *ids, hd_tensor *mask)
+static hd_tensor *logits_of(hd__model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__padding padding;
     hd__context c;
-    if (!hd__ids_ok(function, ids)) {
+    if (!hd__ids_ok(ids)) {
         return NULL;
     }
     int64_t t = hd_size(ids, 1), most = hd__positions(m);
     if (t > most) {
-        return hd_error_set(
-            HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
-            function, t, most);
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " tokens: expected at most %" PRId64 ", which is its context", t,
+                       most);
     }
-    if (!hd__padding_read(function, ids, mask, 0, &padding) ||
-        !hd__context_begin(&c, &padding, NULL, t)) {
+    if (!hd__padding_read(ids, mask, 0, &padding) || !hd__context_begin(&c, &padding, NULL, t)) {
         return NULL;
     }
-    return hd_forward(m->head, m->config.family->hidden(m, ids, &c));
+    return run_model(m, ids, &c);
 }
 
 hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
 {
-    return logits_of((hd__model *)self, self->type->name, ids, HD_NONE);
+    return logits_of((hd__model *)self, ids, HD_NONE);
 }
 
 hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *attention_mask)
 {
-    static const char function[] = "hd_forward_with_mask";
-    hd__model *m = hd__model_of(module, function);
-    if (!m || !hd_forward_begin(module)) {
+    HD__CALL("hd_forward_with_mask");
+    hd__model *m = hd__model_of(module);
+    if (!m || !hd__given("attention_mask", attention_mask) || !hd_forward_begin(module)) {
         return NULL;
     }
-    return hd_forward_end(module, logits_of(m, function, ids, attention_mask));
+    return hd_forward_end(module, logits_of(m, ids, attention_mask));
 }
 
 void hd__model_free(hd_module *self)
@@ -120,9 +117,8 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
 {
     hd__seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_error_set(HD_STATE,
-                            "hd_generate: layer %" PRId64 ": expected fewer than %" PRId64, layer,
-                            seen->layers);
+        return hd_fail(HD_STATE, "layer %" PRId64 ": expected fewer than %" PRId64, layer,
+                       seen->layers);
     }
     if (seen && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
@@ -142,10 +138,27 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
 
 void *hd__part_of(hd_module *m, const hd_module_type *type)
 {
-    return m && m->type == type
-               ? m
-               : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", type->name,
-                              m ? m->type->name : "nothing", type->name);
+    return m && m->type == type ? m
+                                : hd_fail(HD_STATE, "found %s in the place of a %s",
+                                          m ? m->type->name : "nothing", type->name);
+}
+
+typedef struct visit {
+    const char *call;
+    bool (*f)(hd_module *m, const char *name, void *user);
+    void *user;
+} visit;
+
+static bool visit_one(hd_module *m, const char *name, void *user)
+{
+    const visit *v = user;
+    HD__CALL(v->call);
+    return v->f(m, name, v->user);
+}
+
+bool hd__visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user)
+{
+    return hd_module_visit(m, visit_one, &(visit){hd__call_now(), f, user});
 }
 
 bool hd__ends_in(const char *text, const char *end)
@@ -213,8 +226,8 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d)
     if (!m || !d) {
         return m;
     }
-    HD__OWN_SCOPE(scope);
-    hd_dict *weights = scope ? hd_module_named_parameters(m) : NULL;
+    HD__SCOPE_OR(hd__module_if(false, m));
+    hd_dict *weights = hd_module_named_parameters(m);
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
@@ -277,20 +290,19 @@ hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
     return hd__module_if(ok && (!draw || draw_weights(model)), m);
 }
 
-hd_module *hd__model_make(const char *caller, const hd__family *family, const void *values,
-                          const hd_dtype *d)
+hd_module *hd__model_make(const hd__family *family, const void *values, const hd_dtype *d)
 {
-    hd__config c;
-    bool ok = hd__config_begin(&c, family, values) && hd__config_resolve(caller, &c);
+    hd__config c = {.values = NULL};
+    bool ok = HD__SIBLING_OK() && hd__config_begin(&c, family, values) && hd__config_resolve(&c);
     hd_module *m = ok ? hd__model_new(&c, d) : NULL;
     hd_free(c.values);
     return m;
 }
 
-bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const char *size_name,
                     int64_t size)
 {
     return size % n == 0 ||
-           hd_error_set(HD_VALUE, "%s: %s %" PRId64 " and %s %" PRId64 ": expected a multiple",
-                        function, n_name, n, size_name, size);
+           hd__config_refuse(c, "%s %" PRId64 " and %s %" PRId64 ": expected a multiple", n_name, n,
+                             size_name, size);
 }

@@ -50,9 +50,9 @@ static hd_module *qwen3_attention_new(const hd__config *config, int64_t layer)
 
 hd_module *hd_qwen3_new(const hd_qwen3_config *c)
 {
-    static const char function[] = "hd_qwen3_new";
-    bool sized = !c || HD__SIZE_OK_TO(function, c, "hd_qwen3_config_defaults()");
-    return sized ? hd__model_make(function, &hd__qwen3_family, c, NULL) : NULL;
+    HD__CALL("hd_qwen3_new");
+    bool sized = !c || HD__SIZE_OK(c, "hd_qwen3_config_defaults()");
+    return sized ? hd__model_make(&hd__qwen3_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */

@@ -25,23 +25,24 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
 }
 
 /* The list becomes as long as there are layers. */
-static bool list_ok(const char *caller, hd_smollm3_config *c)
+static bool list_ok(const hd__config *config)
 {
+    hd_smollm3_config *c = config->values;
     const int64_t layers = c->num_hidden_layers, n = c->num_no_rope_layers,
                   interval = c->no_rope_layer_interval;
     if (layers > HD_LAYERS_MOST) {
-        return hd_error_set(HD_VALUE, "%s: num_hidden_layers %" PRId64 ": expected at most %d",
-                            caller, layers, HD_LAYERS_MOST);
+        return hd__config_refuse(config, "num_hidden_layers %" PRId64 ": expected at most %d",
+                                 layers, HD_LAYERS_MOST);
     }
     if (n != 0 && (n < layers || n > HD_LAYERS_MOST)) {
-        return hd_error_set(HD_VALUE,
-                            "%s: no_rope_layers has %" PRId64 " entries: expected %" PRId64
-                            ", the num_hidden_layers",
-                            caller, n, layers);
+        return hd__config_refuse(config,
+                                 "no_rope_layers has %" PRId64 " entries: expected %" PRId64
+                                 ", the num_hidden_layers",
+                                 n, layers);
     }
     if (n == 0 && interval < 1) {
-        return hd_error_set(HD_VALUE, "%s: no_rope_layer_interval %" PRId64 ": expected 1 or more",
-                            caller, interval);
+        return hd__config_refuse(config, "no_rope_layer_interval %" PRId64 ": expected 1 or more",
+                                 interval);
     }
     for (int64_t i = 0; n == 0 && i < layers; i++) {
         c->no_rope_layers[i] = (i + 1) % interval != 0;
@@ -50,16 +51,16 @@ static bool list_ok(const char *caller, hd_smollm3_config *c)
     return true;
 }
 
-static bool smollm3_resolve(const char *caller, hd__config *c)
+static bool smollm3_resolve(hd__config *c)
 {
-    return hd__decoder_resolve(caller, c) && list_ok(caller, c->values);
+    return hd__decoder_resolve(c) && list_ok(c);
 }
 
 hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 {
-    static const char function[] = "hd_smollm3_new";
-    bool sized = !c || HD__SIZE_OK_TO(function, c, "hd_smollm3_config_defaults()");
-    return sized ? hd__model_make(function, &hd__smollm3_family, c, NULL) : NULL;
+    HD__CALL("hd_smollm3_new");
+    bool sized = !c || HD__SIZE_OK(c, "hd_smollm3_config_defaults()");
+    return sized ? hd__model_make(&hd__smollm3_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */

@@ -2,13 +2,10 @@
 #include "mpi/mpi_internal.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/system/system.h"
 
 hd__world hd__mpi = {.size = 1,
                      .host_size = 1,
@@ -16,19 +13,7 @@ hd__world hd__mpi = {.size = 1,
                      .parts = MPI_COMM_NULL,
                      .averages = MPI_COMM_NULL};
 
-HD__TLS const char *hd__mpi_call;
-
 static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
-
-void *hd__mpi_fail(hd_code code, const char *format, ...)
-{
-    char text[1024]; /* hd_error_set cuts it */
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return hd_error_set(code, "%s: %s", hd__mpi_call, text);
-}
 
 bool hd__mpi_ok(int result)
 {
@@ -39,7 +24,7 @@ bool hd__mpi_ok(int result)
     }
     MPI_Error_string(result, text, &n);
     hd__mpi.apart = true;
-    return hd__mpi_fail(HD_IO, "MPI: %s", text);
+    return hd_fail(HD_IO, "MPI: %s", text);
 }
 
 /* ---------------------------------------------------------------- beginning */
@@ -122,10 +107,13 @@ static bool share_cpus(void)
 
 bool hd_mpi_init(int *argc, char ***argv)
 {
-    hd__mpi_call = "hd_mpi_init";
+    HD__CALL("hd_mpi_init");
     int there = 0;
+    if (!HD__SIBLING_OK()) {
+        return false;
+    }
     if (hd__mpi.begun) {
-        return hd__mpi_fail(HD_STATE, "it was called already: expected one call");
+        return hd_fail(HD_STATE, "it was called already: expected one call");
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
@@ -154,7 +142,7 @@ static bool end_mpi(void)
 
 bool hd_mpi_finish(void)
 {
-    hd__mpi_call = "hd_mpi_finish";
+    HD__CALL("hd_mpi_finish");
     if (!hd__mpi.begun || hd__mpi.ended) {
         return true;
     }
@@ -163,7 +151,6 @@ bool hd_mpi_finish(void)
     }
     hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
     hd_ddp_free(hd__mpi.ddp);
-    hd__mpi_call = "hd_mpi_finish";
     hd__meet_to_end();
     hd__mpi.ended = true;
     bool ok = !mpi_runs() || end_mpi();
@@ -205,6 +192,7 @@ int hd_mpi_host_size(void)
 
 char *hd_mpi_describe(void)
 {
+    HD__CALL("hd_mpi_describe");
     char host[256] = "";
     const char *level = hd_cpu_level();
     hd__text t = {0};

@@ -1,6 +1,7 @@
 /* base_internal.h - what base offers to the layers inside libheed.
  *
- * Names begin with hd__ (internal, never exported). Every layer may include this header. */
+ * Names begin with hd__ (internal; base/sibling.h says what of it is exported). Every layer may
+ * include this header. */
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 
@@ -93,30 +94,27 @@ static inline void hd__call_end(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* As hd_error_set, with a message that begins with the call's name: "hd_mm: ...". */
-void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define hd__fail hd_fail
 
-/* The checks of args.h, for the call. */
-void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
-static inline void *hd__null_arg(const char *arg)
-{
-    return hd__null_arg_or(arg, "");
-}
-static inline bool hd__given(const char *arg, const void *p)
-{
-    return p || hd__null_arg(arg);
-}
-#define HD__SIZE_OK(o, giver) HD__SIZE_OK_TO(hd__call, o, giver)
+/* Who called, to be remembered: the function that HD_CALL names, or else hd__call. */
+const char *hd__call_kept(void);
+/* Writes "hd_mm: ", the names of who speaks (call.c), and returns its length, at most 306. */
+int hd__call_write(char *text, size_t size);
+/* The forward that runs on this thread: the class of its module, and what tells it from others;
+ * NULL, both, outside of any forward. nn sets hd__forward_now. */
+typedef struct hd__forward {
+    const char *class;
+    const void *id;
+} hd__forward;
+extern hd__forward (*_Atomic hd__forward_now)(void);
 
 /* ---------------------------------------------------------------- errors */
 
 /* Sets HD_MEMORY, which names the call and the bytes. Needs no memory. Returns NULL. */
 void *hd__no_memory(size_t bytes);
-/* Where it is not NULL, it writes into text, which is empty, what the message ends with: what holds
- * much memory. It sets no error. */
+/* Where it is not NULL, it writes into text, which is empty, what the message of a NULL ends with
+ * while no error stands: what may have been NULL before. It sets no error. nn sets it. */
 enum { HD__NOTE = 300 };
-extern void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
-/* The same for a NULL while no error stands: what may have been NULL before. nn sets it. */
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
@@ -159,8 +157,6 @@ bool hd__init(void);
 /* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
  * the caches are freed. There is one f, which the tensor layer sets to close root scopes. */
 void hd__on_thread_end(void (*f)(void));
-/* hd_shutdown calls f after the root scope of its thread has closed. */
-void hd__on_shutdown(void (*f)(void));
 void hd__thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
@@ -193,8 +189,8 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
 /* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
 void hd__retire(void *p);
 
-/* The same for an object, of which hd__object then tells that `freed_by`, hd__call or another text
- * in this library, freed it. With NULL it is hd__retire. */
+/* The same for an object, of which hd__object then tells that `freed_by`, hd__call_kept or another
+ * text that lasts, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
 /* The objects that a program may give in place of each other. The kind of each stands in the header
@@ -257,41 +253,6 @@ bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *fre
 /* The same in that _free: *freed, which becomes true, must have been false. */
 bool hd__given_up(const char *arg, atomic_bool *freed);
 
-/* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
- * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
- * HD__DEBUG_WATCHES: hd_set_debug. HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. */
-enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
-enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-extern atomic_uint hd__debug;
-static inline unsigned int hd__debug_any(void)
-{
-    return atomic_load_explicit(&hd__debug, memory_order_relaxed);
-}
-static inline bool hd__debugging(void)
-{
-    return hd__debug_any() & HD__DEBUG_KEEPS;
-}
-static inline bool hd__watching(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
-}
-/* Is anything traced or profiled? */
-static inline bool hd__telling(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
-}
-/* Either of the two, where one look at the flags serves both. */
-static inline bool hd__listening(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
-}
-extern pthread_mutex_t hd__profile_lock; /* of profile.c in tensor; a fork takes it with base's */
-
-/* While hd__listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
- * NULL outside of any forward. nn sets it; the text stays for ever. */
-extern HD__TLS const char *hd__module;
-
 /* From now on, f gives the file and line with which messages end in debug mode: where the program
  * opened the innermost scope of this thread; NULL: not known. */
 void hd__on_message(const char *(*f)(int *line));
@@ -303,7 +264,7 @@ const char *hd__tail(const char *text, size_t most);
  * another text of hd__text_for_ever. */
 extern const char hd__scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
- * time. Equal texts share one. hd__scope_end if memory runs out. */
+ * time. Equal texts share one. "?" if memory runs out. */
 const char *hd__text_for_ever(const char *text);
 
 /* What is counted while it is alive. count.c says how. */

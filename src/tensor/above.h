@@ -3,15 +3,14 @@
 #ifndef HEED_TENSOR_ABOVE_H
 #define HEED_TENSOR_ABOVE_H
 
-#include "base/base_internal.h"
+#include "base/events.h"
 #include "heed/tensor.h"
+#include "tensor/arg.h"
 
 /* ---------------------------------------------------------------- arguments (freed.c, list.c) */
 
 /* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);
-/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
-bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 /* Is l a list, and did its scope not close? */
 bool hd__list_arg(const char *arg, const hd_list *l);
 
@@ -36,7 +35,7 @@ static inline bool hd__holds_floats(int d)
 bool hd__may_write(hd_tensor *x);
 /* May all elements of x be written, each by itself? Fails for an expanded x, for a leaf that
  * requires grad in grad mode, and for a gradient that is lent to a hook. */
-bool hd__writable(hd_tensor *x);
+bool hd__writable(const char *arg, hd_tensor *x);
 /* Do two indices reach the same element, as in an expanded tensor? */
 bool hd__overlaps_itself(const hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */
@@ -61,7 +60,6 @@ typedef struct hd__grad_use {
     int64_t stepped; /* the version of the leaf itself after that step */
     bool added;      /* a backward has added to it since */
     atomic_bool written; /* a backward has written it since an optimizer looked */
-    uint64_t made;       /* hd__made when the tensor became a leaf that requires grad */
 } hd__grad_use;
 
 /* That of p, to be changed, and the version of its .grad now, or -1, unless `version` is NULL. It
@@ -70,25 +68,7 @@ hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
 /* How often x's elements were changed in place. */
 int64_t hd__version_of(const hd_tensor *x);
 
-/* Counts the modules that were made. So the constructor of a module made what comes after it. */
-extern atomic_uint_least64_t hd__made;
-
-/* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
-const hd_tensor *hd__scope_alone(uintptr_t address);
-
 /* ---------------------------------------------------------------- scopes (scope.c) */
-
-/* HD_SCOPE, which gives up if memory runs out: without a scope of its own, a function
- * would leave its temporaries to the caller, and could succeed while that error stands. It has no
- * place: messages tell that of the program's scope.
- *   HD__SCOPE_OR(NULL); */
-#define HD__SCOPE_OR(failure)                                                                      \
-    hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
-        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(NULL, 0);            \
-    if (!HD__JOIN(hd_scope_at_, __LINE__)) {                                                       \
-        return failure;                                                                            \
-    }                                                                                              \
-    (void)0
 
 /* The innermost scope of this thread; NULL until the thread makes its first tensor. */
 extern HD__TLS hd_scope *hd__top;
@@ -110,20 +90,6 @@ bool hd__scopes_wrong(const char *who, int above);
 
 /* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
 const char *hd__text_give(hd__text *t);
-
-/* ---------------------------------------------------------------- tracing (trace.c, profile.c) */
-
-/* All of these may be called whatever is asked for; to ask hd__telling first costs nothing. */
-
-/* The forward of a module of that type begins, as hd__module, on x (NULL: not known), or ends with
- * y (NULL: it failed). */
-HD__RARE void hd__tell_forward(const char *type, hd_tensor *x);
-HD__RARE void hd__tell_forward_end(hd_tensor *y);
-
-/* From hd__span_begin, which gives `began`, to the end, the profile counts nothing else. */
-HD__RARE int64_t hd__span_begin(void);
-/* The step that began then has ended: n of all parameters had a gradient; n is -1 if it failed. */
-HD__RARE void hd__tell_step(int64_t began, const char *type, int64_t n, int64_t all);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 

@@ -11,7 +11,7 @@
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
-bool (*hd__write_check)(hd_tensor *x);
+bool (*hd__write_check)(const char *arg, hd_tensor *x);
 
 /* ---------------------------------------------------------------- holders */
 
@@ -59,7 +59,7 @@ static void storage_release(hd__storage *s)
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     if (t->flags & HD__F_MOVED) {
         storage_release(t->storage);
@@ -271,6 +271,15 @@ void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *si
     }
 }
 
+/* What few programs ask for when a tensor was made. */
+HD__RARE static void tell_made(hd_tensor *t)
+{
+    t->made_by = hd__call_kept();
+    if (hd__listening()) {
+        hd__events->made(t);
+    }
+}
+
 /* A contiguous tensor in s; NULL if that is NULL. */
 static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int ndim,
                                   const int64_t *sizes)
@@ -280,8 +289,8 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
     /* A storage made in debug mode has a release function, and one look at that is cheaper. */
-    if (HD__UNLIKELY(s->release) && hd__listening()) {
-        hd__live_new(t);
+    if (HD__UNLIKELY(s->release) && hd__debug_any()) {
+        tell_made(t);
     }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
@@ -369,8 +378,8 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     if (!y) {
         return NULL;
     }
-    if (hd__listening()) {
-        hd__live_new(y);
+    if (HD__UNLIKELY(hd__debug_any())) {
+        tell_made(y);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
@@ -397,7 +406,7 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     }
     y->made_by = x->made_by;
     if (hd__watching()) {
-        hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
+        hd__events->saved(y, x);
     }
     y->ndim = x->ndim;
     y->offset = x->offset;
@@ -424,7 +433,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;
     const bool listed = t->flags & HD__F_LISTED;
     if (listed) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     hd__refs_up(&y->storage->refs);
     t->storage = y->storage;
@@ -433,7 +442,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     t->flags = (uint8_t)((t->flags & ~view) | (y->flags & HD__F_CONTIGUOUS));
     memcpy(t->strides, y->strides, sizeof t->strides);
     if (listed) {
-        hd__live_add(t, t->made_in);
+        hd__events->saved(t, t);
     }
 }
 

@@ -280,7 +280,7 @@ START_TEST(calls_of_generate)
     ck_error(HD_DTYPE, "GPT2LMHeadModel: ids are float32 (1, 2): expected int64 "
                        "(batch, tokens)");
     ck_assert_ptr_null(hd_generate(m, hd_full(HD_INT64, 64, 1, 2), &o));
-    ck_error(HD_INDEX, "hd_embedding: index 64 at (0, 0): expected 0 to 63");
+    ck_error(HD_INDEX, "Embedding: hd_embedding: index 64 at (0, 0): expected 0 to 63");
     ck_assert_ptr_null(hd_generate(linear, ids, &o));
     ck_error(HD_VALUE, "hd_generate: m is a Linear: expected a model of heed/hf.h");
     o.tokenizer = hd_tokenizer_bytes();

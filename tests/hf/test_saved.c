@@ -687,12 +687,12 @@ START_TEST(attention_drops_as_its_module_says)
     ck_assert(!hd_equal(logits(m), logits(m)));
     put(m, "transformer.h.0.attn.attn_dropout", hd_relu_new(false));
     ck_assert_ptr_null(logits(m));
-    ck_error(HD_VALUE, "hd_dropout_p: m is a ReLU: expected a Dropout");
+    ck_error(HD_VALUE, "GPT2Attention: hd_dropout_p: m is a ReLU: expected a Dropout");
     ck_assert(hd_module_eval(m) && logits(m));
     hd_module_free(hd_module_take(m, "transformer.h.0.attn.attn_dropout"));
     ck_assert(logits(m) && hd_module_train(m, true) && !logits(m));
-    ck_error(HD_NULL_ARG,
-             "hd_dropout_p: m is NULL; the field \"attn_dropout\" of GPT2Attention is empty");
+    ck_error(HD_NULL_ARG, "GPT2Attention: hd_dropout_p: m is NULL; the field \"attn_dropout\" of "
+                          "GPT2Attention is empty");
     hd_module_free(m);
 }
 END_TEST

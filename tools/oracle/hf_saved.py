@@ -19,12 +19,11 @@ import json
 import math
 import os
 import random
-import re
 import sys
 
 import numpy
 import torch
-from hf_models import GenerateOptions, Heed, hold, FAILED
+from hf_models import Heed, hold, FAILED
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from families import FAMILIES, KEYS  # noqa: E402
@@ -32,58 +31,16 @@ from families import FAMILIES, KEYS  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "..", "tests", "golden", "models")
 NO_PADDING = -2**63
-I64, F64, BOOL, P, TEXT = ctypes.c_int64, ctypes.c_double, ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p
 
 
-class RotaryOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("theta", F64), ("factor", F64), ("low_freq_factor", F64),
-                ("high_freq_factor", F64), ("original_max_position_embeddings", I64)]
+OWN = [f.name for f in FAMILIES.values() if f.config == f.name]     # those with a configuration of their own
 
 
-TYPES = {"size_t": ctypes.c_size_t, "int64_t": I64, "double": F64, "bool": BOOL, "const char *": TEXT,
-         "hd_rotary_options": RotaryOptions}
-
-
-def configuration(name, header):
-    """The struct hd_NAME_config of hf.h."""
-    body = re.search(r"typedef struct hd_%s_config \{(.*?)\} hd_" % name, header, re.S).group(1)
-    most = int(re.search(r"HD_LAYERS_MOST = (\d+)", header).group(1))
-    fields = []
-    for of, names in re.findall(r"(\w+|const char \*) ?([\w, \[\]]+);", re.sub(r"/\*.*?\*/", "", body, flags=re.S)):
-        for field in names.split(", "):
-            array = field.endswith("[HD_LAYERS_MOST]")
-            fields.append((field.split("[")[0], TYPES[of] * most if array else TYPES[of]))
-    return type(f"{name}_config", (ctypes.Structure,), {"_fields_": fields, "family": FAMILIES[name]})
-
-
-with open(os.path.join(HERE, "..", "..", "include", "heed", "hf.h"), encoding="utf-8") as f:
-    HEADER = f.read()
-CONFIGS = {f.name: configuration(f.name, HEADER) for f in FAMILIES.values() if f.config == f.name}
+def family_of(config):
+    return FAMILIES[type(config).__name__[len("hd_"):-len("_config")]]
 
 
 class Maker(Heed):
-    def __init__(self, build):
-        super().__init__(build)
-        for lib, name, result, *args in (
-                *((self.hf, f"hd_{name}_config_defaults", c) for name, c in CONFIGS.items()),
-                *((self.hf, f"hd_{name}_new", P, P) for name in CONFIGS),
-                (self.hf, "hd_generate_options_load", BOOL, TEXT, P), (self.hf, "hd_lora_apply", BOOL, P, P),
-                (self.lib, "hd_manual_seed", None, ctypes.c_uint64), (self.lib, "hd_error_clear", None),
-                (self.lib, "hd_init_normal_", P, P, F64, F64), (self.lib, "hd_module_eval", BOOL, P),
-                (self.lib, "hd_dict_len", I64, P), (self.lib, "hd_dict_name", TEXT, P, I64),
-                (self.lib, "hd_module_parameters", P, P), (self.lib, "hd_list_len", I64, P),
-                (self.lib, "hd_list_get", P, P, I64), (self.lib, "hd_module_get", P, P, TEXT),
-                (self.lib, "hd_module_get_parameter", P, P, TEXT), (self.lib, "hd_module_take", P, P, TEXT),
-                (self.lib, "hd_module_set_parameter", BOOL, P, TEXT, P), (self.lib, "hd_module_set", BOOL, P, TEXT, P),
-                (self.lib, "hd_module_list_append", BOOL, P, P), (self.lib, "hd_module_freeze", BOOL, P, TEXT),
-                (self.lib, "hd_linear_new", P, I64, I64, BOOL), (self.lib, "hd_embedding_new", P, I64, I64, I64),
-                (self.lib, "hd_rms_norm_new", P, I64, F64), (self.lib, "hd_dropout_new", P, F64, BOOL),
-                (self.lib, "hd_layer_norm_new_n", P, ctypes.c_int, P, F64, BOOL, BOOL),
-                (self.lib, "hd_relu_new", P, BOOL), (self.lib, "hd_silu_new", P, BOOL),
-                (self.lib, "hd_gelu_new", P, TEXT)):
-            f = getattr(lib, name)
-            f.restype, f.argtypes = result, args
-
     def drawn(self, module):
         """The module with normal weights: norms and biases too, so that none can be lost unseen."""
         all_of = self.checked(self.lib.hd_module_parameters(self.checked(module)))
@@ -93,7 +50,7 @@ class Maker(Heed):
         return module
 
     def new(self, config):
-        return self.drawn(getattr(self.hf, f"hd_{config.family.name}_new")(ctypes.byref(config)))
+        return self.drawn(getattr(self.lib, f"hd_{family_of(config).name}_new")(ctypes.byref(config)))
 
     def shapes(self, model):
         """The shapes of the weights, by the names of their modules."""
@@ -113,7 +70,7 @@ class Maker(Heed):
         return self.checked(self.lib.hd_module_take(model, name.encode()))
 
     def save(self, model, path):
-        saved = self.hf.hd_save_pretrained(model, path.encode(), None)
+        saved = self.lib.hd_save_pretrained(model, path.encode(), None)
         message = "" if saved else self.lib.hd_error_message().decode()
         self.lib.hd_error_clear()
         return message
@@ -127,7 +84,7 @@ def copied(config):
 
 
 def random_gpt2(heed, r):
-    c = heed.hf.hd_gpt2_config_defaults()
+    c = heed.lib.hd_gpt2_config_defaults()
     c.n_head = r.choice((1, 2, 4))
     c.n_embd = c.n_head * r.choice((4, 6, 8))
     c.vocab_size, c.n_positions, c.n_layer = r.randint(20, 90), r.randint(16, 40), r.randint(2, 3)
@@ -140,7 +97,7 @@ def random_gpt2(heed, r):
 
 
 def random_decoder(heed, r, name):
-    c = getattr(heed.hf, f"hd_{name}_config_defaults")()
+    c = getattr(heed.lib, f"hd_{name}_config_defaults")()
     kv = r.choice((1, 2))
     c.num_key_value_heads, c.num_attention_heads = kv, kv * r.choice((1, 2, 3))
     c.head_dim = r.choice((4, 6, 8))
@@ -159,7 +116,7 @@ def random_decoder(heed, r, name):
     for key in ("attention_bias", "mlp_bias"):
         if hasattr(c, key):
             setattr(c, key, not getattr(c, "qkv_bias", False) and r.random() < 0.3)
-    for key, values in c.family.keys.items():   # those of this class alone
+    for key, values in family_of(c).keys.items():   # those of this class alone
         values = [v for v in values if isinstance(v, (int, float)) and v]
         if key not in KEYS and hasattr(c, key) and values:
             setattr(c, key, r.choice(values))
@@ -216,7 +173,7 @@ class Changes:
     def put_norm(self, name, eps):
         width = self.norms[name]
         self.heed.put(self.model, name, self.heed.drawn(
-            self.heed.lib.hd_layer_norm_new_n(1, (I64 * 1)(width), eps, True, True) if self.gpt2 else
+            self.heed.lib.hd_layer_norm_new_n(1, (ctypes.c_int64 * 1)(width), eps, True, True) if self.gpt2 else
             self.heed.lib.hd_rms_norm_new(width, eps)))
 
     def linear(self, n_in, n_out, bias):
@@ -373,7 +330,7 @@ class Changes:
         return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, [*self.norms][0].encode()))
 
     def adapters(self):
-        self.heed.checked(self.heed.hf.hd_lora_apply(self.model, None))
+        self.heed.checked(self.heed.lib.hd_lora_apply(self.model, None))
         return False
 
 
@@ -398,12 +355,12 @@ def made(heed, directory, model, case, counts):
     counts["saved"] += 1
     ids = [[i % case["vocab"] for i in range(n, n + 12)] for n in (0, 5)]
     logits = heed.logits(model, ids)
-    again = heed.checked(heed.hf.hd_from_pretrained(saved.encode(), None))
+    again = heed.checked(heed.lib.hd_from_pretrained(saved.encode(), None))
     apart = (heed.logits(again, ids) - logits).abs().max() / logits.abs().max()
     hold(name, f"heed's logits are {apart:.2g} of the largest apart", apart <= 1e-6)
     heed.lib.hd_module_free(again)
-    o = GenerateOptions()
-    heed.checked(heed.hf.hd_generate_options_load(saved.encode(), ctypes.byref(o)))
+    o = heed.lib.hd_generate_defaults()
+    heed.checked(heed.lib.hd_generate_options_load(saved.encode(), ctypes.byref(o)))
     case["ends"] = list(o.eos_token_id)[:o.num_eos]
     numpy.savez(os.path.join(directory, "expected.npz"), ids=numpy.array(ids), logits=logits.numpy())
     with open(os.path.join(directory, "case.json"), "w", encoding="utf-8") as f:
@@ -411,7 +368,7 @@ def made(heed, directory, model, case, counts):
 
 
 def make_random(heed, r, directory, counts):
-    name = r.choice([*CONFIGS])
+    name = r.choice(OWN)
     config = random_gpt2(heed, r) if name == "gpt2" else random_decoder(heed, r, name)
     vocab, source = config.vocab_size, os.path.join(directory, "source")
     case = {"source": None, "vocab": vocab, "changes": [], "sayable": True}
@@ -419,9 +376,9 @@ def make_random(heed, r, directory, counts):
     if r.random() < 0.9:
         heed.checked(not heed.save(model, source))
         heed.lib.hd_module_free(model)
-        case["changes"].append("in the form " + random_keys(r, source, vocab, config.family))
+        case["changes"].append("in the form " + random_keys(r, source, vocab, family_of(config)))
         case["source"] = source
-        model = heed.checked(heed.hf.hd_from_pretrained(source.encode(), None))
+        model = heed.checked(heed.lib.hd_from_pretrained(source.encode(), None))
     changes = Changes(heed, r, model, config)
     for name in r.sample(ALL, 1 if r.random() < 0.8 else 0):
         case["changes"].append(name)
@@ -437,7 +394,7 @@ def make(args):
     for source in sorted(glob.glob(os.path.join(GOLDEN, "*/"))):
         directory = os.path.join(args.directory, os.path.basename(source[:-1]))
         os.mkdir(directory)
-        model = heed.checked(heed.hf.hd_from_pretrained(source.encode(), None))
+        model = heed.checked(heed.lib.hd_from_pretrained(source.encode(), None))
         made(heed, directory, model, {"source": os.path.abspath(source), "vocab": 64, "changes": [], "sayable": True},
              counts)
         heed.lib.hd_module_free(model)
