@@ -135,6 +135,12 @@ static bool put_whole(const hd__value *v, int64_t *at)
     return v->whole;
 }
 
+static bool put_token(const hd__value *v, int64_t *at)
+{
+    *at = v->whole ? v->integer : HD_NO_PADDING;
+    return v->whole || hd__is_word(v, "null");
+}
+
 static bool put_number(const hd__value *v, double *at)
 {
     *at = v->number;
@@ -175,6 +181,7 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
     switch (k->kind) {
     case HD__DERIVED:
         return put_whole(v, at) ? v->integer != 0 : hd__is_word(v, "null"); /* 0 if it is null */
+    case HD__TOKEN: return put_token(v, at);
     case HD__FLOAT: return put_number(v, at) && !v->whole;
     case HD__NUMBER: return put_number(v, at);
     case HD__BOOL: *(bool *)at = hd__is_word(v, "true"); return hd__is_word(v, "true false");

@@ -7,6 +7,7 @@
 /* What the value of a key must be, in the file and in the configuration */
 typedef enum hd__config_kind {
     HD__INT,        /* a whole number, or null, which changes nothing; int64_t */
+    HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* the same, or null: as it follows from others, which is 0 in int64_t */
     HD__ALIAS,      /* a size under another name, which counts for more */
@@ -61,7 +62,7 @@ typedef struct hd__config_keys {
  * model. */
 #define HD__IDLE                                                                                   \
     "architectures. torch_dtype dtype transformers_version eos_token_id. "                         \
-    "_name_or_path name_or_path task_specific_params. transformers.js_config. "                    \
+    "_name_or_path name_or_path task_specific_params. \"transformers.js_config\". "                \
     "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
     "num_labels problem_type is_encoder_decoder is_decoder "
 

@@ -281,7 +281,8 @@ static void add_members(hd__text *t, const hd__config *c)
         if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
             continue;
         }
-        hd__text_format(t, ",\n  \"%s\": ", k->name);
+        const int n = (int)strcspn(k->name, "."); /* without the point of a list */
+        hd__text_format(t, ",\n  \"%.*s\": ", n, k->name);
         switch (k->kind) {
         case HD__FLOAT:
         case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;

@@ -75,7 +75,7 @@ extern const hd__known hd__decoder_known[];
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
         HD__FIELD(of, SIZE, num_attention_heads), HD__FIELD(of, DERIVED, num_key_value_heads),     \
         HD__FIELD(of, DIM, head_dim), HD__FIELD(of, SIZE, max_position_embeddings),                \
-        HD__FIELD(of, INT, pad_token_id), HD__FIELD(of, FLOAT, rms_norm_eps),                      \
+        HD__FIELD(of, TOKEN, pad_token_id), HD__FIELD(of, FLOAT, rms_norm_eps),                    \
         HD__FIELD(of, FLOAT, initializer_range), HD__FIELD(of, BOOL, tie_word_embeddings),         \
         HD__ROW("rope_theta", HD__NUMBER, offsetof(of, rope.theta), NULL),                         \
         HD__CHECKED("rope_parameters.", OBJECT, "null {}"),                                        \
