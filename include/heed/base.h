@@ -111,6 +111,8 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_optim_step           of the program's only optimizer, while no step has found a gradient: in
  *                           ten steps hd_backward gave gradients to its parameters, and they were
  *                           freed before the step
+ *   hd_optim_step           likewise, and in ten steps none of its parameters required grad: most
+ *                           likely it was made before hd_lora_apply or hd_module_freeze
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
  *   hd_backward             the innermost scope owns what a loop made between its first and its
  *                           last backward, three or more, 32 or more outside of the root scope,

@@ -1,6 +1,7 @@
 /* base_internal.h - what base offers to the layers inside libheed.
  *
- * Names begin with hd__ (internal, never exported). Every layer may include this header. */
+ * Names begin with hd__ (internal; base/sibling.h says what of it is exported). Every layer may
+ * include this header. */
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 

@@ -4,15 +4,13 @@
  * of a thread runs through the destructor of a pthread key, the end of the process through
  * atexit. */
 #include "base/parts.h"
+#include "base/sibling.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT(x) #x
-#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
 /* What stands in the way of a level that is higher than the best one, and what may be asked for
  * where this level is the best one. */
@@ -133,7 +131,16 @@ bool hd__init(void)
 
 const char *hd_version(void)
 {
-    return VERSION(HD_VERSION_MAJOR, HD_VERSION_MINOR, HD_VERSION_PATCH);
+    return HD__VERSION;
+}
+
+bool hd__sibling_ok(const char *function, const char *version)
+{
+    return strcmp(version, HD__VERSION) == 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: its library is of heed %s, and libheed is of heed " HD__VERSION
+                        ". Install both from the same version",
+                        function, version);
 }
 
 const char *hd_cpu_level(void)

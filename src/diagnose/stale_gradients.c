@@ -52,8 +52,8 @@ static finding look_at_grads(const hd_optim *o)
 static void watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
-    bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
-    bool vain = nothing && f.written;
+    bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
+    bool vain = nothing && (f.written || !f.wanted);
     o->in_vain = nothing ? o->in_vain + vain : 0;
     /* The handler may free o. */
     const bool tell_used = f.used && !o->told_used;
@@ -65,11 +65,16 @@ static void watch_step(hd_optim *o)
                 "first hd_backward",
                 f.used, f.grads);
     }
-    if (tell_vain) {
+    if (tell_vain && f.wanted) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
                 IN_VAIN);
+    } else if (tell_vain) {
+        hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
+                " parameters requires grad: make the optimizer after hd_lora_apply and "
+                "hd_module_freeze, of the parameters that train",
+                IN_VAIN, o->n);
     }
 }
 

@@ -80,6 +80,16 @@ START_TEST(version)
 }
 END_TEST
 
+START_TEST(libraries_of_another_version)
+{
+    ck_assert(HD__SIBLING_OK("hd_plot_lines"));
+    ck_assert(!hd__sibling_ok("hd_plot_lines", "0.2.9"));
+    ck_error(HD_STATE,
+             "hd_plot_lines: its library is of heed 0.2.9, and libheed is of heed " HD__VERSION
+             ". Install both from the same version");
+}
+END_TEST
+
 /* Linux asks the CPU, too, and names only what it saves the registers of. */
 /* The CPU tells the size itself, or the system does; both mean the same cache. */
 START_TEST(second_cache)
@@ -300,6 +310,7 @@ Suite *suite_start(void)
 {
     const TTest *const tests[] = {
         version,
+        libraries_of_another_version,
         cpu_levels,
         cpu_level_not_built,
         cpu_level_unknown,
