@@ -192,8 +192,10 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
  * stays the same tensor, which optimizers, hooks and other modules have: it takes over new
  * elements, its .grad is converted, and an optimizer converts its state at its next step. A buffer
  * is replaced. Views, what hd_detach gave, and what a graph has saved keep the elements from
- * before; pointers of hd_data end with the last of them. Fails inside of a backward, with HD_STATE,
- * and for a parameter that is the result of an operation, with HD_GRAD; then nothing is changed. */
+ * before; pointers of hd_data end with the last of them. A parameter that hd_parameter did not
+ * make, such as hd_requires_grad_(hd_rand(...), true), keeps the memory of its old elements until
+ * it is freed, because it lies in their block. Fails inside of a backward, with HD_STATE, and for a
+ * parameter that is the result of an operation, with HD_GRAD; then nothing is changed. */
 HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);

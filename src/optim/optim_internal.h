@@ -119,17 +119,13 @@ struct hd_optim {
     unsigned int dtypes; /* hd__taken_over when the states had the dtypes of their parameters */
     bool scheduled;      /* a schedule was made for it */
     bool stepped;        /* it has stepped since its first schedule was made */
-    /* For warnings (watch.c). */
+    /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* from 1; no two optimizers have the same */
     bool told_used;  /* the warning was given */
     int in_vain;     /* steps for which backwards had written its gradients, and that found none */
 };
 
 extern atomic_int hd__optims_alive; /* how many optimizers there are */
-/* Called after a step, while warnings are heard, and after a clip that changed these parameters'
- * gradients. */
-HD__RARE void hd__watch_step(hd_optim *o);
-void hd__watch_clip(const hd_list *parameters);
 
 /* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
  * hold distinct parameters or an option is out of its range. */

@@ -1,4 +1,5 @@
 """The public functions of heed's headers, for the checks of tables and lists that name them all."""
+import glob
 import os
 import re
 import sys
@@ -44,6 +45,15 @@ def exported(include, headers):
         for decl in header.strays + [d for topic in header.topics for d in topic.decls()]:
             if "HD_API" in decl.code:
                 yield decl
+
+
+def siblings(base):
+    """The functions that libheed exports for the libraries in libs alone; base: the folder src/base."""
+    found = set()
+    for path in glob.glob(os.path.join(base, "**/*.h"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            found.update(re.findall(r"^HD__SIBLING [^;(]*?\b(hd__\w+)\(", f.read(), re.M))
+    return found
 
 
 def declared(include, headers):
