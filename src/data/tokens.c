@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/text/whole.h"
+#include "base/files/whole.h"
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */

@@ -1,4 +1,4 @@
-/* test_atomic.c - loaders, datasets and tokenizers that fail because memory runs out: nothing is
+/* test_atomic.c - loaders and datasets that fail because memory runs out: nothing is
  * drawn, no batch is lost, and a dictionary has all entries or none. */
 #include "suites.h"
 #include "support/atomic.h"
@@ -120,7 +120,7 @@ static bool save_loader(world *w)
     return hd_loader_save(w->object, w->d, "l");
 }
 
-/* ---------------------------------------------------------------- datasets and tokenizers */
+/* ---------------------------------------------------------------- datasets */
 
 static void a_dataset(world *w)
 {
@@ -153,23 +153,6 @@ static bool get_item(world *w)
     return ok;
 }
 
-static void a_tokenizer(world *w)
-{
-    w->object = hd_tokenizer_chars("abc", -1);
-    w->d = hd_dict_new();
-    ck_assert(w->object && hd_dict_set_string(w->d, "t.kind", "old"));
-}
-
-static void free_tokenizer(world *w)
-{
-    hd_tokenizer_free(w->object);
-}
-
-static bool save_tokenizer(world *w)
-{
-    return hd_tokenizer_save(w->object, w->d, "t");
-}
-
 START_TEST(nothing_changes_if_memory_runs_out)
 {
     static const atomic_call calls[] = {
@@ -186,7 +169,6 @@ START_TEST(nothing_changes_if_memory_runs_out)
         {"hd_loader_save", with_old_entries, save_loader, NULL, free_loader},
         {"hd_random_split", a_dataset, split, NULL, free_dataset},
         {"hd_dataset_get", a_dataset, get_item, NULL, free_dataset},
-        {"hd_tokenizer_save", a_tokenizer, save_tokenizer, NULL, free_tokenizer},
     };
     ATOMIC_AT_EACH(calls);
 }
@@ -204,12 +186,6 @@ START_TEST(nothing_is_saved_while_an_error_stands)
     ck_assert_int_eq(hd_dict_len(d), 0);
     ck_error(HD_USER, "an error");
     free_loader(&w);
-    hd_tokenizer *t = hd_tokenizer_bytes();
-    hd_error_set(HD_USER, "an error");
-    ck_assert(!hd_tokenizer_save(t, d, ""));
-    ck_assert_int_eq(hd_dict_len(d), 0);
-    ck_error(HD_USER, "an error");
-    hd_tokenizer_free(t);
     hd_dict_free(d);
 }
 END_TEST

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares hd_chat with transformers' apply_chat_template (5.23.0).
 
-usage: python tools/oracle/chat_templates.py --libraries build/src [--random N] FOLDER|FILE.jinja|DIRECTORY...
+usage: python tools/oracle/chat_templates.py --build build [--random N] FOLDER|FILE.jinja|DIRECTORY...
 
 A FOLDER is a model's, whose tokenizer transformers loads; of a DIRECTORY all files NAME.jinja are taken, each with the
 tokens <s> and </s>. Each template gets conversations with and without a system message, of one to five turns, with
@@ -42,9 +42,9 @@ class Options(ctypes.Structure):
 
 
 class Heed:
-    def __init__(self, folder):
-        self.lib = ctypes.CDLL(os.path.join(folder, "libheed.so"), mode=ctypes.RTLD_GLOBAL)
-        self.hf = ctypes.CDLL(os.path.join(folder, "libheed-hf.so"))
+    def __init__(self, build):
+        self.lib = ctypes.CDLL(os.path.join(build, "src", "libheed.so"), mode=ctypes.RTLD_GLOBAL)
+        self.hf = ctypes.CDLL(os.path.join(build, "libs", "hf", "libheed-hf.so"))
         p, text = ctypes.c_void_p, ctypes.c_char_p
         for lib, name, result, *args in (
                 (self.hf, "hd_chat_defaults", Options), (self.hf, "hd_chat_new", p, text, p),
@@ -140,12 +140,12 @@ def main():
     from tokenizers import Tokenizer, models
     EMPTY = Tokenizer(models.BPE())
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--libraries", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("paths", nargs="+")
     a = parser.parse_args()
     logging.set_verbosity_error()
-    heed, all_counts, reasons = Heed(a.libraries), collections.Counter(), collections.Counter()
+    heed, all_counts, reasons = Heed(a.build), collections.Counter(), collections.Counter()
     templates = 0
     with tempfile.TemporaryDirectory() as work:
         for path in a.paths:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares heed-hf with transformers (5.23.0) on model folders.
 
-usage: python tools/oracle/hf_models.py --libraries build/src [--tokens N] [--batches N] [--text FILE] FOLDER...
+usage: python tools/oracle/hf_models.py --build build [--tokens N] [--batches N] [--text FILE] FOLDER...
 
 For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or what the
 context holds) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any side
@@ -50,9 +50,9 @@ class SaveOptions(ctypes.Structure):
 
 
 class Heed:
-    def __init__(self, folder):
-        self.lib = ctypes.CDLL(os.path.join(folder, "libheed.so"), mode=ctypes.RTLD_GLOBAL)
-        self.hf = ctypes.CDLL(os.path.join(folder, "libheed-hf.so"))
+    def __init__(self, build):
+        self.lib = ctypes.CDLL(os.path.join(build, "src", "libheed.so"), mode=ctypes.RTLD_GLOBAL)
+        self.hf = ctypes.CDLL(os.path.join(build, "libs", "hf", "libheed-hf.so"))
         p, i64 = ctypes.c_void_p, ctypes.c_int64
         for lib, name, result, *args in (
                 (self.hf, "hd_from_pretrained", p, ctypes.c_char_p, p), (self.hf, "hd_generate", p, p, p, p),
@@ -268,7 +268,7 @@ def compare(heed, folder, count, batches, text):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][len("usage: "):])
-    parser.add_argument("--libraries", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--text", default=os.path.abspath(__file__))
@@ -276,7 +276,7 @@ def main():
     args = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    heed = Heed(args.libraries)
+    heed = Heed(args.build)
     with open(args.text, encoding="utf-8") as f:
         text = f.read()
     for folder in args.folders:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does transformers find in a folder of hd_save_pretrained the model that heed had?
 
-usage: python tools/oracle/hf_saved.py make --libraries build/src [--rounds N] [--seed S] DIRECTORY
+usage: python tools/oracle/hf_saved.py make --build build [--rounds N] [--seed S] DIRECTORY
        python tools/oracle/hf_saved.py load DIRECTORY
 
 `make` makes the new DIRECTORY: the models of tests/golden/models and N small random ones (200) are loaded by heed
@@ -52,8 +52,8 @@ class LlamaConfig(ctypes.Structure):
 
 
 class Maker(Heed):
-    def __init__(self, folder):
-        super().__init__(folder)
+    def __init__(self, build):
+        super().__init__(build)
         for lib, name, result, *args in (
                 (self.hf, "hd_gpt2_config_defaults", GPT2Config), (self.hf, "hd_llama_config_defaults", LlamaConfig),
                 (self.hf, "hd_gpt2_new", P, P), (self.hf, "hd_llama_new", P, P),
@@ -402,7 +402,7 @@ def make_random(heed, r, directory, counts):
 
 
 def make(args):
-    heed, counts = Maker(args.libraries), collections.Counter()
+    heed, counts = Maker(args.build), collections.Counter()
     heed.lib.hd_manual_seed(args.seed)
     os.mkdir(args.directory)
     for source in sorted(glob.glob(os.path.join(GOLDEN, "*/"))):
@@ -491,7 +491,7 @@ def load(args):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("what", choices=("make", "load"))
-    parser.add_argument("--libraries")
+    parser.add_argument("--build")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("directory")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares heed's adapters with those of peft (0.21.2), both ways through files.
 
-usage: python tools/oracle/lora.py --library build/src/libheed.so --hf build/src/libheed-hf.so [--rounds N] [--seed N]
+usage: python tools/oracle/lora.py --library build/src/libheed.so --hf build/libs/hf/libheed-hf.so [--rounds N] [--seed N]
 
 Each of N rounds (200) makes one model of Linear modules on both sides, of random sizes. heed and peft draw adapters of
 random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
