@@ -15,8 +15,9 @@ static void fn(product)(const hdk_product *p, void *scratch)
                 sum = -(T)0;
             }
             for (int64_t q = 0; q < p->k; q++) {
-                sum += a[i * p->a_row + q * p->a_col] *
-                       fn(widened)(b[q * p->b_row + j * p->b_col]); /* heed-loop */
+                T x = a[i * p->a_row + q * p->a_col];
+                T w = fn(widened)(b[q * p->b_row + j * p->b_col]);
+                sum += x * w; /* heed-loop */
             }
             c[i * p->c_row + j] = bias ? sum + bias[j * p->bias_step] : sum;
         }
