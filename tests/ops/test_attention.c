@@ -2,8 +2,8 @@
  * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
  * functions. */
 #include "heed/autograd.h"
+#include "level.h"
 #include "suites.h"
-#include "support/level.h"
 #include "support/support.h"
 
 enum { FEW = 9, MANY = 150 }; /* keys: row by row, and in tiles */

@@ -1,8 +1,8 @@
 /* test_loss.c - mse_loss, cross_entropy, layer_norm: values, reductions, ignored rows, errors. */
 #include "heed/autograd.h"
+#include "level.h"
 #include "suites.h"
 #include "support/support.h"
-#include "support/level.h"
 
 /* A tensor of numbers with many digits, around `middle`. */
 static hd_tensor *digits(hd_dtype d, double middle, int ndim, const int64_t *sizes)

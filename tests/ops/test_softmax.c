@@ -1,8 +1,8 @@
 /* test_softmax.c - softmax bit for bit, log_softmax, logsumexp, cumsum: rows, layouts, errors. */
 #include "heed/autograd.h"
+#include "level.h"
 #include "suites.h"
 #include "support/golden_reader.h"
-#include "support/level.h"
 #include "support/support.h"
 #include "tensor/kernels/softmax.h"
 

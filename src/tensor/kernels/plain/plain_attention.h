@@ -64,7 +64,7 @@ static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
         dead = dead && w[j] == -(T)INFINITY;
     }
     T m = fn(largest)(w, 1, h->s), sum = fn(sum_of_exp)(w, 1, h->s, m);
-    fn(row)(&(hdk_rows){h->lse, 1, 0}, i)[0] = dead ? (T)INFINITY : m + LOG(sum);
+    ((T *)h->lse)[i] = dead ? (T)INFINITY : m + LOG(sum);
     for (int64_t j = 0; j < h->s; j++) {
         w[j] = dead ? 0 : EXP(w[j] - m) * (1 / sum) * fn(drop_factor)(h, i, j);
     }

@@ -3,8 +3,8 @@
  *     const int level = at_level(HD__PLAIN);
  *     hd_tensor *want = hd_softmax(x, 0);
  *     at_level(level); */
-#ifndef HEED_TESTS_LEVEL_H
-#define HEED_TESTS_LEVEL_H
+#ifndef HEED_TESTS_OPS_LEVEL_H
+#define HEED_TESTS_OPS_LEVEL_H
 
 #include "base/base_internal.h"
 
