@@ -1,12 +1,16 @@
-/* config_internal.h - what the files of the config library offer to each other. */
+/* config_internal.h - libheed-config: JSON settings, checked and put into a struct.
+ *
+ * It may include heed/base.h, base's headers for siblings (base/sibling.h), and cJSON, which it
+ * alone needs. Programs use it by heed/config.h; of heed's own, train_gpt. This header has what its
+ * files share. */
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
 #include "base/error/args.h"
-#include "base/system/system.h"
+#include "base/files/whole.h"
+#include "base/system/shared.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
-#include "base/files/whole.h"
 #include "heed/config.h"
 
 struct hd_config_source {

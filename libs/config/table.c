@@ -194,6 +194,9 @@ static const char *field_fault(const hd_config_table *t, int64_t i)
 
 bool hd__config_table_ok(const char *function, const hd_config_table *t)
 {
+    if (!HD__SIBLING_OK(function)) {
+        return false;
+    }
     if (!t || (!t->fields && t->n > 0)) {
         return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, t ? "t->fields" : "t");
     }

@@ -88,8 +88,7 @@ static void put_value(hd__text *t, const hd_config_field *f, const void *config)
 
 static void put_line_start(hd__text *t, int depth)
 {
-    hd__text_puts(t, "\n");
-    hd__text_repeat(t, ' ', 4 * depth);
+    hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
 /* How many objects path lies in; with `before`, how many of them `before` lies in, too. */
@@ -163,7 +162,7 @@ bool hd_config_save(const hd_config_table *t, const void *config, const char *pa
                            "hd_config_save: '%.*s': a text of %zu bytes: expected at most %d, "
                            "which hd_config_load can read",
                            HD__CUT(path), n, HD__CONFIG_LARGEST);
-    ok = ok && text && hd__whole_write("hd_config_save", path, text, n);
+    ok = ok && text && hd__whole_write("hd_config_save", path, NULL, text, n);
     hd_free(text);
     return ok;
 }

@@ -206,7 +206,7 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
     static const char function[] = "hd_chat_new";
     hd_chat_options defaults = hd_chat_defaults();
     const hd_chat_options *o = options ? options : &defaults;
-    if (!hd__given_to(function, "folder", folder) ||
+    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "folder", folder) ||
         !HD__SIZE_OK_TO(function, o, "hd_chat_defaults()")) {
         return NULL;
     }

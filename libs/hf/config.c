@@ -242,7 +242,8 @@ bool hd__adapter_config(const char *function, const char *path, const hd_dict *d
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
 {
     static const char function[] = "hd_generate_options_load";
-    if (!hd__given_to(function, "folder", folder) || !hd__given_to(function, "o", o)) {
+    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "folder", folder) ||
+        !hd__given_to(function, "o", o)) {
         return false;
     }
     *o = hd_generate_defaults();

@@ -437,8 +437,8 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
     static const char name[] = "hd_generate_probabilities";
     hd_generate_options defaults = hd_generate_defaults();
     o = o ? o : &defaults;
-    if (!hd__hf_given(name, "logits", logits) || !hd__hf_given(name, "ids", ids) ||
-        !hd__given_to(name, "tokens", tokens) ||
+    if (!HD__SIBLING_OK(name) || !hd__hf_given(name, "logits", logits) ||
+        !hd__hf_given(name, "ids", ids) || !hd__given_to(name, "tokens", tokens) ||
         !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o, false)) {
         return NULL;
     }

@@ -236,7 +236,7 @@ hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_d
         HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward, hd__model_free);
     hd_gpt2_config defaults = hd_gpt2_config_defaults();
     c = c ? c : &defaults;
-    if (!HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {
+    if (!HD__SIBLING_OK(caller) || !HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {
         return NULL;
     }
     hd__config config = {.is_gpt2 = true, .gpt2 = *c};

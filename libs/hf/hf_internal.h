@@ -1,9 +1,14 @@
-/* hf_internal.h - what the files of heed-hf share. */
+/* hf_internal.h - libheed-hf: models that people have, their folders, chats and adapters.
+ *
+ * It may include the public headers and base's headers for siblings (base/sibling.h); what computes
+ * is libheed. Programs use it by heed/hf.h; of heed's own, sample_gpt and finetune. This header has
+ * what its files share, and template.h the chat templates. */
 #ifndef HEED_HF_INTERNAL_H
 #define HEED_HF_INTERNAL_H
 
 #include "base/error/args.h"
 #include "base/files/folder.h"
+#include "base/text/text.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
 

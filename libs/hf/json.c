@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/json.h"
 #include "base/files/whole.h"
+#include "base/text/json.h"
 #include "hf/hf_internal.h"
 
 enum { MOST = 1 << 24, PATH = 512 };

@@ -211,7 +211,7 @@ hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd
         CLASSES(hd__model, "ForCausalLM", hd__model_forward, hd__model_free);
     hd__config own = {.llama = hd_llama_config_defaults()};
     c = c ? c : &own.llama;
-    if (!HD__SIZE_OK_TO(caller, c, "hd_llama_config_defaults()")) {
+    if (!HD__SIBLING_OK(caller) || !HD__SIZE_OK_TO(caller, c, "hd_llama_config_defaults()")) {
         return NULL;
     }
     own.llama = *c;

@@ -337,7 +337,8 @@ static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 /* Gives m adapters; with a path, those of that file. */
 static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
 {
-    hd_dict *names = lora_options_ok(function, o) ? lora_names(function, m, o) : NULL;
+    bool begun = HD__SIBLING_OK(function) && lora_options_ok(function, o);
+    hd_dict *names = begun ? lora_names(function, m, o) : NULL;
     hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
     bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
     hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
@@ -459,14 +460,16 @@ bool hd_lora_save(hd_module *m, const char *folder)
                     .names = files,
                     .fill = write_adapter,
                     .user = m};
-    return hd__given_to(function, "m", m) && hd__given_to(function, "folder", folder) &&
-           hd__may_save(function) && hd__folder_write(&f);
+    return HD__SIBLING_OK(function) && hd__given_to(function, "m", m) &&
+           hd__given_to(function, "folder", folder) && hd__may_save(function) &&
+           hd__folder_write(&f);
 }
 
 bool hd_lora_load(hd_module *m, const char *folder)
 {
     static const char function[] = "hd_lora_load";
-    if (!hd__given_to(function, "m", m) || !hd__given_to(function, "folder", folder)) {
+    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "m", m) ||
+        !hd__given_to(function, "folder", folder)) {
         return false;
     }
     hd_lora_options o = hd_lora_defaults();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/files/whole.h"
+#include "base/system/shared.h"
 #include "hf/hf_internal.h"
 
 static const char loads[] = "hd_from_pretrained";
@@ -243,7 +244,7 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
 {
     hd_pretrained_options defaults = hd_pretrained_defaults();
     o = o ? o : &defaults;
-    if (!hd__given_to(loads, "folder", folder) ||
+    if (!HD__SIBLING_OK(loads) || !hd__given_to(loads, "folder", folder) ||
         !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()") ||
         !hd__hf_dtype_ok(loads, o->dtype)) {
         return NULL;

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/files/whole.h"
+#include "base/system/shared.h"
 #include "hf/hf_internal.h"
 
 static const char function[] = "hd_save_pretrained";
@@ -33,14 +35,9 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 /* Writes a file of the folder, which messages name by its later path. */
 static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
 {
-    hd__whole w;
     hd__text path = {0}, shown = {0};
-    bool ok = hd__path_of(f->hidden, name, &path) && hd__path_of(f->path, name, &shown);
-    if (ok) {
-        hd__whole_begin(&w, f->function, path.s, shown.s);
-        hd__whole_add(&w, bytes, n);
-        ok = hd__whole_end(&w, true);
-    }
+    bool ok = hd__path_of(f->hidden, name, &path) && hd__path_of(f->path, name, &shown) &&
+              hd__whole_write(f->function, path.s, shown.s, bytes, n);
     hd_free(path.s);
     hd_free(shown.s);
     return ok;

@@ -304,7 +304,8 @@ static void ddp_drop(hd_ddp *d)
 /* What each rank does by itself. NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
-    if (!hd__given_to(hd__mpi_call, "model", model) || !ddp_options_ok(o)) {
+    if (!HD__SIBLING_OK(hd__mpi_call) || !hd__given_to(hd__mpi_call, "model", model) ||
+        !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {

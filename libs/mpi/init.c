@@ -8,15 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/system/system.h"
-
 hd__world hd__mpi = {.size = 1,
                      .host_size = 1,
                      .control = MPI_COMM_NULL,
                      .parts = MPI_COMM_NULL,
                      .averages = MPI_COMM_NULL};
 
-HD__TLS const char *hd__mpi_call;
+_Thread_local const char *hd__mpi_call;
 
 static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
 
@@ -124,6 +122,9 @@ bool hd_mpi_init(int *argc, char ***argv)
 {
     hd__mpi_call = "hd_mpi_init";
     int there = 0;
+    if (!HD__SIBLING_OK(hd__mpi_call)) {
+        return false;
+    }
     if (hd__mpi.begun) {
         return hd__mpi_fail(HD_STATE, "it was called already: expected one call");
     }

@@ -1,4 +1,8 @@
-/* mpi_internal.h - what the files of libheed-mpi share.
+/* mpi_internal.h - libheed-mpi: training on several processes, each with a part of every batch.
+ *
+ * It may include the public headers of nn and optim, base's headers for siblings (base/sibling.h),
+ * and MPI, which it alone needs. Programs use it by heed/mpi.h; of heed's own, train_gpt. This
+ * header has what its files share.
  *
  * Every collective function begins with a meeting: each rank tells the others which function it is
  * in, and whether it is well. Only after all ranks have met in the same function, and all are well,
@@ -12,7 +16,7 @@
 #include <pthread.h>
 
 #include "base/error/args.h"
-#include "base/system/system.h"
+#include "base/system/shared.h"
 #include "base/text/text.h"
 #include "heed/mpi.h"
 
@@ -44,7 +48,7 @@ int hd__launched(void);
 /* The function of this library that the program called last on this thread, or the one of heed's
  * that has called a hook. Messages begin with it, and ranks that meet must be in the same one. Each
  * function that can fail sets it. The text lasts. */
-extern HD__TLS const char *hd__mpi_call;
+extern _Thread_local const char *hd__mpi_call;
 extern const char hd__in_backward[]; /* "hd_backward" */
 
 /* As hd_error_set, with a message that begins with hd__mpi_call. */

@@ -278,7 +278,7 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
 {
     hd_attention_map_options defaults = hd_attention_map_defaults();
     o = o ? o : &defaults;
-    if (!weights_ok(weights) || !map_options_ok(o)) {
+    if (!HD__SIBLING_OK("hd_attention_map") || !weights_ok(weights) || !map_options_ok(o)) {
         return NULL;
     }
     map m = {.o = o, .weights = weights, .query_texts = queries};

@@ -107,7 +107,8 @@ static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names,
 {
     hd_graph_options defaults = hd_graph_defaults();
     o = o ? o : &defaults;
-    if (!hd__viz_tensor_given(function, "x", x) || !graph_options_ok(function, o)) {
+    if (!HD__SIBLING_OK(function) || !hd__viz_tensor_given(function, "x", x) ||
+        !graph_options_ok(function, o)) {
         return NULL;
     }
     if (!hd_requires_grad(x)) {
@@ -126,7 +127,7 @@ static bool graph_save(const char *function, hd_tensor *x, const hd_dict *names,
         return false;
     }
     char *text = graph_dot(function, x, names, o);
-    bool ok = text && hd__whole_write(function, path, text, strlen(text));
+    bool ok = text && hd__whole_write(function, path, NULL, text, strlen(text));
     hd_free(text);
     return ok;
 }

@@ -41,7 +41,7 @@ void hd__dot_escape(hd__graph *g, const char *s, size_t n)
 
 static void put_indent(hd__graph *g, int depth)
 {
-    hd__text_repeat(&g->t, ' ', 4 * (depth < MOST_INDENT ? depth : MOST_INDENT));
+    hd__text_format(&g->t, "%*s", 4 * (depth < MOST_INDENT ? depth : MOST_INDENT), "");
 }
 
 void hd__dot_sizes(hd__graph *g, int64_t i)

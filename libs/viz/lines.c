@@ -273,7 +273,8 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
 {
     hd_plot_options defaults = hd_plot_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIZE_OK_TO("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
+    if (!HD__SIBLING_OK("hd_plot_lines") ||
+        !HD__SIZE_OK_TO("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
         !size_ok("width", o->width) || !size_ok("height", o->height)) {
         return NULL;
     }

@@ -67,5 +67,5 @@ bool hd_picture_save_svg(const hd_picture *p, const char *path)
     return picture_given("hd_picture_save_svg", p) &&
            hd__given_to("hd_picture_save_svg", "path", path) &&
            hd__may_save("hd_picture_save_svg") &&
-           hd__whole_write("hd_picture_save_svg", path, p->svg.s, p->svg.len);
+           hd__whole_write("hd_picture_save_svg", path, NULL, p->svg.s, p->svg.len);
 }

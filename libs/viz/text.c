@@ -21,13 +21,15 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
                     const char *const *escapes)
 {
     for (const char *end = s + n; s < end;) {
+        const char *from = s;
         uint32_t code = hd__viz_character(&s);
         const char *at = code < 0x80 ? strchr(special, (int)code) : NULL;
         if (at && code) {
             hd__text_puts(t, escapes[at - special]);
+        } else if (code == REPLACEMENT || is_no_character(code)) {
+            hd__text_puts(t, "\xEF\xBF\xBD"); /* U+FFFD */
         } else {
-            char c[4];
-            hd__text_add(t, c, (size_t)hd__utf8_put(is_no_character(code) ? REPLACEMENT : code, c));
+            hd__text_add(t, from, (size_t)(s - from));
         }
     }
 }

@@ -1,4 +1,8 @@
-/* viz_internal.h - the picture, and what draws into it.
+/* viz_internal.h - libheed-viz: curves and attention maps as SVG, the backward graph as DOT.
+ *
+ * It may include the public headers up to heed/autograd.h, which walk the graph, and base's headers
+ * for siblings (base/sibling.h). Programs use it by heed/viz.h; of heed's own, train_attention,
+ * finetune, plot_log and draw_graph.
  *
  * A picture is the SVG that is written while lines.c and attention.c draw rectangles, lines and
  * texts. y points downwards, and a length of 1 is one pixel. After one failure the text is `failed`
@@ -7,8 +11,9 @@
 #define HEED_VIZ_INTERNAL_H
 
 #include "base/error/args.h"
-#include "base/text/text.h"
 #include "base/files/whole.h"
+#include "base/system/shared.h"
+#include "base/text/text.h"
 #include "heed/viz.h"
 
 /* ---------------------------------------------------------------- texts (text.c) */

@@ -42,8 +42,8 @@ static bool use_tokens(const char *path, hd_dict *d)
 static bool whole_way(void)
 {
     hd_dict *d = hd_dict_new();
-    bool ok = d && use_tokens(tokens_path, d) &&
-              hd_generator_save(hd_default_generator(), d, "rng");
+    bool ok =
+        d && use_tokens(tokens_path, d) && hd_generator_save(hd_default_generator(), d, "rng");
     hd_dict_free(d);
     return ok;
 }

@@ -1,7 +1,6 @@
-/* test_memory.c - memory that runs out at every moment of a tokenizer's life, and dictionaries that
- * have all of its entries or none. */
+/* test_memory.c - memory that runs out at every moment of a tokenizer's life, and an error that
+ * stands when it is saved. */
 #include "suites.h"
-#include "support/atomic.h"
 #include "support/scarce.h"
 
 /* A small BPE: the 256 bytes and one merge. */
@@ -53,32 +52,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- saving */
 
-static void a_tokenizer(world *w)
-{
-    w->object = hd_tokenizer_chars("abc", -1);
-    w->d = hd_dict_new();
-    ck_assert(w->object && hd_dict_set_string(w->d, "t.kind", "old"));
-}
-
-static void free_tokenizer(world *w)
-{
-    hd_tokenizer_free(w->object);
-}
-
-static bool save_tokenizer(world *w)
-{
-    return hd_tokenizer_save(w->object, w->d, "t");
-}
-
-START_TEST(nothing_is_saved_if_memory_runs_out)
-{
-    static const atomic_call calls[] = {
-        {"hd_tokenizer_save", a_tokenizer, save_tokenizer, NULL, free_tokenizer},
-    };
-    ATOMIC_AT_EACH(calls);
-}
-END_TEST
-
 START_TEST(nothing_is_saved_while_an_error_stands)
 {
     hd_dict *d = hd_dict_new();
@@ -96,7 +69,6 @@ Suite *suite_memory(void)
 {
     const TTest *const tests[] = {
         runs_out_at_every_allocation,
-        nothing_is_saved_if_memory_runs_out,
         nothing_is_saved_while_an_error_stands,
     };
     return SUITE_OF("memory", tests);

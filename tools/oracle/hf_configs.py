@@ -198,7 +198,7 @@ def transformers_gives(folder, ids):
 
 def heed_gives(heed, folder, ids):
     """Logits, or a message."""
-    model = heed.hf.hd_from_pretrained(folder.encode(), None)
+    model = heed.lib.hd_from_pretrained(folder.encode(), None)
     try:
         return heed.logits(model, ids) if model else heed.lib.hd_error_message().decode()
     except SystemExit as e:  # Heed.checked's

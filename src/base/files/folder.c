@@ -3,7 +3,7 @@
  * A new folder is filled under its hidden name and then gets its own. Every file in it is synced
  * before that, its parent after it. If it takes the place of an old one, the system exchanges the
  * two names in one step, and the old one is removed under the hidden name. */
-#include "base/files/folder.h"
+#include "base/files/hidden.h"
 
 #include <errno.h>
 #include <stdatomic.h>

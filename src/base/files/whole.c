@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/system/system.h"
-#include "base/files/whole.h"
+#include "base/files/file.h"
 
 /* ---------------------------------------------------------------- messages */
 
@@ -309,10 +308,11 @@ bool hd__whole_end(hd__whole *w, bool ok)
     return false;
 }
 
-bool hd__whole_write(const char *function, const char *path, const void *bytes, size_t n)
+bool hd__whole_write(const char *function, const char *path, const char *shown, const void *bytes,
+                     size_t n)
 {
     hd__whole w;
-    hd__whole_begin(&w, function, path, NULL);
+    hd__whole_begin(&w, function, path, shown);
     hd__whole_add(&w, bytes, n);
     return hd__whole_end(&w, true);
 }

@@ -1,8 +1,7 @@
-/* tell.c - what HEED_TRACE and HEED_PROFILE are told of the graph: each op when its result is
- * ready, and each node when backward comes to it. trace.c and profile.c in src/tensor do the
- * rest. */
+/* trace_graph.c - what HEED_TRACE and HEED_PROFILE tell of the graph: each op when its result is
+ * ready, and each node when backward comes to it. */
 #include "autograd/autograd_internal.h"
-#include "tensor/above.h"
+#include "diagnose/diagnose_internal.h"
 
 /* ---------------------------------------------------------------- ops */
 
@@ -24,8 +23,8 @@ static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t 
     hd__line_end(&l, hd__module);
 }
 
-/* An op of that name has ended, as trace_op has it; began as in hd__profile_end. */
-static void tell_op(int64_t began, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
+/* An op of that name, or a span, has ended, as trace_op and hd__profile_end have it. */
+static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {
     hd__profiled e = {.name = hd__call, .module = hd__module, .calls = 1};
@@ -36,39 +35,33 @@ static void tell_op(int64_t began, const char *name, int n_out, hd_tensor *const
         bool fresh = n_in == 0 || ys[k]->storage != in[0]->storage;
         e.bytes += fresh ? ys[k]->numel * hd__bytes_of(ys[k]->dtype) : 0;
     }
-    hd__profile_end(began, &e);
+    hd__profile_end(span, &e);
     if (hd__debug_any() & HD__TRACES) {
         trace_op(name, n_out, ys, n_in, in);
     }
 }
 
-hd_tensor *hd__tell_result(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in)
+void hd__hear_ready(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in)
 {
-    if (y) {
-        tell_op(HD__NO_SPAN, op ? op->name : NULL, 1, &y, n_in, in);
-    }
-    return y;
+    tell_op(false, op ? op->name : NULL, 1, &y, n_in, in);
 }
 
-void hd__tell_record(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
+void hd__hear_recorded(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
     if (hd__telling()) {
-        tell_op(HD__NO_SPAN, op->name, n_out, ys, a->n_in, a->in);
+        tell_op(false, op->name, n_out, ys, a->n_in, a->in);
     }
     hd__watch_record(op, n_out, ys, a);
 }
 
-void hd__tell_user_op(int64_t began, hd__node *n, int n_out, hd_tensor *const *ys,
-                      hd_tensor *const *in)
+void hd__hear_applied(hd__node *n, int n_out, hd_tensor *const *ys, hd_tensor *const *in)
 {
     char name[64];
-    if (hd__telling()) {
-        n->made_by = hd__user_name(n);
-        n->made_in = hd__module;
-        const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
-        tell_op(began, hd__node_name(n, name), n_out, ys, n->n_in, in);
-        hd__call = call;
-    }
+    n->made_by = hd__user_name(n);
+    n->made_in = hd__module;
+    const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
+    tell_op(true, hd__node_name(n, name), n_out, ys, n->n_in, in);
+    hd__call = call;
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -97,22 +90,22 @@ static void trace_node(const hd__node *n)
     hd__line_end(&l, n->n_in && n->made_by ? n->made_in : NULL);
 }
 
-int64_t hd__tell_node(const hd__node *n)
+void hd__hear_node_begins(const hd__node *n)
 {
     if (hd__debug_any() & HD__TRACES_BACKWARD) {
         trace_node(n);
         hd__heard()->depth++;
     }
     hd__heard()->walking = hd__call;
-    return hd__span_begin();
+    hd__hear_call_begins();
 }
 
-void hd__tell_node_end(int64_t began, const hd__node *n)
+void hd__hear_node_ends(const hd__node *n)
 {
     bool known = n->n_in && n->made_by; /* of a leaf the maker does not matter */
     hd__profiled e = {.name = known ? n->made_by : n->op->name,
                       .module = known ? n->made_in : NULL};
-    hd__profile_end(began, &e);
+    hd__profile_end(true, &e);
     hd__heard()->depth -= (hd__debug_any() & HD__TRACES_BACKWARD) != 0;
     hd__heard()->walking = NULL;
 }

@@ -1,16 +1,15 @@
-/* watch.c - warnings of a step over gradients that were used already, and of a step for nothing.
+/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for nothing.
  *
  * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
  * since (hd__grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
  * does any of them gives no warning, nor does one that adds up the gradients of several
  * backwards. */
-#include "optim/optim_internal.h"
-
 #include <inttypes.h>
 
-enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
+#include "diagnose/diagnose_internal.h"
+#include "optim/optim_internal.h"
 
-atomic_int hd__optims_alive;
+enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
 
 /* What a step found in all parameters. */
 typedef struct finding {
@@ -50,11 +49,11 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-void hd__watch_step(hd_optim *o)
+static void watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
-    bool nothing = f.wanted && !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
-    bool vain = nothing && f.written;
+    bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
+    bool vain = nothing && (f.written || !f.wanted);
     o->in_vain = nothing ? o->in_vain + vain : 0;
     /* The handler may free o. */
     const bool tell_used = f.used && !o->told_used;
@@ -66,21 +65,25 @@ void hd__watch_step(hd_optim *o)
                 "first hd_backward",
                 f.used, f.grads);
     }
-    if (tell_vain) {
+    if (tell_vain && f.wanted) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
                 IN_VAIN);
+    } else if (tell_vain) {
+        hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
+                " parameters requires grad: make the optimizer after hd_lora_apply and "
+                "hd_module_freeze, of the parameters that train",
+                IN_VAIN, o->n);
     }
 }
 
-void hd__watch_clip(const hd_list *parameters)
+void hd__hear_stepped(hd_optim *o, int64_t n)
 {
-    for (int64_t i = 0; hd__warns() && i < hd_list_len(parameters); i++) {
-        int64_t version;
-        hd__grad_use *use = hd__grad_use_of(hd_list_get(parameters, i), &version);
-        if (use && version == use->version + 1) { /* the clip's own change was the only one */
-            use->version = version;
-        }
+    if (hd__telling()) {
+        hd__tell_step(o->type->name, n, o->n);
+    }
+    if (n >= 0 && hd__warns()) {
+        watch_step(o);
     }
 }

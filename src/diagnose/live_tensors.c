@@ -1,20 +1,19 @@
-/* live.c - which tensors live, by the function that made them: the report of debug mode's list, the
- * table of hd_scope_report, and what holds memory when it runs out.
+/* live_tensors.c - which tensors live, by the function that made them: the report of debug mode's
+ * list, the table of hd_scope_report, and what holds memory when it runs out.
  *
  * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
  * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
- * tensor. The lock protects the list and made_by of the tensors in it. */
+ * tensor. hd__diagnose_lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tensor/scope.h"
+#include "diagnose/diagnose_internal.h"
 
 static struct {
-    pthread_mutex_t lock;
     hd_tensor *first;
     int64_t n;
-} live = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} live;
 
 /* Tensors of one maker: a function, and the module or the scope that it worked in. */
 typedef struct maker {
@@ -27,47 +26,12 @@ typedef struct maker {
 
 /* ---------------------------------------------------------------- the list */
 
-static void live_lock(void)
-{
-    pthread_mutex_lock(&live.lock);
-}
-
-static void live_unlock(void)
-{
-    pthread_mutex_unlock(&live.lock);
-}
-
-static void report_at_shutdown(void);
-static void note_memory(char text[HD__NOTE]);
-
-static void live_prepare(void)
-{
-    hd__memory_note = note_memory;
-    pthread_atfork(live_lock, live_unlock, live_unlock);
-    hd__on_shutdown(report_at_shutdown);
-    hd__profile_prepare();
-}
-
-void hd__live_start(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, live_prepare);
-}
-
-void hd__live_new(hd_tensor *t)
-{
-    hd__profile_begin();
-    if (hd__watching()) {
-        hd__live_add(t, hd__module);
-    }
-}
-
-void hd__live_add(hd_tensor *t, const char *made_in)
+static void live_add(hd_tensor *t, const char *made_in)
 {
     t->made_in = made_in;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
-    HD__LOCKED(live.lock);
+    HD__LOCKED(hd__diagnose_lock);
     t->live_next = live.first;
     if (live.first) {
         live.first->live_prev = t;
@@ -76,9 +40,22 @@ void hd__live_add(hd_tensor *t, const char *made_in)
     live.n++;
 }
 
-void hd__live_remove(hd_tensor *t)
+void hd__hear_made(hd_tensor *t)
 {
-    HD__LOCKED(live.lock);
+    hd__profile_begin();
+    if (hd__watching()) {
+        live_add(t, hd__module);
+    }
+}
+
+void hd__hear_saved(hd_tensor *t, const hd_tensor *x)
+{
+    live_add(t, x->flags & HD__F_LISTED ? x->made_in : NULL);
+}
+
+void hd__hear_freed(hd_tensor *t)
+{
+    HD__LOCKED(hd__diagnose_lock);
     *(t->live_prev ? &t->live_prev->live_next : &live.first) = t->live_next;
     if (t->live_next) {
         t->live_next->live_prev = t->live_prev;
@@ -86,7 +63,7 @@ void hd__live_remove(hd_tensor *t)
     live.n--;
 }
 
-void hd__changed_by(hd_tensor *x)
+void hd__hear_changes(hd_tensor *x)
 {
     hd__profile_begin();
     if (x->storage->release) {
@@ -161,7 +138,7 @@ static int64_t join_makers(maker *rows, int64_t n)
 /* A row for each tensor, and *n, their number; hd_free. NULL and an error if memory runs out. */
 static maker *list_makers(int64_t *n)
 {
-    live_lock();
+    pthread_mutex_lock(&hd__diagnose_lock);
     *n = live.n;
     size_t bytes = (size_t)(live.n + 1) * sizeof(maker);
     maker *rows = hd__alloc(bytes), *row = rows;
@@ -170,7 +147,7 @@ static maker *list_makers(int64_t *n)
         row->made_in = t->made_in;
         row->order = rows - row; /* a storage counts at the oldest of its tensors */
     }
-    live_unlock();
+    pthread_mutex_unlock(&hd__diagnose_lock);
     return rows ? rows : hd__no_memory(bytes);
 }
 
@@ -208,12 +185,12 @@ int64_t hd_tensor_report(void)
     return all;
 }
 
-/* hd_shutdown also runs at exit. It tells of the same tensors once. */
-static void report_at_shutdown(void)
+/* Of the same tensors once. */
+void hd__tell_live(void)
 {
     static atomic_llong told;
     int64_t n = hd_tensor_count();
-    if (hd__watching() && hd__warns() && atomic_exchange(&told, n) != n && n > 0) {
+    if (atomic_exchange(&told, n) != n && n > 0) {
         hd_tensor_report();
     }
 }
@@ -333,8 +310,8 @@ static makers makers_in(const hd_scope *s)
 
 enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
 
-/* For the message that memory ran out: the scope that holds most. */
-static void note_memory(char text[HD__NOTE])
+/* The scope that holds most. */
+void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};
     const hd_scope *scope = NULL;

@@ -1,4 +1,4 @@
-/* test_mistakes.c - warnings of mistakes in a training: each mistake gives one, and right programs
+/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right programs
  * that look like it give none. */
 #include "suites.h"
 
@@ -488,11 +488,11 @@ static void after_a_training(const training *t, hd_module *head)
     train(t->model, t->o);
 }
 
-/* The optimizer's layer thaws later. */
-static void thawed_later(const training *t, hd_module *head)
+/* The optimizer's layer is frozen, or thaws later. */
+static void frozen(const training *t, hd_module *head, int steps)
 {
     hd_module_freeze(t->model, "");
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < steps; i++) {
         by_hand(head);
         hd_optim_step(t->o);
     }
@@ -505,13 +505,53 @@ START_TEST(steps_for_nothing_that_are_right)
     ck_no_warning(batch_left_out(&t, x));
     ck_no_warning(steps_before_any_backward(&t));
     end(&t);
-    training frozen = begin();
+    training thawed = begin();
     hd_module *head = model_new();
-    ck_no_warning(thawed_later(&frozen, head));
-    end(&frozen);
+    ck_no_warning(frozen(&thawed, head, STEPS));
+    end(&thawed);
     training later = begin();
     ck_no_warning(after_a_training(&later, head));
     end(&later);
+    hd_module_free(head);
+}
+END_TEST
+
+#define FROZEN                                                                                     \
+    "hd_optim_step: none of the last 10 steps found a gradient, and none of the optimizer's 4 "    \
+    "parameters requires grad: make the optimizer after hd_lora_apply and hd_module_freeze, of "   \
+    "the parameters that train"
+
+START_TEST(an_optimizer_made_before_the_freeze)
+{
+    training t = begin();
+    hd_module *head = model_new();
+    ck_no_warning(frozen(&t, head, 9));
+    ck_warning(frozen(&t, head, 1), FROZEN);
+    ck_no_warning(frozen(&t, head, 30));
+    end(&t);
+    hd_module_free(head);
+}
+END_TEST
+
+/* A phase in which all is frozen, behind another one; beside a gradient of one's own; and beside an
+ * optimizer that trains; and a phase in which a part is. */
+START_TEST(what_is_frozen_on_purpose)
+{
+    training t = begin();
+    hd_module *head = model_new();
+    ck_no_warning(train(t.model, t.o));
+    ck_no_warning(frozen(&t, head, 30));
+    end(&t);
+    training given = begin();
+    hd_set_grad(hd_module_get_parameter(given.model, "0.bias"), hd_ones(HD_FLOAT32, 4));
+    ck_no_warning(frozen(&given, head, 30));
+    end(&given);
+    training first = begin(), other = begin();
+    ck_no_warning(frozen(&first, head, 30));
+    end(&first);
+    hd_module_freeze(other.model, "0");
+    ck_no_warning(train(other.model, other.o));
+    end(&other);
     hd_module_free(head);
 }
 END_TEST
@@ -627,7 +667,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- the suite */
 
-Suite *suite_mistakes(void)
+Suite *suite_stale_gradients(void)
 {
     const TTest *const tests[] = {
         zero_grad_is_forgotten,
@@ -640,6 +680,8 @@ Suite *suite_mistakes(void)
         other_loops_that_zero,
         a_step_after_zero_grad,
         steps_for_nothing_that_are_right,
+        an_optimizer_made_before_the_freeze,
+        what_is_frozen_on_purpose,
         other_networks_and_gradients_of_ones_own,
         a_head_that_enters_the_loss_late,
         no_layer_in_the_first_steps,

@@ -1,4 +1,4 @@
-/* test_held.c - the warning of a loop without a scope, which holds what its rounds have made, right
+/* test_full_scope.c - the warning of a loop without a scope, which holds what its rounds have made, right
  * programs that hold as much, and what is said when memory runs out. */
 #include "suites.h"
 
@@ -250,7 +250,7 @@ START_TEST(what_holds_memory_when_it_runs_out)
 }
 END_TEST
 
-Suite *suite_held(void)
+Suite *suite_full_scope(void)
 {
     const TTest *const tests[] = {
         a_loop_without_a_scope,

@@ -2,6 +2,7 @@
  * is asked first, many elements at a time. */
 #include <math.h>
 
+#include "diagnose/diagnose_internal.h"
 #include "tensor/dims.h"
 
 /* ---------------------------------------------------------------- are all finite? */

@@ -1,5 +1,5 @@
 /* trace.c - the lines of HEED_TRACE: how a line is put together, and those of modules and
- * optimizers, with what HEED_PROFILE counts of them. src/autograd/tell.c has ops and nodes.
+ * optimizers, with what HEED_PROFILE counts of them. trace_graph.c has ops and nodes.
  *
  * A line lies on the stack and is written at once, so it is whole whatever other threads write, and
  * needs no memory. Only a line of many shapes is cut. */
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tensor/tensor_internal.h"
+#include "diagnose/diagnose_internal.h"
 
 static pthread_key_t key; /* of what each thread remembers */
 static bool key_made;
@@ -16,6 +16,7 @@ static bool key_made;
 static void hearing_prepare(void)
 {
     key_made = pthread_key_create(&key, free) == 0;
+    hd__profile_prepare();
 }
 
 hd__hearing *hd__heard(void)
@@ -91,10 +92,10 @@ void hd__tell_forward(const char *type, hd_tensor *x)
     }
 }
 
-void hd__tell_forward_end(hd_tensor *y)
+void hd__hear_forward_ends(hd_tensor *y)
 {
     hd__line l;
-    hd__profile_end(HD__NO_SPAN, &(hd__profiled){.name = "", .module = hd__module, .calls = 1});
+    hd__profile_end(false, &(hd__profiled){.name = "", .module = hd__module, .calls = 1});
     if (hd__debug_any() & HD__TRACES) {
         hd__heard()->depth--;
         hd__line_begin(&l, hd__module);
@@ -104,10 +105,10 @@ void hd__tell_forward_end(hd_tensor *y)
     }
 }
 
-void hd__tell_step(int64_t began, const char *type, int64_t n, int64_t all)
+void hd__tell_step(const char *type, int64_t n, int64_t all)
 {
     hd__line l;
-    hd__profile_end(began, &(hd__profiled){.name = hd__call, .module = hd__module, .calls = 1});
+    hd__profile_end(true, &(hd__profiled){.name = hd__call, .module = hd__module, .calls = 1});
     if (hd__debug_any() & HD__TRACES && n >= 0) {
         hd__line_begin(&l, hd__call);
         hd__line_add(&l, " %s: %" PRId64 " of %" PRId64 " parameters have a gradient", type, n,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "suites.h"
+#include "support/child.h"
 #include "support/warnings.h"
 
 static void debug_on(void)
@@ -16,6 +17,36 @@ static void debug_off(void)
 {
     hd_set_debug(false);
 }
+
+/* ---------------------------------------------------------------- turning it on and off */
+
+/* What the environment asked for goes on. */
+static void fail_with_debug_off(void)
+{
+    setenv("HEED_DEBUG", "1", 1);
+    hd_set_debug(false);
+    hd_error_set(HD_SHAPE, "q = %d", 6);
+    hd_warn("w = %d", 7);
+}
+
+static void turn_on_with_a_wrong_start(void)
+{
+    setenv("HEED_CPU", "none", 1);
+    hd_on_error(NULL, NULL);
+    fprintf(stderr, "%d", hd_set_debug(true));
+    fprintf(stderr, "%d, %s", hd_set_debug(true), hd_code_name(hd_error_code()));
+}
+
+START_TEST(in_a_process_of_its_own)
+{
+    char printed[256];
+    hd_on_warning(NULL, NULL);
+    child_prints(fail_with_debug_off, false, printed, sizeof printed);
+    ck_assert_str_eq(printed, "SHAPE: q = 6\nwarning: w = 7\n");
+    child_prints(turn_on_with_a_wrong_start, false, printed, sizeof printed);
+    ck_assert_str_eq(printed, "00, VALUE");
+}
+END_TEST
 
 /* ---------------------------------------------------------------- modules that go wrong */
 
@@ -138,6 +169,17 @@ START_TEST(copies_are_watched)
 }
 END_TEST
 
+/* Some functions meet infinities on the way, or ask for them. */
+START_TEST(infinities_inside_of_a_call)
+{
+    hd_tensor *p = hd_tensor_of(((double[]){0, 1, 0, 1}), 4); /* (4,) */
+    hd_tensor *t = hd_tensor_of(((double[]){0, 1, 1, 0}), 4); /* (4,) */
+    ck_no_warning(hd_binary_cross_entropy_with(p, t, HD_REDUCE_NONE));
+    ck_no_warning(hd_kl_div(p, t));
+    ck_no_warning(hd_isfinite(hd_tensor_of(((double[]){NAN, INFINITY}), 2)));
+}
+END_TEST
+
 /* A view has no elements of its own, so nobody looks through them. This one has 2^62. */
 START_TEST(views_are_not_searched)
 {
@@ -177,6 +219,17 @@ START_TEST(backward_of_a_nan_is_no_news)
                "made the first one, or it came with the data");
     ck_no_warning(hd_backward(hd_mse_loss(x, y))); /* once */
     ck_assert(isnan(hd_get(hd_grad(x), 0)));
+}
+END_TEST
+
+START_TEST(the_loss_of_ignored_rows)
+{
+    hd_set_debug(false);
+    hd_tensor *logits = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 3), true); /* (1, 3) */
+    hd_tensor *ignored = hd_full(HD_INT64, -100, 1);                        /* (1,) */
+    ck_warning(hd_backward(hd_cross_entropy(logits, ignored)),
+               "hd_backward: the loss of hd_cross_entropy is nan: HEED_DEBUG=1 in the environment "
+               "names the call that made the first one");
 }
 END_TEST
 
@@ -624,9 +677,11 @@ Suite *suite_debug(void)
         changes_in_place_are_watched,
         parts_are_watched,
         copies_are_watched,
+        infinities_inside_of_a_call,
         views_are_not_searched,
         the_backward_of_which_call,
         backward_of_a_nan_is_no_news,
+        the_loss_of_ignored_rows,
         no_news_while_it_is_off,
         both_calls_of_a_version_error,
         errors_name_the_module,
@@ -642,5 +697,7 @@ Suite *suite_debug(void)
         views_have_no_bytes_of_their_own,
         a_long_path_is_cut,
     };
-    return SUITE_BETWEEN("debug", tests, debug_on, debug_off);
+    Suite *s = SUITE_BETWEEN("debug", tests, debug_on, debug_off);
+    suite_add_loop(s, in_a_process_of_its_own, 1);
+    return s;
 }

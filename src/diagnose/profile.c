@@ -12,14 +12,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tensor/tensor_internal.h"
+#include "diagnose/diagnose_internal.h"
 
 enum { BY_MODULE, BY_OP, TABLES };
 enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__profiled row;
 
-/* hd__profile_lock protects it. */
+/* hd__diagnose_lock protects it. */
 static struct {
     row *rows; /* PLACES of each table, of which those without a name are empty; NULL: none */
     row rest[TABLES];
@@ -78,30 +78,34 @@ void hd__profile_begin(void)
     }
 }
 
-int64_t hd__span_begin(void)
+void hd__hear_call_begins(void)
 {
     hd__hearing *mine = profiling() ? hd__heard() : NULL;
-    if (!mine || mine->spans++) {
-        return 0;
+    if (mine && !mine->spans++) {
+        mine->flop = 0;
+        mine->began = hd__sys_nanoseconds();
     }
-    mine->flop = 0;
-    return hd__sys_nanoseconds();
 }
 
-void hd__profile_end(int64_t began, const hd__profiled *e)
+void hd__hear_computed(int64_t flop)
+{
+    hd__heard()->flop += flop;
+}
+
+void hd__profile_end(bool span, const hd__profiled *e)
 {
     int64_t now = hd__sys_nanoseconds();
     hd__hearing *mine = hd__heard();
-    if (!profiling() || (mine->spans -= began != HD__NO_SPAN)) {
+    if (!profiling() || (mine->spans -= span)) {
         return;
     }
     row r = *e;
-    began = began != HD__NO_SPAN ? began : *r.name && mine->call == hd__call ? mine->began : now;
+    const int64_t began = span || (*r.name && mine->call == hd__call) ? mine->began : now;
     r.time = now - began;
     r.backward = r.calls ? 0 : r.time;
     r.flop = began < now ? mine->flop : 0;
     mine->call = NULL;
-    HD__LOCKED(hd__profile_lock);
+    HD__LOCKED(hd__diagnose_lock);
     if (*r.name) {
         add_up(row_of(BY_OP, r.name), &r);
         r.calls = 0; /* of a module, the forwards count */
@@ -189,11 +193,11 @@ HD__RARE bool hd_profile(FILE *f)
     }
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
-    pthread_mutex_lock(&hd__profile_lock); /* not while writing, which may call an error handler */
+    pthread_mutex_lock(&hd__diagnose_lock); /* not while writing, which may call an error handler */
     see(hd__heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;
-    pthread_mutex_unlock(&hd__profile_lock);
+    pthread_mutex_unlock(&hd__diagnose_lock);
     write_table(&t, "module, without those inside it", rows, n_modules, whole);
     hd__text_puts(&t, "\n");
     write_table(&t, "op", ops, n_ops, whole);
