@@ -7,6 +7,7 @@
 #define HEED_TESTS_OPS_LEVEL_H
 
 #include "base/base_internal.h"
+#include "support/support.h"
 
 /* Returns the level before. */
 static inline int at_level(int level)
