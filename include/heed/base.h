@@ -273,13 +273,13 @@ HD_API void hd_generator_use(hd_generator *g);
 HD_API bool hd_set_num_threads(int n);
 HD_API int hd_num_threads(void);
 
-/* The level of the kernels in use: "plain", "baseline", "avx2" or "avx512". It is chosen at start-up:
- * the highest that heed was built with and that the CPU has. On other CPUs than x86-64 heed has the
- * first two only. $HEED_CPU lowers the level. The level plain is written to be read and stepped
- * through: it is slow, and has one thread unless $HEED_THREADS or hd_set_num_threads says otherwise.
- * A debug build takes it unless $HEED_CPU names another. NULL: HEED_CPU names a level that does not exist, or
- * that the CPU or this build of heed lacks; then every function that creates a tensor fails with
- * that error. */
+/* The level of the kernels in use: "plain", "baseline", "avx2" or "avx512". It is chosen at
+ * start-up: the highest that heed was built with and that the CPU has. On other CPUs than x86-64
+ * heed has the first two only. $HEED_CPU lowers the level. The level plain is written to be read
+ * and stepped through: it is slow, and has one thread unless $HEED_THREADS or hd_set_num_threads
+ * says otherwise. A debug build takes it unless $HEED_CPU names another. NULL: HEED_CPU names a
+ * level that does not exist, or that the CPU or this build of heed lacks; then every function that
+ * creates a tensor fails with that error. */
 HD_API const char *hd_cpu_level(void);
 
 /* Closes the calling thread's root scope, ends the pool's threads and returns every cache to the

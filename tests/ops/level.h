@@ -1,5 +1,5 @@
-/* level.h - what is computed at another CPU level, for example by the loops of the level plain, with
- * which the tests of kernels compare:
+/* level.h - what is computed at another CPU level, for example by the loops of the level plain,
+ * with which the tests of kernels compare:
  *     const int level = at_level(HD__PLAIN);
  *     hd_tensor *want = hd_softmax(x, 0);
  *     at_level(level); */

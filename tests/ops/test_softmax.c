@@ -34,8 +34,8 @@ static int64_t hash(hd_tensor *(*f)(hd_tensor *x, int dim), int64_t a, int64_t l
     return golden_fnv(all, (uint64_t)used * sizeof *all, sizeof *all);
 }
 
-/* PyTorch 2.13 gave these hashes at its AVX2 level. heed must give the same bytes at every level, of
- * which plain has PyTorch's order for short rows alone. */
+/* PyTorch 2.13 gave these hashes at its AVX2 level. heed must give the same bytes at every level,
+ * of which plain has PyTorch's order for short rows alone. */
 START_TEST(pytorchs_bits)
 {
     ck_assert_ptr_nonnull(hd_cpu_level());
@@ -52,7 +52,8 @@ START_TEST(pytorchs_bits)
 }
 END_TEST
 
-/* y = the softmax of three rows of n at the level in use; returns whether nothing else is written. */
+/* y = the softmax of three rows of n at the level in use; returns whether nothing else is
+ * written. */
 static bool softmax_of_rows(const float *rows, int64_t n, float *y, size_t bytes)
 {
     hdk_lanes l = {n, 3, {1, 1}, {n, n}};

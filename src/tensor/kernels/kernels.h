@@ -3,10 +3,10 @@
  * A family of kernels is a struct of function pointers (hdk_softmax), declared in its own header
  * with HDK_FAMILY, and defined in its .c file, at the end, as
  *     const struct hdk_softmax HDK_TABLE(hdk_softmax) = {...};
- * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>;
- * statics need no suffix, as each level is its own set of objects. The level plain has a file of its
- * own (plain/plain.c). Callers write hdk_softmax()->rows_f32(...).
- * Kernels take out-parameters, allocate nothing, know no tensor, and never fail.
+ * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>; statics need no
+ * suffix, as each level is its own set of objects. The level plain has a file of its own
+ * (plain/plain.c). Callers write hdk_softmax()->rows_f32(...). Kernels take out-parameters,
+ * allocate nothing, know no tensor, and never fail.
  *
  * The comment heed-loop ends a line that computes the elements: gdb's command of this name stops
  * there. Behind the #define of a macro it means the lines that use the macro. A call in
@@ -64,8 +64,8 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #define HDK_IF_WIDE(...)
 #endif
 
-/* `lowest` is the lowest level of which the family has a table: plain, or baseline, whose table then
- * serves plain, too. */
+/* `lowest` is the lowest level of which the family has a table: plain, or baseline, whose table
+ * then serves plain, too. */
 
 /* A family that waits for memory: AVX2's table serves AVX-512 too. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)

@@ -1,5 +1,6 @@
-/* plain_attention.h - one head of attention, o = softmax(q k^T scale + mask) v, query by query, after
- * plain_softmax.h: a template (template.h) for plain.c. q (l, d), k (s, d), v (s, dv), out (l, dv). */
+/* plain_attention.h - one head of attention, o = softmax(q k^T scale + mask) v, query by query,
+ * after plain_softmax.h: a template (template.h) for plain.c. q (l, d), k (s, d), v (s, dv), out
+ * (l, dv). */
 
 /* Row i of m, whose element e is row[e * m->col] */
 static T *fn(row)(const hdk_rows *m, int64_t i)

@@ -1,5 +1,5 @@
-/* plain_loss.h - cross entropy and the squared error, after plain_softmax.h: a template (template.h)
- * for plain.c. */
+/* plain_loss.h - cross entropy and the squared error, after plain_softmax.h: a template
+ * (template.h) for plain.c. */
 
 /* loss_i = -log(softmax(x_i)[target_i]) = log(sum(e^(x - m))) - (x[target] - m), with m = max(x) */
 static void fn(cross_entropy)(const hdk_logits *l, void *out)

@@ -36,8 +36,8 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     }
 }
 
-/* With g = dy w: dx = rstd (g - mean(g) - u mean(g u)), dw = sum of dy u and db = sum of dy over the
- * rows */
+/* With g = dy w: dx = rstd (g - mean(g) - u mean(g u)), dw = sum of dy u and db = sum of dy over
+ * the rows */
 static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bool stream,
                                     void *din, void *dweight, void *dbias)
 {

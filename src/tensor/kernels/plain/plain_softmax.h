@@ -1,5 +1,5 @@
-/* plain_softmax.h - softmax, log_softmax and logsumexp of each lane, forward and backward: a template
- * (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
+/* plain_softmax.h - softmax, log_softmax and logsumexp of each lane, forward and backward: a
+ * template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
 
 /* The largest of n elements; -inf of none. A NaN makes its sum of exponentials NaN anyway. */
 static T fn(largest)(const T *x, int64_t xn, int64_t n)
@@ -21,7 +21,8 @@ static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
     return sum;
 }
 
-/* y = e^(x - m) / sum(e^(x - m)), with m = max(x): no exponential overflows, and one of them is 1 */
+/* y = e^(x - m) / sum(e^(x - m)), with m = max(x): no exponential overflows, and one of them is
+ * 1 */
 static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
 {
     const int64_t yn = l->sn[0], xn = l->sn[1];
