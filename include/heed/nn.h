@@ -267,10 +267,12 @@ HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, do
 HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
 /* hd_rms_norm over the last dim, of size dim; weight of ones */
 HD_API hd_module *hd_rms_norm_new(int64_t dim, double eps);
+HD_API double hd_norm_eps(const hd_module *m); /* of a LayerNorm or an RMSNorm; NaN on error */
 
 HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
 HD_API hd_module *hd_silu_new(bool inplace);            /* x / (1 + exp(-x)) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
+HD_API const char *hd_gelu_approximate(const hd_module *m); /* of a GELU; a static text */
 
 /* These (and hd_module_list_append) take the modules over as children "0", "1", ... A Sequential
  * runs them one after the other. The functions hd_module_list_... take a Sequential too. GCC and

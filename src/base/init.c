@@ -134,13 +134,13 @@ const char *hd_version(void)
     return HD__VERSION;
 }
 
-bool hd__sibling_ok(const char *function, const char *version)
+bool hd__sibling_ok(const char *version)
 {
     return strcmp(version, HD__VERSION) == 0 ||
-           hd_error_set(HD_STATE,
-                        "%s: its library is of heed %s, and libheed is of heed " HD__VERSION
-                        ". Install both from the same version",
-                        function, version);
+           hd__fail(HD_STATE,
+                    "its library is of heed %s, and libheed is of heed " HD__VERSION
+                    ". Install both from the same version",
+                    version);
 }
 
 const char *hd_cpu_level(void)

@@ -365,6 +365,19 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     return hd__module_drawn(&m->base, rms_norm_draw);
 }
 
+double hd_norm_eps(const hd_module *m)
+{
+    HD__CALL("hd_norm_eps");
+    if (!hd__object("m", m)) {
+        return NAN;
+    }
+    if (m->type != &layer_norm_type && m->type != &rms_norm_type) {
+        hd__fail(HD_VALUE, "m is a %s: expected a LayerNorm or an RMSNorm", m->type->name);
+        return NAN;
+    }
+    return m->type == &rms_norm_type ? ((const rms_norm *)m)->eps : ((const layer_norm *)m)->eps;
+}
+
 /* ---------------------------------------------------------------- ReLU, SiLU, GELU */
 
 typedef struct activation {
@@ -378,8 +391,7 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        HD__CALL("hd_forward");
-        return hd__fail(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
+        return hd__fail(HD_DTYPE, "bool: expected a dtype of numbers");
     }
     return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }
@@ -427,9 +439,14 @@ static hd_tensor *gelu_forward(hd_module *self, hd_tensor *x)
     return ((activation *)self)->flag ? hd_gelu_tanh(x) : hd_gelu(x);
 }
 
+static const char *approximate_of(const hd_module *self)
+{
+    return ((const activation *)self)->flag ? "tanh" : "none";
+}
+
 static void gelu_extra(const hd_module *self, char *text, size_t n)
 {
-    snprintf(text, n, "approximate='%s'", ((const activation *)self)->flag ? "tanh" : "none");
+    snprintf(text, n, "approximate='%s'", approximate_of(self));
 }
 
 static const hd_module_type gelu_type =
@@ -446,4 +463,14 @@ hd_module *hd_gelu_new(const char *approximate)
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     return activation_new(&gelu_type, by_tanh);
+}
+
+const char *hd_gelu_approximate(const hd_module *m)
+{
+    HD__CALL("hd_gelu_approximate");
+    if (!hd__object("m", m)) {
+        return NULL;
+    }
+    return m->type == &gelu_type ? approximate_of(m)
+                                 : hd__fail(HD_VALUE, "m is a %s: expected a GELU", m->type->name);
 }

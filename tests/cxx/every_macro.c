@@ -115,6 +115,7 @@ static hd_tensor *viewed(hd_tensor *x, int64_t n)
 
 static hd_tensor *computed(hd_tensor *x, hd_tensor *mask, const hd_op *op)
 {
+    HD_CALL("computed");
     HD_NO_GRAD;
     HD_NO_INIT;
     hd_scalar s = hd_scalar_of(2);

@@ -41,8 +41,6 @@ enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 static hd__ring closed;
 HD__TLS hd__ring *hd__ring_mine = &closed;
 
-const char hd__scope_end[] = "when its scope closed";
-
 /* ---------------------------------------------------------------- the ring */
 
 static bool ring_open(void)
@@ -144,7 +142,7 @@ void hd__retire_object(void *p, const char *freed_by)
     hd__count(HD__BYTES, -(int64_t)h->size);
     if (freed_by) {
         h->size = HD__FREED_SIZE;
-        h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+        h->freed_by = hd__text_code(freed_by);
     }
     ring_put(p);
 }
@@ -152,11 +150,6 @@ void hd__retire_object(void *p, const char *freed_by)
 static bool is_freed(const void *p)
 {
     return hd__header_of(p)->size == HD__FREED_SIZE;
-}
-
-static const char *freed_by(const void *p)
-{
-    return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
 }
 
 #define KIND_TEXT(kind, type, text) text,
@@ -205,7 +198,8 @@ HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const
     if (!p) {
         return hd__null_arg(arg);
     }
-    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by, freed_by(p))
+    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by,
+                                  hd__text_of_code(hd__header_of(p)->freed_by))
                        : hd__wrong_object(kind, arg, p);
 }
 
@@ -229,30 +223,4 @@ bool hd__given_up(const char *arg, atomic_bool *freed)
 {
     return !atomic_exchange(freed, true) ||
            hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
-}
-
-/* ---------------------------------------------------------------- texts */
-
-typedef struct lasting_text {
-    struct lasting_text *next;
-    char text[];
-} lasting_text;
-
-pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
-static lasting_text *lasting; /* the list, which the lock protects */
-
-/* The memory is the system's own, because it is nobody's to free. */
-const char *hd__text_for_ever(const char *text)
-{
-    HD__LOCKED(hd__lasting_lock);
-    lasting_text *e = lasting;
-    while (e && strcmp(e->text, text) != 0) {
-        e = e->next;
-    }
-    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
-        strcpy(e->text, text);
-        e->next = lasting;
-        lasting = e;
-    }
-    return e ? e->text : hd__scope_end;
 }
