@@ -102,7 +102,8 @@ static inline void hd_init_mode_cleanup(bool *before)
 
 /* Runs type->forward in a scope of its own and moves the result to the enclosing scope. Returns
  * NULL if any call inside failed, even if its result was not used, unless the forward itself
- * cleared the error. */
+ * cleared the error. Messages from inside begin with the class, as in "CausalAttention: hd_matmul:
+ * ...". */
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
 /* A class whose call is not "one tensor in, one tensor out" has a function of its own:

@@ -230,6 +230,9 @@ static bool begins_with_its_class(hd_module *m, const char *name, void *user)
 static bool begins_with_class(hd_module *m, const char *message)
 {
     search s = {message, false};
+    if (!m->type->forward) {
+        return strncmp(message, "hd_forward: ", 12) == 0;
+    }
     return hd_module_visit(m, begins_with_its_class, &s) && s.found;
 }
 
