@@ -226,3 +226,5 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
     .past_cache = past_cache,
     .past_cache_end = past_cache_end,
 };
+
+/* Names: linspace_f32_part linspace_f64_part */

@@ -1,12 +1,11 @@
 /* elementwise.h - the table of the operations that go element by element.
  *
  * A row has the operation's name, that of its loops, the types that it takes, and the expression
- * that it computes, in the words of functions.h. The enum is made of the rows here. The loops are
- * made of them by tools/functions/loops when heed is built: a row and a type is a C function that
- * gdb steps through, in src/tensor/kernels/unary_made.h or binary_made.h of the build's folder. The
- * tables are indexed by operation and by the dtype of the inputs, with NULL where PyTorch has no
- * such operation, or where not every level has the loop: hdk_unary_loop and hdk_binary_loop find
- * it. */
+ * that it computes, in the words of functions.h. The enum is made of the rows here. When heed is
+ * built, tools/functions/loops writes a C function for each row and type, which gdb steps through,
+ * into unary_made.h and binary_made.h of the build's folder. Their tables are indexed by operation
+ * and by the dtype of the inputs, with NULL where PyTorch has no such operation, or where not every
+ * level has the loop: hdk_unary_loop and hdk_binary_loop find it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 

@@ -61,3 +61,5 @@ static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, c
         }
     }
 }
+
+/* Names: circle_f32 circle_f64 sin_f32 sin_f64 cos_f32 cos_f64 softplus_f32 softplus_f64 */
