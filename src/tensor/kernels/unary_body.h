@@ -1,28 +1,37 @@
 /* unary_body.h - sine, cosine and softplus of one element type: the template that unary.c includes
  * (template.h). */
 
+static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
+{
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (T)scalar_sin_f64((double)x[i], quarters);
+    }
+}
+
 /* sin(x + quarters pi / 2), which is libm's where |x| is large */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
-    T xs[UNARY_PART] = {0}, ys[UNARY_PART];
+    T xs[UNARY_PART], rest[HDK_WHOLE];
     for (int64_t m; n > 0; n -= m, x += m, y += m) {
-        m = n < UNARY_PART ? n : UNARY_PART;
-        const int64_t whole = (m + HDK_WHOLE - 1) & -HDK_WHOLE;
         int large = 0;
+        m = n < UNARY_PART ? n : UNARY_PART;
+        const int64_t whole = m & -HDK_WHOLE;
         memcpy(xs, x, (size_t)m * sizeof(T));
-        HDK_INDEPENDENT
-        for (int64_t i = 0; i < whole; i++) {
-            ys[i] = (T)scalar_sin_f64((double)xs[i], quarters);
+        fn(sines)(y, xs, whole, quarters);
+        if (whole < m) { /* the rest is padded */
+            memset(xs + m, 0, (size_t)(whole + HDK_WHOLE - m) * sizeof(T));
+            fn(sines)(rest, xs + whole, HDK_WHOLE, quarters);
+            memcpy(y + whole, rest, (size_t)(m - whole) * sizeof(T));
         }
         for (int64_t i = 0; i < m; i++) {
             large |= !(xs[i] < F64_SIN_MOST) | !(xs[i] > -F64_SIN_MOST);
         }
         for (int64_t i = 0; large && i < m; i++) {
             if (!(fabs((double)xs[i]) < F64_SIN_MOST)) {
-                ys[i] = libm(xs[i]);
+                y[i] = libm(xs[i]);
             }
         }
-        memcpy(y, ys, (size_t)m * sizeof(T));
     }
 }
 
@@ -62,4 +71,5 @@ static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, c
     }
 }
 
-/* Names: circle_f32 circle_f64 sin_f32 sin_f64 cos_f32 cos_f64 softplus_f32 softplus_f64 */
+/* Names: sines_f32 sines_f64 circle_f32 circle_f64 sin_f32 sin_f64 cos_f32 cos_f64 softplus_f32
+ * softplus_f64 */
