@@ -7,7 +7,7 @@
 static bool plain(int op, double a, double b)
 {
     const bool results[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
-    return results[op];
+    return results[op - HDK_EQ];
 }
 
 enum { MOST = 70 };
