@@ -19,8 +19,8 @@
  * differ; the last one given serves the types after it. Integers wrap, in uint64. */
 
 /* y = f(x), both of one dtype, and conversions to a dtype. CUBE is x x x, INVERSE_SQUARE is
- * 1 / (x x). p0 and p1 are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope of
- * leaky_relu; beta and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with
+ * 1 / (x x). p0 and p1 are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope
+ * of leaky_relu; beta and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with
  * t = tanh(x / 2). Rows without an expression are written in unary_body.h. A float outside of
  * int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool everything except zero is
  * true, NaN too. */

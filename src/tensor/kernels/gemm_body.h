@@ -157,7 +157,7 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs some panels of a, from row i on, into `to`, to be used while the nearest caches hold them */
+/* Packs some panels of a, from row i on, into `to`; they are used while a near cache has them. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
