@@ -127,18 +127,14 @@ def other_worker(program, variant, row, threads):
 
 
 def entry_of(worker):
-    entry = {"median": statistics.median(worker.ns), "min": min(worker.ns), "max": max(worker.ns),
-             "runs": len(worker.ns)}
-    for key in ("check", "peak_rss", "peak_bytes", "system_allocs", "level", "version"):
+    entry = {"median": statistics.median(worker.ns), "min": min(worker.ns), "runs": len(worker.ns)}
+    for key in ("check", "peak_rss", "peak_bytes", "system_allocs", "level"):
         if key in worker.about:
             entry[key] = worker.about[key]
-    amount, peak = worker.about.get("amount", 0), statistics.median(worker.peaks)
-    if amount:
-        entry["rate"] = amount / entry["median"]
-    if amount and peak:
-        entry["peak"] = peak
-        entry["of_peak"] = statistics.median(
-            amount / ns / best for ns, best in zip(worker.ns, worker.peaks))
+    amount = worker.about.get("amount", 0)
+    if amount and statistics.median(worker.peaks):
+        entry["of_peak"] = round(statistics.median(
+            amount / ns / best for ns, best in zip(worker.ns, worker.peaks)), 6)
     return entry
 
 
@@ -177,10 +173,10 @@ def run_row(program, row, variants, threads, rounds):
         heed_name = f"heed@{threads}"
         heed = entries[heed_name]
         for variant in group:
-            result["ratios"][variant] = entries[variant]["median"] / heed["median"]
-            result["minima"][variant] = entries[variant]["min"] / heed["min"]
-            result["paired"][variant] = statistics.median(
-                theirs / ours for theirs, ours in zip(turns[variant], turns[heed_name]))
+            result["ratios"][variant] = round(entries[variant]["median"] / heed["median"], 6)
+            result["minima"][variant] = round(entries[variant]["min"] / heed["min"], 6)
+            result["paired"][variant] = round(statistics.median(
+                theirs / ours for theirs, ours in zip(turns[variant], turns[heed_name])), 6)
             check(row, heed["check"], entries[variant]["check"], variant)
         result["entries"].update(entries)
         counts = [threads]
@@ -212,10 +208,10 @@ def run_start(program, row, rounds):
         subprocess.run([sys.executable, "-c", source], stdout=subprocess.DEVNULL, check=True)
         ns.append(time.perf_counter_ns() - begin)
     heed.end()
-    theirs = {"median": statistics.median(ns), "min": min(ns), "max": max(ns), "runs": len(ns)}
+    theirs = {"median": statistics.median(ns), "min": min(ns), "runs": len(ns)}
     ours = entry_of(heed)
     return {"name": row["name"], "row": row, "threads": 1, "entries": {"heed@1": ours, "stock": theirs},
-            "ratios": {"stock": theirs["median"] / ours["median"]}}
+            "ratios": {"stock": round(theirs["median"] / ours["median"], 6)}}
 
 
 def library_sizes(build):
@@ -277,8 +273,7 @@ def measure(args):
         print(f"{table.line_of(result)}  ({time.monotonic() - begin:.0f} s)", file=sys.stderr,
               flush=True)
         if args.json:
-            with open(args.json, "w", encoding="utf-8") as f:
-                json.dump(out, f, indent=1)
+            table.write(args.json, out)
     return out
 
 

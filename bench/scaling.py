@@ -19,6 +19,8 @@ import statistics
 import subprocess
 import sys
 
+import table
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS = ["gpt/small/dropout0", "gpt/124m/dropout0"]
 WARM_UP = 2
@@ -139,10 +141,20 @@ def measure(args):
                           else run_torch(row, n, threads, batch, args.steps))
                 runs.setdefault(key, []).append(result)
                 print(row["name"], *key, [round(t / 1e6) for t in result["ns"]], flush=True)
-        out["rows"].append({"name": row["name"], "batch": row["batch"], "cores": cores, "runs": [
-            dict(zip(("kind", "side", "how", "ranks", "threads", "batch"), key), results=results)
-            for key, results in runs.items()]})
+        out["rows"] += [{"name": row["name"], "whole_batch": row["batch"], "cores": cores,
+                         **dict(zip(("kind", "side", "how", "ranks", "threads", "batch"), key)),
+                         **figures_of(results)} for key, results in runs.items()]
     return out
+
+
+def figures_of(results):
+    """What is kept of all rounds of a run: times of a step in ns, bytes and waiting of a mean step."""
+    times = [ns for r in results for ns in r["ns"]]
+    figures = {"median": statistics.median(times), "min": min(times), "rss": max(r["rss"] for r in results)}
+    for key in ("bytes", "early", "hidden", "moved", "exposed_ns"):
+        if key in results[0]:
+            figures[key] = round(statistics.mean(r[key] / len(r["ns"]) for r in results))
+    return figures
 
 
 def mpi_version(args):
@@ -154,53 +166,44 @@ def mpi_version(args):
 # ------------------------------------------------------------------------- the table
 
 
-def times(run):
-    return [t for result in run["results"] for t in result["ns"]]
-
-
 def seconds(ns):
     return f"{ns / 1e9:.2f} s" if ns >= 1e9 else f"{ns / 1e6:.0f} ms"
 
 
-def mean_of(run, key):
-    return statistics.mean(r[key] / len(r["ns"]) for r in run["results"])
+def both_text(run):
+    return f"{seconds(run['median'])}, {seconds(run['min'])}"
 
 
-def print_row(row):
-    runs = {(r["kind"], r["side"], r["how"], r["ranks"]): r for r in row["runs"]}
-    reference = statistics.median(times(runs["reference", "heed", "", 1]))
-    print(f"\n{row['name']}, batch {row['batch']}; gradients of "
-          f"{max(r['bytes'] / len(r['ns']) for run in row['runs'] for r in run['results'] if 'bytes' in r) / 1e6:.0f}"
-          " MB\n")
+def print_row(name, rows):
+    """The table of all runs of a row."""
+    runs = {(r["kind"], r["side"], r["how"], r["ranks"]): r for r in rows}
+    reference = runs["reference", "heed", "", 1]
+    print(f"\n{name}, batch {reference['whole_batch']}; gradients of "
+          f"{max(r.get('bytes', 0) for r in rows) / 1e6:.0f} MB\n")
     print("| ranks x threads | batch of a rank | heed: median, least | PyTorch: median, least | ratio | "
           "to 1 rank | sent before the end, hidden | waited | moved | memory |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for run in row["runs"]:
+    for run in rows:
         if run["side"] != "heed":
             continue
-        ours = times(run)
         other = runs.get((run["kind"], "torch", "", run["ranks"]))
-        theirs = times(other) if other else None
-        moved = mean_of(run, "moved")
-        rest = (f"{100 * mean_of(run, 'early') / mean_of(run, 'bytes'):.0f}%, "
-                f"{100 * mean_of(run, 'hidden') / mean_of(run, 'bytes'):.0f}% | "
-                f"{seconds(mean_of(run, 'exposed_ns'))} | {moved / 1e6:.0f} MB" if moved else " | | ")
-        memory = max(r["rss"] for r in run["results"]) / 1e9
-        note = " (ranks share cores)" if run["ranks"] * run["threads"] > row["cores"] else ""
+        moved = run["moved"]
+        rest = (f"{100 * run['early'] / run['bytes']:.0f}%, {100 * run['hidden'] / run['bytes']:.0f}% | "
+                f"{seconds(run['exposed_ns'])} | {moved / 1e6:.0f} MB" if moved else " | | ")
+        note = " (ranks share cores)" if run["ranks"] * run["threads"] > run["cores"] else ""
         how = {"": "", "shard": ", averages dealt"}[run["how"]]
         print(f"| {run['ranks']} x {run['threads']}, {run['kind']}{how}{note} | {run['batch']} | "
-              f"{seconds(statistics.median(ours))}, {seconds(min(ours))} | "
-              + (f"{seconds(statistics.median(theirs))}, {seconds(min(theirs))} | "
-                 f"{statistics.median(theirs) / statistics.median(ours):.2f} | " if theirs else "| | ")
-              + f"{statistics.median(ours) / reference:.2f} | {rest} | {memory:.2f} GB |")
+              f"{both_text(run)} | "
+              + (f"{both_text(other)} | {other['median'] / run['median']:.2f} | " if other else "| | ")
+              + f"{run['median'] / reference['median']:.2f} | {rest} | {run['rss'] / 1e9:.2f} GB |")
 
 
 def print_all(out):
     m = out["machine"]
     print(f"{m['cpu']}, {m['cores']} cores, PyTorch {m['torch']}, {out['mpi']}, {m['date']}, "
           f"commit {m['commit']}")
-    for row in out["rows"]:
-        print_row(row)
+    for name in dict.fromkeys(r["name"] for r in out["rows"]):
+        print_row(name, [r for r in out["rows"] if r["name"] == name])
 
 
 def main():
@@ -224,9 +227,7 @@ def main():
     elif args.build:
         out = measure(args)
         if args.json:
-            with open(args.json, "w", encoding="utf-8") as f:
-                json.dump(out, f, indent=1)
-                f.write("\n")
+            table.write(args.json, out)
     else:
         parser.error("expected the build directory, or --from FILE")
     print_all(out)

@@ -55,7 +55,7 @@ def parameters(layers, width, context, vocabulary):
 
 
 def buckets(sizes, most, first):
-    """Lists of parameters, as src/mpi/bucket.c makes them: the last parameter first."""
+    """Lists of parameters, as libs/mpi/bucket.c makes them: the last parameter first."""
     out, room = [], first
     current, held = [], 0
     for i in reversed(range(len(sizes))):

@@ -17,8 +17,8 @@ MEAN = 2.5        # the geometric mean of all rows
 
 PAUSE = 0.015     # seconds after PyTorch's turn: its threads spin for 10 ms, which takes a core
 
-COLUMNS = ["ratio", "paired", "minima", "heed_ns", "torch_ns", "heed_of_bandwidth",
-           "torch_of_bandwidth", "row"]
+COLUMNS = ("operation/way, then for each row: type/layout/size, ratio within a round, ratio of the minima, "
+           "heed's least ns, PyTorch's, their shares of the memory's bandwidth")
 
 
 def agrees(row, ours, theirs):
@@ -74,23 +74,31 @@ def mean(results):
 
 
 def write(path, about, results):
-    """The table as tab-separated text, the slowest row first."""
+    """The table as text: a line for each operation and way, with a tab before each of its rows."""
+    lines = {}
+    for r in sorted(results, key=lambda r: r[7]):
+        op, *row, way = r[7].split("/")
+        cells = ["/".join(row)] + [f"{x:.3g}" for x in r[1:3]] + [f"{x:.0f}" for x in r[3:5]]
+        cells += [f"{x:.2f}" for x in r[5:7] if x]
+        lines.setdefault(f"{op}/{way}", []).append(" ".join(cells))
     with open(path, "w", encoding="utf-8") as f:
-        f.write(f"# {about}\n# {summary(results)}\n" + "\t".join(COLUMNS) + "\n")
-        for r in sorted(results):
-            cells = [f"{x:.3g}" for x in r[:3]] + [f"{x:.0f}" for x in r[3:5]]
-            cells += [f"{x:.2f}" if x else "" for x in r[5:7]]
-            f.write("\t".join([*cells, r[7]]) + "\n")
+        f.write(f"# {about}\n# {summary(results)}\n# {COLUMNS}\n")
+        f.writelines("\t".join([name, *rows]) + "\n" for name, rows in lines.items())
 
 
 def read(path):
+    """(what the survey was, its rows, the slowest first)"""
     with open(path, encoding="utf-8") as f:
         lines = f.read().splitlines()
     results = []
     for line in lines[3:]:
-        cells = line.split("\t")
-        results.append([float(x or 0) for x in cells[:7]] + [cells[7]])
-    return lines[0][2:], results
+        name, *rows = line.split("\t")
+        op, way = name.split("/")
+        for row, *cells in (text.split(" ") for text in rows):
+            paired, minima, ours, theirs, *shares = (float(x) for x in cells)
+            results.append([min(paired, minima), paired, minima, ours, theirs, *(shares or (0, 0)),
+                            f"{op}/{row}/{way}"])
+    return lines[0][2:], sorted(results)
 
 
 def summary(results):

@@ -1,5 +1,6 @@
-"""The goals of the rows, and the tables that compare.py prints."""
+"""The goals of the rows, the file of results, and the tables that compare.py prints."""
 import fnmatch
+import json
 from dataclasses import dataclass
 
 
@@ -156,6 +157,17 @@ def is_unsteady(result):
     """Did other work disturb the row? Then half of a worker's turns took at least a quarter longer
     than its fastest one."""
     return any(e["median"] > 1.25 * e["min"] for e in result["entries"].values())
+
+
+# ------------------------------------------------------------------------- the file of results
+
+
+def write(path, out):
+    """Writes the results as JSON, a row on each line."""
+    head = json.dumps({name: value for name, value in out.items() if name != "rows"})
+    rows = ",\n".join(json.dumps(row) for row in out["rows"])
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f'{head[:-1]}, "rows": [\n{rows}\n]}}\n')
 
 
 # ------------------------------------------------------------------------- tables

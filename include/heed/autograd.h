@@ -204,6 +204,8 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
+/* x with the order of its elements turned round along each of these dims; a copy. hd_flip(x, 0, 1) */
+HD_API hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims);
 
 /* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where there
  * are more numbers than x has dims */
@@ -243,6 +245,7 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 #define hd_permute(x, ...) hd_permute_n(x, HD__LIST(__VA_ARGS__))
 #define hd_expand(x, ...) hd_expand_n(x, HD__LIST(__VA_ARGS__))
 #define hd_repeat(x, ...) hd_repeat_n(x, HD__LIST(__VA_ARGS__))
+#define hd_flip(x, ...) hd_flip_n(x, HD__LIST(__VA_ARGS__))
 #define hd_getitem(x, ...) hd_getitem_n(x, HD__LIST(__VA_ARGS__))
 #define hd_cat(dim, ...) hd_cat_list(hd_list_of(__VA_ARGS__), dim)
 #define hd_stack(dim, ...) hd_stack_list(hd_list_of(__VA_ARGS__), dim)
@@ -295,6 +298,8 @@ HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
 HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
 /* log(1 + exp(beta x)) / beta, and x where beta x > threshold; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
+/* x, but min where x is below it, and max where x is above; gradient 0 at both; not of bool */
+HD_API hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max);
 
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
 HD_API hd_tensor *(hd_clamp_min)(hd_tensor *x, hd_scalar lo);           /* max(x, lo) */
@@ -475,6 +480,9 @@ HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
  * (in,) with a bias () or HD_NONE gives (...). A weight (out, in) of bfloat16, with x and bias of
  * float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
+/* y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], + bias[o]: x1 (..., in1), x2 (..., in2) with
+ * the same leading sizes, weight (out, in1, in2), bias (out,) or HD_NONE; gives (..., out) */
+HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */
 

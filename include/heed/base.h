@@ -103,7 +103,7 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_init_kaiming_...     of a tensor without elements
  *   hd_init_trunc_normal_   a mean far outside [a, b]
  *   hd_randint              of float32 or float64: a range with integers that the dtype lacks
- * heed warns of more things, once for each optimizer, number of classes or type of module:
+ * heed warns of more things, once for each optimizer or number of classes:
  *   hd_optim_step           gradients that the last step used already, and that hd_backward has
  *                           added to since: hd_optim_zero_grad was forgotten; not of gradients that
  *                           the program changes itself, or that a step with lr 0 used, and not
@@ -111,10 +111,9 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *   hd_optim_step           of the program's only optimizer, while no step has found a gradient: in
  *                           ten steps hd_backward gave gradients to its parameters, and they were
  *                           freed before the step
+ *   hd_optim_step           likewise, and in ten steps none of its parameters required grad: most
+ *                           likely it was made before hd_lora_apply or hd_module_freeze
  *   hd_cross_entropy        of what hd_softmax over the classes gave, or of a view of that
- *   hd_module_ready         the constructor has put a parameter that it made into the struct, and
- *                           did not register it, and only a scope holds it; not if the
- *                           module's type has a free function
  *   hd_backward             the innermost scope owns what a loop made between its first and its
  *                           last backward, three or more, 32 or more outside of the root scope,
  *                           without the largest round: more than half of the live bytes, from 1 GiB
@@ -164,6 +163,9 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   heed's own), if there is one: "; in the scope opened at first.c:12".
  *   A saved tensor that was changed in place: the error of hd_backward names the call that saved it
  *   and the call that changed it, with their modules.
+ *   A module that nothing holds: it has run inside of another module's forward, in training and
+ *   with a parameter that requires grad, it has no parent, and nobody has freed it when hd_shutdown
+ *   runs. "Net runs a Linear that has no parent" is told once for each type of module that runs one.
  *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in the forward
  *   of which modules. What the graph saved of a tensor counts as a tensor of the same maker.
  * The function is always the one that the program called, such as hd_optim_step; in the forward of

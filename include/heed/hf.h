@@ -229,7 +229,7 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
  * named "default"). heed has the part of Jinja that chat templates use: if, for (also with an if),
  * set, macro, generation, break and continue; of loop index, index0, first, last, previtem and
  * nextitem; a if c else b, and, or, not, one of == != < <= > >= in, + - * % ~, and slices; and the
- * filters, tests, methods and functions in the tables of src/hf/template_call.c, the tests without
+ * filters, tests, methods and functions in the tables of libs/hf/template_call.c, the tests without
  * an argument. Numbers are whole ones, also in options->variables, keys are strings, (a, b) is a
  * list, and two lists or dicts are not compared. It writes a list or a dict by |tojson only, and
  * changes the case of ASCII only. What is not known is an error, HD_FORMAT with the line: one of

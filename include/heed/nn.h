@@ -192,8 +192,10 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
  * stays the same tensor, which optimizers, hooks and other modules have: it takes over new
  * elements, its .grad is converted, and an optimizer converts its state at its next step. A buffer
  * is replaced. Views, what hd_detach gave, and what a graph has saved keep the elements from
- * before; pointers of hd_data end with the last of them. Fails inside of a backward, with HD_STATE,
- * and for a parameter that is the result of an operation, with HD_GRAD; then nothing is changed. */
+ * before; pointers of hd_data end with the last of them. A parameter that hd_parameter did not
+ * make, such as hd_requires_grad_(hd_rand(...), true), keeps the memory of its old elements until
+ * it is freed, because it lies in their block. Fails inside of a backward, with HD_STATE, and for a
+ * parameter that is the result of an operation, with HD_GRAD; then nothing is changed. */
 HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
 /* print(model)'s text, in a scope; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
@@ -246,6 +248,11 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
+/* hd_bilinear, whose weight (out, in1, in2) and bias (out,) are uniform within 1 / sqrt(in1). It has two
+ * inputs: hd_bilinear_call(m, x1, x2) takes the place of hd_forward. */
+HD_API hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t out_features,
+                                  bool bias);
+HD_API hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2);
 /* dropout with probability p in training mode, x itself in evaluation mode */
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
 HD_API double hd_dropout_p(const hd_module *m); /* the probability of a Dropout; NaN on error */

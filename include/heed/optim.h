@@ -126,6 +126,22 @@ typedef struct hd_adagrad_options {
 HD_API hd_adagrad_options hd_adagrad_defaults(void);
 HD_API hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o);
 
+typedef struct hd_lion_options {
+    size_t size;
+    double lr;           /* 1e-4 */
+    double beta1, beta2; /* 0.9, 0.99 */
+    double weight_decay; /* 0: taken off the parameter, not added to the gradient */
+    bool maximize;       /* false */
+} hd_lion_options;
+
+/* Lion, which PyTorch does not have; the sign of 0 is 0:
+ *   p -= lr (wd p + sign(b1 m + (1 - b1) g))
+ *   m = b2 m + (1 - b2) g
+ *
+ * Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", arXiv 2302.06675 */
+HD_API hd_lion_options hd_lion_defaults(void);
+HD_API hd_optim *hd_lion_new(const hd_list *parameters, const hd_lion_options *o);
+
 HD_API void hd_optim_free(hd_optim *o);              /* frees o, but no parameter; takes NULL */
 HD_API bool hd_optim_step(hd_optim *o);              /* one step of every group */
 HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */

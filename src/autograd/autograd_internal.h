@@ -385,42 +385,22 @@ static inline bool hd__edge_of(const hd_tensor *x, hd__edge *e)
     return true;
 }
 
-/* ---------------------------------------------------------------- tracing (tell.c) */
+/* ---------------------------------------------------------------- being told of (graph.c) */
 
-/* While hd__listening: op made ys of a->in. */
-HD__RARE void hd__tell_record(const hd__op *op, int n_out, hd_tensor *const *ys,
-                              const hd__record_args *a);
-/* While hd__telling: the same of a call that records nothing (op NULL), or had recorded before it
- * computed. Returns y; nothing is told of NULL. */
-HD__RARE hd_tensor *hd__tell_result(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in);
+/* y, the result of a call that records nothing (op NULL), or had recorded before it computed, is
+ * ready, or NULL. Returns y. */
 static inline hd_tensor *hd__told(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in)
 {
-    return hd__telling() ? hd__tell_result(op, y, n_in, in) : y;
+    if (hd__telling() && y) {
+        hd__events->ready(op, y, n_in, in);
+    }
+    return y;
 }
-/* The forward of a user's op has ended, which was a span (above.h). n is its node; n_out is 0 if it
- * failed. */
-HD__RARE void hd__tell_user_op(int64_t began, hd__node *n, int n_out, hd_tensor *const *ys,
-                               hd_tensor *const *in);
-/* While hd__telling: a span for n's backward, with its hooks. */
-HD__RARE int64_t hd__tell_node(const hd__node *n);
-HD__RARE void hd__tell_node_end(int64_t began, const hd__node *n);
 
-/* ---------------------------------------------------------------- debug mode (watch.c) */
-
-/* What inputs have besides finite numbers, and a warning if the result has more than that. */
-unsigned int hd__watch_inputs(int64_t n, hd_tensor *const *in);
-void hd__watch_result(unsigned int before, const hd_tensor *y);
-HD__RARE void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys,
-                               const hd__record_args *a);
-/* Runs n's backward, with a warning if the gradients that it gives have more than those that it
- * got. */
-void hd__watch_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* For when warnings are heard, after a backward of what this function made. Is its value finite?
- * And does the innermost scope hold much of the rounds that such backwards ended? loss: its node;
- * NULL: the graph was kept. */
-HD__RARE void hd__watch_end(hd__node *loss, const char *made_by, double value);
+/* "hd_log" or "hd_log in GPT.blocks.0" */
+const char *hd__call_text(const char *by, const char *in, char text[200]);
 /* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
-const char *hd__watch_places(const hd__node *n, const hd__storage *s, char text[500]);
+const char *hd__node_places(const hd__node *n, const hd__storage *s, char text[500]);
 
 extern HD__TLS bool hd__grad_mode_on;
 

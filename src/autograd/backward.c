@@ -212,7 +212,7 @@ HD__RARE static bool saved_changed(const hd__node *n, int i)
                     "%s: its saved tensor %d of %s was changed in place: "
                     "version %" PRIu32 ", expected %" PRIu32 "%s",
                     hd__node_name(n, name), i, HD__SHAPE(t), hd__storage_version(t),
-                    n->saved[i].version, hd__watch_places(n, t->storage, places));
+                    n->saved[i].version, hd__node_places(n, t->storage, places));
 }
 
 bool hd__saved_ok(const hd__node *n, int i)
@@ -251,9 +251,9 @@ static bool run_held(run *r, hd__node *n)
 
 HD__RARE static bool run_told(run *r, hd__node *n)
 {
-    int64_t began = hd__tell_node(n);
+    hd__events->node_begins(n);
     bool ok = run_held(r, n);
-    hd__tell_node_end(began, n);
+    hd__events->node_ends(n);
     return ok;
 }
 
@@ -286,6 +286,14 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     return true;
 }
 
+HD__RARE static void watched_backward(hd__node *n, hd_tensor **dy, hd_tensor **dx)
+{
+    uint64_t failures = hd_error_count();
+    unsigned int before = hd__events->gradients_begin(n, dy);
+    n->op->backward(n, dy, dx);
+    hd__events->gradients_end(n, before, hd_error_count() == failures ? dx : NULL);
+}
+
 static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
 {
     if (n->freed) {
@@ -310,7 +318,7 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     }
     uint64_t failures = hd_error_count();
     if (hd__watching()) {
-        hd__watch_backward(n, dy, dx);
+        watched_backward(n, dy, dx);
     } else {
         n->op->backward(n, dy, dx);
     }
@@ -468,7 +476,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
     /* For warnings. A hook may free y. */
-    hd__node *loss = hd__warns() ? hd__node_retain(y->attachment) : NULL;
+    hd__node *loss = hd__advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__float_at(y, y->offset) : 0;
     HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
@@ -478,7 +486,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {
-        hd__watch_end(retain_graph ? NULL : loss, made_by, value);
+        hd__events->backward_ended(retain_graph ? NULL : loss, made_by, value);
     }
     hd__node_release(loss);
     return ok;

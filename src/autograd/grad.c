@@ -26,7 +26,7 @@ const hd__op hd__leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
 {
-    const hd__grad_use use = {.made = atomic_load(&hd__made)};
+    const hd__grad_use use = {0};
     hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){HD__PARAMS(use)}, 1, &x, NULL);
     if (n) {
         x->flags |= HD__F_LEAF;

@@ -24,6 +24,27 @@ static void describe_node(const hd_tensor *x, char *text, size_t size)
     }
 }
 
+const char *hd__call_text(const char *by, const char *in, char text[200])
+{
+    snprintf(text, 200, "%s%s%.150s", by, in ? " in " : "", in ? in : "");
+    return text;
+}
+
+const char *hd__node_places(const hd__node *n, const hd__storage *s, char text[500])
+{
+    char saved[200], changed[200];
+    const char *by = s->release ? s->changed_by : NULL;
+    text[0] = '\0';
+    if (n->made_by && by) {
+        snprintf(text, 500, "; %s saved it, and %s changed it",
+                 hd__call_text(n->made_by, n->made_in, saved),
+                 hd__call_text(by, s->changed_in, changed));
+    } else if (!hd__watching()) {
+        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
+    }
+    return text;
+}
+
 static void release_attachment(void *node)
 {
     hd__node_release(node);

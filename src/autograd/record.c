@@ -21,7 +21,7 @@ bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs)
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
 {
     if (hd__listening() && y) {
-        hd__tell_record(op, 1, &y, a);
+        hd__events->recorded(op, 1, &y, a);
     }
     if (!y || !hd__is_float(y->dtype) || !hd__any_wants_grad(a->n_in, a->in)) {
         return y;
@@ -37,7 +37,7 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
     if (hd__listening()) {
-        hd__tell_record(op, n_out, ys, a);
+        hd__events->recorded(op, n_out, ys, a);
     }
     if (!hd__any_wants_grad(a->n_in, a->in)) {
         return true;

@@ -232,9 +232,14 @@ static bool run_application(const application *a, void *user)
     for (int i = 0; i < a->n; i++) {
         hd__hold(a->inputs[i]); /* forward may release them */
     }
-    int64_t began = hd__span_begin();
+    const bool told = hd__telling();
+    if (told) {
+        hd__events->call_begins();
+    }
     bool ok = call_forward(a, n);
-    hd__tell_user_op(began, n, ok ? a->outputs : 0, a->y, a->inputs);
+    if (told) {
+        hd__events->applied(n, ok ? a->outputs : 0, a->y, a->inputs);
+    }
     if (ok) {
         join_graph(a, n);
     }

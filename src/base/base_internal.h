@@ -1,6 +1,7 @@
 /* base_internal.h - what base offers to the layers inside libheed.
  *
- * Names begin with hd__ (internal, never exported). Every layer may include this header. */
+ * Names begin with hd__ (internal; base/sibling.h says what of it is exported). Every layer may
+ * include this header. */
 #ifndef HEED_BASE_INTERNAL_H
 #define HEED_BASE_INTERNAL_H
 
@@ -112,11 +113,9 @@ static inline bool hd__given(const char *arg, const void *p)
 
 /* Sets HD_MEMORY, which names the call and the bytes. Needs no memory. Returns NULL. */
 void *hd__no_memory(size_t bytes);
-/* Where it is not NULL, it writes into text, which is empty, what the message ends with: what holds
- * much memory. It sets no error. */
+/* Where it is not NULL, it writes into text, which is empty, what the message of a NULL ends with
+ * while no error stands: what may have been NULL before. It sets no error. nn sets it. */
 enum { HD__NOTE = 300 };
-extern void (*_Atomic hd__memory_note)(char text[HD__NOTE]);
-/* The same for a NULL while no error stands: what may have been NULL before. nn sets it. */
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
@@ -159,8 +158,6 @@ bool hd__init(void);
 /* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
  * the caches are freed. There is one f, which the tensor layer sets to close root scopes. */
 void hd__on_thread_end(void (*f)(void));
-/* hd_shutdown calls f after the root scope of its thread has closed. */
-void hd__on_shutdown(void (*f)(void));
 void hd__thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
@@ -256,41 +253,6 @@ bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const 
 bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
 /* The same in that _free: *freed, which becomes true, must have been false. */
 bool hd__given_up(const char *arg, atomic_bool *freed);
-
-/* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
- * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
- * HD__DEBUG_WATCHES: hd_set_debug. HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. */
-enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
-enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-extern atomic_uint hd__debug;
-static inline unsigned int hd__debug_any(void)
-{
-    return atomic_load_explicit(&hd__debug, memory_order_relaxed);
-}
-static inline bool hd__debugging(void)
-{
-    return hd__debug_any() & HD__DEBUG_KEEPS;
-}
-static inline bool hd__watching(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
-}
-/* Is anything traced or profiled? */
-static inline bool hd__telling(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
-}
-/* Either of the two, where one look at the flags serves both. */
-static inline bool hd__listening(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
-}
-extern pthread_mutex_t hd__profile_lock; /* of profile.c in tensor; a fork takes it with base's */
-
-/* While hd__listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
- * NULL outside of any forward. nn sets it; the text stays for ever. */
-extern HD__TLS const char *hd__module;
 
 /* From now on, f gives the file and line with which messages end in debug mode: where the program
  * opened the innermost scope of this thread; NULL: not known. */

@@ -4,15 +4,13 @@
  * of a thread runs through the destructor of a pthread key, the end of the process through
  * atexit. */
 #include "base/parts.h"
+#include "base/sibling.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT(x) #x
-#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
 /* What stands in the way of a level that is higher than the best one, and what may be asked for
  * where this level is the best one. */
@@ -41,8 +39,6 @@ static struct {
     _Atomic(void (*)(void)) f;
 } thread_end = {.once = PTHREAD_ONCE_INIT};
 
-static _Atomic(void (*)(void)) at_shutdown;
-
 static HD__TLS bool armed;
 
 /* ---------------------------------------------------------------- start */
@@ -70,8 +66,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
  * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
 static pthread_mutex_t *const locks[] = {
-    &hd__profile_lock, &hd__pool_lock,    &hd__count_lock,
-    &hd__heap_lock,    &hd__lasting_lock, &hd__handlers_lock,
+    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };
@@ -100,7 +95,7 @@ static void fork_child(void)
 
 static void run_start(void)
 {
-    hd__debug_start(HD__DEBUG_WATCHES | HD__DEBUG_PRINTS);
+    hd__debug_start(HD__DEBUG_PRINTS);
     hd__level = hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT, getenv("HEED_CPU"),
                                  start.wrong, sizeof start.wrong);
     long cache = hd__sys_second_cache();
@@ -108,11 +103,11 @@ static void run_start(void)
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }
-    if (!start.wrong[0]) {
-        hd__tells_start(start.wrong, sizeof start.wrong);
-    }
     pthread_atfork(fork_prepare, fork_done, fork_child);
     atexit(hd_shutdown);
+    if (!start.wrong[0]) {
+        hd__diagnose_start(start.wrong, sizeof start.wrong);
+    }
     atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
 }
 
@@ -136,7 +131,16 @@ bool hd__init(void)
 
 const char *hd_version(void)
 {
-    return VERSION(HD_VERSION_MAJOR, HD_VERSION_MINOR, HD_VERSION_PATCH);
+    return HD__VERSION;
+}
+
+bool hd__sibling_ok(const char *function, const char *version)
+{
+    return strcmp(version, HD__VERSION) == 0 ||
+           hd_error_set(HD_STATE,
+                        "%s: its library is of heed %s, and libheed is of heed " HD__VERSION
+                        ". Install both from the same version",
+                        function, version);
 }
 
 const char *hd_cpu_level(void)
@@ -174,11 +178,6 @@ void hd__on_thread_end(void (*f)(void))
     atomic_store(&thread_end.f, f);
 }
 
-void hd__on_shutdown(void (*f)(void))
-{
-    atomic_store(&at_shutdown, f);
-}
-
 void hd__thread_arm(void)
 {
     if (armed) {
@@ -191,10 +190,9 @@ void hd__thread_arm(void)
 void hd_shutdown(void)
 {
     HD__CALL("hd_shutdown");
-    void (*report)(void) = atomic_load(&at_shutdown);
     call_thread_end();
-    if (report) {
-        report();
+    if (hd__events) {
+        hd__events->shutdown();
     }
     hd__pool_stop();
     hd_empty_cache();

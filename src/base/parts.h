@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_PARTS_H
 #define HEED_BASE_PARTS_H
 
-#include "base/base_internal.h"
+#include "base/events.h"
 
 enum { HD__MAX_THREADS = 1024 };
 
@@ -64,9 +64,6 @@ extern HD__TLS hd__ring *hd__ring_mine;
 
 /* Sets these bits of hd__debug if the environment has HEED_DEBUG=1. */
 void hd__debug_start(unsigned int bits);
-/* Sets the bits that HEED_TRACE and HEED_PROFILE ask for. If one of them, HEED_DEBUG or HEED_CACHE
- * is wrong, writes a message into `wrong`. */
-HD__RARE void hd__tells_start(char *wrong, size_t size);
 
 bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/text/whole.h"
+#include "base/files/file.h"
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */
@@ -171,7 +171,7 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
         return false;
     }
     hd_tokens *t = tokens_of((int)type, ids);
-    bool ok = t && hd__whole_write(hd__call, path, t->bytes, (size_t)(t->len * t->width));
+    bool ok = t && hd__whole_write(hd__call, path, NULL, t->bytes, (size_t)(t->len * t->width));
     hd__tokens_drop(t);
     return ok;
 }

@@ -3,7 +3,7 @@
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
-#include "base/text/folder.h"
+#include "base/files/hidden.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- checkpoint.c */

@@ -2,7 +2,7 @@
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
-#include "base/text/whole.h"
+#include "base/files/file.h"
 #include "heed/io.h"
 #include "tensor/tensor_internal.h"
 

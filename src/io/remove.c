@@ -1,6 +1,6 @@
 /* remove.c - removes checkpoints.
  *
- * A checkpoint first gets a hidden name (base/text/folder.h), so that no program finds a half of
+ * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds a half of
  * it. Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets
  * its old name again. If a file cannot be removed, the next call goes on with the hidden
  * directory. */

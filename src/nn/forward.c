@@ -112,7 +112,7 @@ static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
     top = f;
     if (hd__listening()) {
         hd__module = path_of(m);
-        hd__tell_forward(m->type->name, x);
+        hd__events->forward_begins(f->outer ? f->outer->m : NULL, m, x);
     }
     return f;
 }
@@ -133,7 +133,7 @@ static void leave_top(hd_tensor *y)
     top = left->outer;
     hd__draws_end(&left->draws, y);
     if (hd__telling()) {
-        hd__tell_forward_end(y);
+        hd__events->forward_ends(y);
     }
     hd__module = left->name;
     if (y) {

@@ -1,5 +1,5 @@
-/* layers.c - Linear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each its
- * struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each
+ * its struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -71,6 +71,65 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
     return ok ? hd__module_drawn(
                     hd__linear_blank(&hd__linear_type, in_features, out_features, bias), NULL)
               : NULL;
+}
+
+/* ---------------------------------------------------------------- Bilinear */
+
+typedef struct bilinear {
+    hd_module base;
+    hd_tensor *weight; /* (out_features, in1_features, in2_features) */
+    hd_tensor *bias;   /* (out_features,), or HD_NONE */
+} bilinear;
+
+static void bilinear_extra(const hd_module *self, char *text, size_t n)
+{
+    const bilinear *m = (const bilinear *)self;
+    snprintf(text, n,
+             "in1_features=%" PRId64 ", in2_features=%" PRId64 ", out_features=%" PRId64
+             ", bias=%s",
+             hd_size(m->weight, 1), hd_size(m->weight, 2), hd_size(m->weight, 0),
+             python_bool(m->bias != HD_NONE));
+}
+
+static const hd_module_type bilinear_type =
+    HD_MODULE_TYPE(bilinear, "Bilinear", NULL, NULL, bilinear_extra);
+
+static bool bilinear_draw(hd_module *self)
+{
+    bilinear *m = (bilinear *)self;
+    double bound = 1 / sqrt((double)hd_size(m->weight, 1));
+    return hd_uniform_(m->weight, -bound, bound) &&
+           (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
+}
+
+hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t out_features,
+                           bool bias)
+{
+    HD__CALL("hd_bilinear_new");
+    if (!hd__size_arg("in1_features", in1_features, 1) ||
+        !hd__size_arg("in2_features", in2_features, 0) ||
+        !hd__size_arg("out_features", out_features, 0)) {
+        return NULL;
+    }
+    bilinear *m = (bilinear *)hd_module_new(&bilinear_type);
+    if (!m) {
+        return NULL;
+    }
+    hd__register_blank(&m->base, "weight", &m->weight, true, 3,
+                       (int64_t[]){out_features, in1_features, in2_features});
+    hd__register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
+    return hd__module_drawn(&m->base, bilinear_draw);
+}
+
+hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2)
+{
+    HD__CALL("hd_bilinear_call");
+    if (!hd__type_arg("m", m, &bilinear_type) || !hd__tensor_given("x1", x1) ||
+        !hd__tensor_given("x2", x2) || !hd_forward_begin(m)) {
+        return NULL;
+    }
+    const bilinear *b = (const bilinear *)m;
+    return hd_forward_end(m, hd_bilinear(x1, x2, b->weight, b->bias));
 }
 
 /* ---------------------------------------------------------------- Dropout */

@@ -33,7 +33,6 @@ hd_module *hd_module_new(const hd_module_type *type)
         return NULL;
     }
     priv->training = true;
-    priv->made = atomic_fetch_add(&hd__made, 1) + 1;
     m->type = type;
     m->priv = priv;
     return m;
@@ -46,7 +45,6 @@ hd_module *hd_module_ready(hd_module *m)
         return NULL;
     }
     if (!m->priv->failed) {
-        hd__watch_ready(m);
         return m;
     }
     hd__fail(HD_STATE, "a registration in %s failed", m->type->name);
@@ -87,6 +85,9 @@ bool hd__has_children(const hd_module *m)
 /* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
 static void free_alone(hd_module *m, const char *freed_by)
 {
+    if (hd__events) {
+        hd__events->module_freed(m);
+    }
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__entry *e = &m->priv->entries[i];
         if (e->kind != HD__CHILD) {

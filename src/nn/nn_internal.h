@@ -33,10 +33,7 @@ struct hd__module {
     int64_t n, room;
     hd__entry *entries;         /* in the order of registration */
     bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
-    uint64_t made;              /* hd__made when it was made */
 };
-
-void hd__watch_ready(const hd_module *m); /* m's constructor ends: a warning (watch.c) */
 
 /* NULL: e is no child, or the user has emptied its field. */
 static inline hd_module *hd__child(const hd__entry *e)

@@ -3,9 +3,9 @@
  * Optimization". */
 #include "optim/optim_internal.h"
 
-static hdk_numbers adagrad_numbers(const hd__optim_options *o, int64_t step)
+static hdk_numbers adagrad_numbers(const void *options, int64_t step)
 {
-    const hd_adagrad_options *a = &o->adagrad;
+    const hd_adagrad_options *a = options;
     return (hdk_numbers){.lr = a->lr / (1 + (double)(step - 1) * a->lr_decay),
                          .beta2 = 1,
                          .w2 = 1,

@@ -6,9 +6,9 @@
 #include <math.h>
 
 /* The bias corrections are computed in double, as in Python. */
-static hdk_numbers adam_numbers(const hd__optim_options *o, int64_t step)
+static hdk_numbers adam_numbers(const void *options, int64_t step)
 {
-    const hd_adam_options *a = &o->adam;
+    const hd_adam_options *a = options;
     double t = (double)step;
     return (hdk_numbers){.lr = a->lr / (1 - pow(a->beta1, t)),
                          .decay = 1,
@@ -21,10 +21,11 @@ static hdk_numbers adam_numbers(const hd__optim_options *o, int64_t step)
                          .maximize = a->maximize};
 }
 
-static hdk_numbers adamw_numbers(const hd__optim_options *o, int64_t step)
+static hdk_numbers adamw_numbers(const void *options, int64_t step)
 {
-    hdk_numbers n = adam_numbers(o, step);
-    n.decay = n.weight_decay != 0 ? 1 - o->adam.lr * n.weight_decay : 1;
+    const hd_adamw_options *a = options;
+    hdk_numbers n = adam_numbers(a, step);
+    n.decay = n.weight_decay != 0 ? 1 - a->lr * n.weight_decay : 1;
     n.weight_decay = 0;
     return n;
 }

@@ -116,6 +116,19 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
+/* For warnings: a gradient that a step has used stays that one, if the clip's change was the only
+ * one since. */
+static void note_clip(const hd_list *parameters)
+{
+    for (int64_t i = 0; hd__warns() && i < hd_list_len(parameters); i++) {
+        int64_t version;
+        hd__grad_use *use = hd__grad_use_of(hd_list_get(parameters, i), &version);
+        if (use && version == use->version + 1) {
+            use->version = version;
+        }
+    }
+}
+
 /* Changes all of them or none: a gradient that a hook is given may not be changed. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
@@ -130,7 +143,7 @@ static bool change_all(const hd_list *parameters, grads *f, int kernel, double a
     f->number = a;
     if (ok) {
         hd__walk_all(&f->w, true, change_run, f);
-        hd__watch_clip(parameters);
+        note_clip(parameters);
     }
     return ok;
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+atomic_int hd__optims_alive;
+
 /* ---------------------------------------------------------------- parameters */
 
 hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)

@@ -79,12 +79,12 @@ typedef struct hd__slot {
     int64_t steps;
 } hd__slot;
 
+/* The options of any optimizer: fewer fields than HD__OPTIONS after their size, none of them larger
+ * than a double. */
 typedef union hd__optim_options {
     size_t size;
-    hd_sgd_options sgd;
-    hd_adam_options adam; /* and AdamW */
-    hd_rmsprop_options rmsprop;
-    hd_adagrad_options adagrad;
+    double fields[HD__OPTIONS]; /* which gives the room and the alignment */
+    char bytes[1]; /* the struct of an optimizer is read here, whatever its fields are */
 } hd__optim_options;
 
 typedef struct hd__group {
@@ -103,11 +103,11 @@ typedef struct hd__optim_type {
     const void *defaults;            /* what it gives */
     hd__option options[HD__OPTIONS]; /* lr is the first of them */
     int momentum;                    /* the option that a one-cycle schedule moves; 0: none */
-    bool (*options_ok)(const hd__optim_options *o); /* or NULL */
+    bool (*options_ok)(const void *options); /* or NULL */
     hd__state_type states[HD__STATES];
     int start; /* the option that a state begins with; 0: it is 0 then */
     /* The numbers of step `step`, which counts from 1. */
-    hdk_numbers (*numbers)(const hd__optim_options *o, int64_t step);
+    hdk_numbers (*numbers)(const void *options, int64_t step);
     int kernel; /* HDK_ADAM */
 } hd__optim_type;
 
@@ -120,17 +120,13 @@ struct hd_optim {
     unsigned int dtypes; /* hd__taken_over when the states had the dtypes of their parameters */
     bool scheduled;      /* a schedule was made for it */
     bool stepped;        /* it has stepped since its first schedule was made */
-    /* For warnings (watch.c). */
+    /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* from 1; no two optimizers have the same */
     bool told_used;  /* the warning was given */
     int in_vain;     /* steps for which backwards had written its gradients, and that found none */
 };
 
 extern atomic_int hd__optims_alive; /* how many optimizers there are */
-/* Called after a step, while warnings are heard, and after a clip that changed these parameters'
- * gradients. */
-HD__RARE void hd__watch_step(hd_optim *o);
-void hd__watch_clip(const hd_list *parameters);
 
 /* An optimizer with one group; options NULL: the defaults. NULL with an error if the list does not
  * hold distinct parameters or an option is out of its range. */

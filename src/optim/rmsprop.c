@@ -3,10 +3,10 @@
  * Recurrent Neural Networks". */
 #include "optim/optim_internal.h"
 
-static hdk_numbers rmsprop_numbers(const hd__optim_options *o, int64_t step)
+static hdk_numbers rmsprop_numbers(const void *options, int64_t step)
 {
     (void)step;
-    const hd_rmsprop_options *r = &o->rmsprop;
+    const hd_rmsprop_options *r = options;
     return (hdk_numbers){.lr = r->lr,
                          .beta2 = r->alpha,
                          .w2 = 1 - r->alpha,

@@ -1,19 +1,19 @@
 /* sgd.c - stochastic gradient descent with momentum, as torch.optim.SGD. */
 #include "optim/optim_internal.h"
 
-static bool sgd_options_ok(const hd__optim_options *o)
+static bool sgd_options_ok(const void *options)
 {
-    const hd_sgd_options *s = &o->sgd;
+    const hd_sgd_options *s = options;
     return !s->nesterov || (s->momentum != 0 && s->dampening == 0) ||
            hd__fail(HD_VALUE,
                     "nesterov with momentum %g, dampening %g: expected a momentum and no dampening",
                     s->momentum, s->dampening);
 }
 
-static hdk_numbers sgd_numbers(const hd__optim_options *o, int64_t step)
+static hdk_numbers sgd_numbers(const void *options, int64_t step)
 {
     (void)step;
-    const hd_sgd_options *s = &o->sgd;
+    const hd_sgd_options *s = options;
     return (hdk_numbers){.lr = s->lr,
                          .momentum = s->momentum,
                          .dampening = s->dampening,

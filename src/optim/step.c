@@ -22,10 +22,12 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
     const hd__optim_type *type = o->type;
     const hd__optim_options *now = &o->groups[slot->group].now;
     hd_tensor *p = slot->p;
-    *t = (pending){.slot = slot, .kernel = type->kernel};
+    t->slot = slot;
+    t->kernel = type->kernel;
     t->grad = hd_contiguous(hd_shares_storage(g, p) ? hd_clone(g) : g);
     bool ok = t->grad && hd__may_write(p);
     for (int k = 0; ok && k < HD__STATES; k++) {
+        t->state[k] = NULL;
         if (hd__uses(type, now, k)) {
             double start = type->start ? *hd__option_double(&type->options[type->start], now) : 0;
             hd_tensor *old = slot->state[k];
@@ -71,19 +73,9 @@ HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
     return ok;
 }
 
-bool hd_optim_step(hd_optim *o)
+/* Returns how many parameters had a gradient, or -1 if the step failed. */
+static int64_t step_all(hd_optim *o)
 {
-    HD__CALL("hd_optim_step");
-    if (!hd__object("o", o) || !hd__may_step()) {
-        return false;
-    }
-    HD__SCOPE_OR(false);
-    HD_NO_GRAD;
-    const unsigned int dtypes = atomic_load_explicit(&hd__taken_over, memory_order_relaxed);
-    if (HD__UNLIKELY(o->dtypes != dtypes) && !convert_states(o, dtypes)) {
-        return false;
-    }
-    int64_t began = hd__telling() ? hd__span_begin() : 0;
     hd__walk w;
     pending *todo = hd__alloc_items(o->n, sizeof *todo);
     bool ok = hd__walk_begin(&w, o->n) && todo;
@@ -99,15 +91,31 @@ bool hd_optim_step(hd_optim *o)
         hd__walk_all(&w, true, step_run, todo);
         o->stepped = o->scheduled;
     }
-    if (hd__telling()) {
-        hd__tell_step(began, o->type->name, ok ? w.n : -1, o->n);
-    }
     hd_free(w.x);
     hd_free(todo);
-    if (ok && hd__warns()) {
-        hd__watch_step(o);
+    return ok ? w.n : -1;
+}
+
+bool hd_optim_step(hd_optim *o)
+{
+    HD__CALL("hd_optim_step");
+    if (!hd__object("o", o) || !hd__may_step()) {
+        return false;
     }
-    return ok;
+    HD__SCOPE_OR(false);
+    HD_NO_GRAD;
+    const unsigned int dtypes = atomic_load_explicit(&hd__taken_over, memory_order_relaxed);
+    if (HD__UNLIKELY(o->dtypes != dtypes) && !convert_states(o, dtypes)) {
+        return false;
+    }
+    if (hd__telling()) {
+        hd__events->call_begins();
+    }
+    const int64_t n = step_all(o);
+    if (hd__telling() || (n >= 0 && hd__advised())) {
+        hd__events->stepped(o, n);
+    }
+    return n >= 0;
 }
 
 bool hd_optim_zero_grad(hd_optim *o)

@@ -3,7 +3,7 @@
 #ifndef HEED_TENSOR_ABOVE_H
 #define HEED_TENSOR_ABOVE_H
 
-#include "base/base_internal.h"
+#include "base/events.h"
 #include "heed/tensor.h"
 
 /* ---------------------------------------------------------------- arguments (freed.c, list.c) */
@@ -61,7 +61,6 @@ typedef struct hd__grad_use {
     int64_t stepped; /* the version of the leaf itself after that step */
     bool added;      /* a backward has added to it since */
     atomic_bool written; /* a backward has written it since an optimizer looked */
-    uint64_t made;       /* hd__made when the tensor became a leaf that requires grad */
 } hd__grad_use;
 
 /* That of p, to be changed, and the version of its .grad now, or -1, unless `version` is NULL. It
@@ -69,12 +68,6 @@ typedef struct hd__grad_use {
 hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
 /* How often x's elements were changed in place. */
 int64_t hd__version_of(const hd_tensor *x);
-
-/* Counts the modules that were made. So the constructor of a module made what comes after it. */
-extern atomic_uint_least64_t hd__made;
-
-/* The tensor at this address, if a scope of this thread is its only holder; or NULL (scope.c). */
-const hd_tensor *hd__scope_alone(uintptr_t address);
 
 /* ---------------------------------------------------------------- scopes (scope.c) */
 
@@ -110,20 +103,6 @@ bool hd__scopes_wrong(const char *who, int above);
 
 /* Moves a text into the innermost scope, and frees it. Returns NULL after a failure. */
 const char *hd__text_give(hd__text *t);
-
-/* ---------------------------------------------------------------- tracing (trace.c, profile.c) */
-
-/* All of these may be called whatever is asked for; to ask hd__telling first costs nothing. */
-
-/* The forward of a module of that type begins, as hd__module, on x (NULL: not known), or ends with
- * y (NULL: it failed). */
-HD__RARE void hd__tell_forward(const char *type, hd_tensor *x);
-HD__RARE void hd__tell_forward_end(hd_tensor *y);
-
-/* From hd__span_begin, which gives `began`, to the end, the profile counts nothing else. */
-HD__RARE int64_t hd__span_begin(void);
-/* The step that began then has ended: n of all parameters had a gradient; n is -1 if it failed. */
-HD__RARE void hd__tell_step(int64_t began, const char *type, int64_t n, int64_t all);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 

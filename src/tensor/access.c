@@ -4,8 +4,6 @@
 
 #include "tensor/tensor_internal.h"
 
-atomic_uint_least64_t hd__made;
-
 int64_t hd__version_of(const hd_tensor *x)
 {
     return hd__storage_version(x);
@@ -95,6 +93,11 @@ const void *hd_data(const hd_tensor *x)
 bool hd__may_write(hd_tensor *x)
 {
     return hd__any_arg("x", x, false) && hd__write_ok(x);
+}
+
+void hd__tell_change(hd_tensor *x)
+{
+    hd__events->changes(x);
 }
 
 void *hd_data_mut(hd_tensor *x)

@@ -212,9 +212,9 @@ static int64_t seen_keys(const hd__attention_call *c)
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 {
     attention_task t;
-    HD__FLOP(2 * seen_keys(c) * (c->head.d + c->head.dv));
     set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
+    HD__FLOP(2 * seen_keys(c) * (c->head.d + c->head.dv));
     return run(&t);
 }
 

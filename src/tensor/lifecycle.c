@@ -59,7 +59,7 @@ static void storage_release(hd__storage *s)
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     if (t->flags & HD__F_MOVED) {
         storage_release(t->storage);
@@ -281,7 +281,7 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     hd_tensor *t = begin(tensor_in(s), d, s);
     /* A storage made in debug mode has a release function, and one look at that is cheaper. */
     if (HD__UNLIKELY(s->release) && hd__listening()) {
-        hd__live_new(t);
+        hd__events->made(t);
     }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
@@ -370,7 +370,7 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
         return NULL;
     }
     if (hd__listening()) {
-        hd__live_new(y);
+        hd__events->made(y);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
@@ -397,7 +397,7 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
     }
     y->made_by = x->made_by;
     if (hd__watching()) {
-        hd__live_add(y, x->flags & HD__F_LISTED ? x->made_in : NULL);
+        hd__events->saved(y, x);
     }
     y->ndim = x->ndim;
     y->offset = x->offset;
@@ -424,7 +424,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;
     const bool listed = t->flags & HD__F_LISTED;
     if (listed) {
-        hd__live_remove(t);
+        hd__events->freed(t);
     }
     hd__refs_up(&y->storage->refs);
     t->storage = y->storage;
@@ -433,7 +433,7 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     t->flags = (uint8_t)((t->flags & ~view) | (y->flags & HD__F_CONTIGUOUS));
     memcpy(t->strides, y->strides, sizeof t->strides);
     if (listed) {
-        hd__live_add(t, t->made_in);
+        hd__events->saved(t, t);
     }
 }
 

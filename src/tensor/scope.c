@@ -86,7 +86,6 @@ bool hd__scope_enter_thread(void)
     if (!hd__init()) {
         return false;
     }
-    hd__live_start();
     hd__on_message(place_of_scope);
     hd__on_thread_end(close_all);
     hd__thread_arm();
@@ -177,17 +176,6 @@ hd_tensor *hd_scope_return(hd_tensor *t)
         t->returned = true;
     }
     return t;
-}
-
-const hd_tensor *hd__scope_alone(uintptr_t address)
-{
-    const hd_tensor *t = NULL;
-    for (const hd_scope *s = hd__top; s && !t; s = s->outer) {
-        for (t = s->first; t && (uintptr_t)t != address;) {
-            t = t->next;
-        }
-    }
-    return t && hd__refs_of(t) == 1 ? t : NULL;
 }
 
 int64_t hd_scope_count(void)

@@ -23,9 +23,6 @@ static inline bool hd__scope_ready(void)
     return hd__top || hd__scope_enter_thread();
 }
 
-/* "the root scope", or "the scope opened at" and its file and line */
-const char *hd__scope_name(const hd_scope *s, char *text, size_t size);
-
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)
 {
     hd__assert(!t->scope);

@@ -77,7 +77,7 @@ struct hd_tensor {
     const char *made_by; /* the public function that made it: a text of the library itself */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
-    /* With HD__F_LISTED (live.c): the neighbours in the list, and the module that made it. */
+    /* With HD__F_LISTED (live_tensors.c): the neighbours in the list, and the module that made it. */
     hd_tensor *live_prev, *live_next;
     const char *made_in;
 };
@@ -347,14 +347,17 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 /* Converts value as PyTorch's fill_ does. Changes no version. Returns x. */
 hd_tensor *hd__fill(hd_tensor *x, hd_scalar value);
 
-/* While hd__listening: function is about to change x in place. */
-HD__RARE void hd__changed_by(hd_tensor *x);
+/* hd__call is about to change x in place. */
+HD__RARE void hd__tell_change(hd_tensor *x);
 static inline void hd__changes(hd_tensor *x)
 {
     if (hd__listening()) {
-        hd__changed_by(x);
+        hd__tell_change(x);
     }
 }
+
+/* n floating-point operations are computed; n is asked for while hd__telling alone. */
+#define HD__FLOP(n) (hd__telling() ? hd__events->computed(n) : (void)0)
 
 /* Counts an in-place change of x's storage. */
 static inline void hd__bump(hd_tensor *x)
@@ -464,63 +467,6 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
  * errors are those of PyTorch's view. */
 bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
-/* The list of live tensors of debug mode, and what else is to be done for a new tensor while
- * hd__listening (live.c). A thread calls hd__live_start before its first
- * tensor, so that forks hold the list's lock before any tensor is in it: a fork that had begun
- * before would not, and the child could wait for a thread that it does not have. */
-HD__RARE void hd__live_start(void);
-HD__RARE void hd__live_new(hd_tensor *t);
-HD__RARE void hd__live_add(hd_tensor *t, const char *made_in);
-HD__RARE void hd__live_remove(hd_tensor *t);
-
-/* ---------------------------------------------------------------- tracing (trace.c, profile.c) */
-
-/* A line of HEED_TRACE. What does not fit is left out. */
-enum { HD__LINE_MOST = 1000 };
-typedef struct hd__line {
-    int len;
-    char text[HD__LINE_MOST + 5];
-} hd__line;
-
-/* What a thread remembers while hd__telling. It is no thread-local variable, because a library that
- * is loaded late may have few of them. */
-typedef struct hd__hearing {
-    int thread;          /* its number in lines, from 1 on; 0: it wrote none yet */
-    int depth;           /* of the forwards and backwards that run, in lines */
-    const char *walking; /* hd__call of the backward whose node runs; NULL: none */
-    int spans;           /* that have begun and not ended */
-    int64_t seen;        /* the time up to here is in the profile; 0: no tensor was made yet */
-    const char *call;    /* that began an op at `began`, when so many calls had failed; or NULL */
-    int64_t began;
-    uint64_t failures;
-    int64_t flop; /* that were computed since an op or a span began */
-} hd__hearing;
-
-HD__RARE hd__hearing *hd__heard(void); /* never NULL */
-/* n is computed while hd__telling alone. */
-#define HD__FLOP(n) (hd__telling() ? (void)(hd__heard()->flop += (n)) : (void)0)
-
-HD__RARE void hd__line_begin(hd__line *l, const char *name);
-HD__RARE void hd__line_add(hd__line *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-HD__RARE void hd__line_tensors(hd__line *l, int64_t n, hd_tensor *const *x); /* " (2, 3) None" */
-/* Adds the module, or NULL, and writes the line. */
-HD__RARE void hd__line_end(hd__line *l, const char *module);
-
-/* What HEED_PROFILE counts under a name and in a module. */
-typedef struct hd__profiled {
-    const char *name, *module; /* texts that last; "": a forward of the module; NULL: no module */
-    int64_t calls, time, backward; /* nanoseconds; backward: the part of the time in backward */
-    int64_t bytes, flop;
-} hd__profiled;
-
-void hd__profile_prepare(void);
-HD__RARE void hd__profile_begin(void); /* hd__call begins an op, if it did not yet */
-/* What began then has ended, with so many calls and bytes; its time is that of a backward if there
- * are no calls. HD__NO_SPAN: an op of hd__profile_begin, or a forward. */
-HD__RARE void hd__profile_end(int64_t began, const hd__profiled *e);
-enum { HD__NO_SPAN = -1 };
-
 static inline uintptr_t hd__seal_of(const hd_tensor *t)
 {
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
@@ -535,15 +481,6 @@ static inline void hd__bury(hd_tensor *t)
     t->mark = 0;
     atomic_store_explicit(&t->refs, HD__REFS_FREED, memory_order_relaxed);
 }
-
-/* ---------------------------------------------------------------- debug mode */
-
-/* What x of a float dtype has besides finite numbers (finite.c). */
-enum { HD__HAS_NAN = 1, HD__HAS_INF = 2 };
-unsigned int hd__not_finite(const hd_tensor *x);
-/* The first NaN of x, or else its first infinity, as "nan at (0, 2)". x has one. */
-enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
-const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* Writes the text to f, which is flushed if `at_once`, and frees the text. Fails with HD_IO, or
  * where the text failed. */

@@ -248,7 +248,6 @@ static void fail_and_warn(void)
     hd_warn("w = %d", 5);
     hd_on_error(NULL, NULL);
     hd_on_warning(NULL, NULL);
-    hd_set_debug(false); /* does not end what the environment asked for */
     hd_error_set(HD_SHAPE, "q = %d", 6);
     hd_warn("w = %d", 7);
 }
@@ -328,7 +327,7 @@ START_TEST(ends_with_the_place_in_debug_mode)
     hd__on_message(place_of_test);
     hd_error_set(HD_VALUE, "p = %d", 2);
     ck_error(HD_VALUE, "p = 2");
-    hd_set_debug(true);
+    atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
     hd_error_set(HD_VALUE, "p = %d", 2);
     ck_assert_str_eq(hd_error_message(), "p = 2" PLACE);
     snprintf(text + 500, 90, "%s", hd_error_message());
@@ -351,7 +350,7 @@ START_TEST(ends_with_the_place_in_debug_mode)
     ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 99);
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at \xED\x95\x9C\xED"));
     hd_error_clear();
-    hd_set_debug(false);
+    atomic_fetch_and(&hd__debug, ~(unsigned int)HD__DEBUG_WATCHES);
     hd__on_message(NULL);
 }
 END_TEST

@@ -15,7 +15,7 @@
     X(generator)                                                                                   \
     X(tokens)                                                                                      \
     X(windows)                                                                                     \
-    X(loader) X(own) X(replicas) X(tokenizers) X(bpe) X(model_files) X(added) X(memory) X(atomic)
+    X(loader) X(own) X(replicas) X(memory) X(atomic)
 SUITES(DECLARE_SUITE)
 
 /* The cases of tests/golden/data.txt, which live as long as the program. */
@@ -26,10 +26,5 @@ hd_tokens *counted_tokens(int64_t n);
 
 /* What a loader would draw from g, without drawing it. */
 int64_t upcoming(hd_generator *g);
-
-/* A number below n, and string `number`: a short one, and from 1000000 on a long one, which is a
- * few pieces that repeat, or many. hd_free the text. */
-uint64_t random_below(uint64_t *state, uint64_t n);
-hd__text random_string(int number);
 
 #endif

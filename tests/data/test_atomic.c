@@ -1,5 +1,5 @@
-/* test_atomic.c - loaders, datasets and tokenizers that fail because memory runs out: nothing is
- * drawn, no batch is lost, and a dictionary has all entries or none. */
+/* test_atomic.c - loaders that fail because memory runs out, in states that tests/faults_memory
+ * does not have: nothing is drawn, no batch is lost, and a dictionary has all entries or none. */
 #include "suites.h"
 #include "support/atomic.h"
 #include "support/quarantine.h"
@@ -53,12 +53,6 @@ static void take(world *w, int batches)
     }
 }
 
-static void in_an_epoch(world *w)
-{
-    a_loader(w);
-    take(w, 2);
-}
-
 static void before_the_end(world *w)
 {
     a_loader_with_a_generator(w);
@@ -108,85 +102,22 @@ static bool load_loader(world *w)
     return hd_loader_load(w->object, w->d, "l");
 }
 
-static void with_old_entries(world *w)
-{
-    in_an_epoch(w);
-    w->d = hd_dict_new();
-    ck_assert(hd_dict_set_int(w->d, "l.len", -1) && hd_dict_set_int(w->d, "l.under_way", -1));
-}
-
 static bool save_loader(world *w)
 {
     return hd_loader_save(w->object, w->d, "l");
 }
 
-/* ---------------------------------------------------------------- datasets and tokenizers */
-
-static void a_dataset(world *w)
-{
-    hd_tokens *t = counted_tokens(9);
-    w->object = hd_windows_new(t, 2, 1);
-    ck_assert_ptr_nonnull(w->object);
-    hd_tokens_free(t);
-}
-
-static void free_dataset(world *w)
-{
-    hd_dataset_free(w->object);
-}
-
-static bool split(world *w)
-{
-    hd_dataset *parts[2] = {NULL, NULL};
-    bool ok = hd_random_split(w->object, 2, (int64_t[]){4, 3}, NULL, parts);
-    ck_assert_msg(ok || (!parts[0] && !parts[1]), "half a split");
-    hd_dataset_free(parts[0]);
-    hd_dataset_free(parts[1]);
-    return ok;
-}
-
-static bool get_item(world *w)
-{
-    hd_tensor *mark = HD_NONE, *input = mark, *target = mark;
-    bool ok = hd_dataset_get(w->object, 1, &input, &target);
-    ck_assert_msg(ok || (input == mark && target == mark), "half an item");
-    return ok;
-}
-
-static void a_tokenizer(world *w)
-{
-    w->object = hd_tokenizer_chars("abc", -1);
-    w->d = hd_dict_new();
-    ck_assert(w->object && hd_dict_set_string(w->d, "t.kind", "old"));
-}
-
-static void free_tokenizer(world *w)
-{
-    hd_tokenizer_free(w->object);
-}
-
-static bool save_tokenizer(world *w)
-{
-    return hd_tokenizer_save(w->object, w->d, "t");
-}
-
 START_TEST(nothing_changes_if_memory_runs_out)
 {
     static const atomic_call calls[] = {
-        {"the first batch", a_loader, next_batch, look_at_loader, free_loader},
         {"the first batch, own generator", a_loader_with_a_generator, next_batch, look_at_loader,
          free_loader},
         {"the first batch, in order", a_loader_in_order, next_batch, look_at_loader, free_loader},
         {"the first batch of a rank", a_loader_of_a_rank, next_batch, look_at_loader, free_loader},
         {"hd_loader_load on a rank", with_a_state_of_ranks, load_loader, look_at_loader,
          free_loader},
-        {"a later batch", in_an_epoch, next_batch, look_at_loader, free_loader},
         {"the last batch", before_the_end, next_batch, look_at_loader, free_loader},
         {"hd_loader_save on a rank", with_a_state_of_ranks, save_loader, NULL, free_loader},
-        {"hd_loader_save", with_old_entries, save_loader, NULL, free_loader},
-        {"hd_random_split", a_dataset, split, NULL, free_dataset},
-        {"hd_dataset_get", a_dataset, get_item, NULL, free_dataset},
-        {"hd_tokenizer_save", a_tokenizer, save_tokenizer, NULL, free_tokenizer},
     };
     ATOMIC_AT_EACH(calls);
 }
@@ -204,12 +135,6 @@ START_TEST(nothing_is_saved_while_an_error_stands)
     ck_assert_int_eq(hd_dict_len(d), 0);
     ck_error(HD_USER, "an error");
     free_loader(&w);
-    hd_tokenizer *t = hd_tokenizer_bytes();
-    hd_error_set(HD_USER, "an error");
-    ck_assert(!hd_tokenizer_save(t, d, ""));
-    ck_assert_int_eq(hd_dict_len(d), 0);
-    ck_error(HD_USER, "an error");
-    hd_tokenizer_free(t);
     hd_dict_free(d);
 }
 END_TEST

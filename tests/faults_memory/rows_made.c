@@ -1,8 +1,9 @@
-/* rows_made.c - the rows that tools/checks/check_memory_table makes from autograd.h. */
+/* rows_made.c - the rows that tools/checks/check_memory_table makes from autograd.h, nn.h and
+ * optim.h. */
 #include "faults_memory/faults.h"
 
 #define ROWS "memory_made.h"
 #define TABLE table_made
 #define NAME "made"
-#define PARTS 0
+#define PARTS OPTIMIZERS
 #include "faults_memory/table.h"

@@ -30,7 +30,6 @@ ROW_AS(CONSUMES, hd_backward_with, "the graph goes", hd_backward_with(w->x, w->g
 ROW(hd_backward_with, "a hook and retain_grad", hd_backward_with(w->hooked, w->grad, true))
 ROW(hd_backward_with, "several paths",
     hd_backward_with(hd_add(hd_mul(w->x, w->x), hd_mul(w->x, w->hooked)), w->grad, true))
-NEVER_ROW(hd_grad_defaults, hd_grad_defaults().retain_graph == false)
 ROW(hd_grad_of, "",
     hd_grad_of(hd_list_of(w->loss), hd_list_of(w->p, w->v), NULL,
                &(hd_grad_options){sizeof(hd_grad_options), true, false}))
@@ -55,7 +54,6 @@ SKIP_ROW(hd_save, "own_forward calls it")
 SKIP_ROW(hd_saved, "own_backward calls it")
 SKIP_ROW(hd_needs_grad, "own_backward calls it")
 SKIP_ROW(hd_ctx_user, "own_free calls it")
-NEVER_ROW(hd_gradcheck_defaults, hd_gradcheck_defaults().eps)
 ROW(hd_gradcheck_n, "", gradcheck(w, cube))
 ROW(hd_gradcheck_n, "with draws", gradcheck(w, dropped))
 
@@ -264,7 +262,6 @@ ROW(hd_binary_cross_entropy_with, "each",
     hd_binary_cross_entropy_with(hd_t(hd_sigmoid(w->x)), hd_sigmoid(w->y), HD_REDUCE_NONE))
 ROW(hd_binary_cross_entropy_with_logits_with, "the sum",
     hd_binary_cross_entropy_with_logits_with(w->x, w->y, HD_SUM))
-NEVER_ROW(hd_cross_entropy_defaults, hd_cross_entropy_defaults().ignore_index)
 ROW(hd_cross_entropy, "", hd_cross_entropy(w->x, w->target))
 ROW(hd_cross_entropy_with, "",
     hd_cross_entropy_with(w->x, w->target,
@@ -281,7 +278,6 @@ ROW(hd_nll_loss_with, "each",
 
 /* ---------------------------------------------------------------- attention */
 
-NEVER_ROW(hd_attention_defaults, hd_attention_defaults().safe_softmax)
 NEVER_ROW(hd_fused_attention, hd_fused_attention())
 NEVER_ROW(hd_set_fused_attention, (hd_set_fused_attention(true), true))
 ROW(hd_scaled_dot_product_attention, "",
@@ -312,7 +308,6 @@ DO(CALL, hd_scaled_dot_product_attention_with, "grouped queries, the weights", {
     keep(o, thing_of_tensor(hd_scaled_dot_product_attention_with(q, k, k, &a, &weights)));
     KEEP_OUT(o, "weights", weights);
 })
-NEVER_ROW(hd_rotary_defaults, hd_rotary_defaults().theta)
 DO(CALL, hd_rotary_tables, "", {
     hd_tensor *c = NULL, *s = NULL;
     keep(o, thing_of_bool(hd_rotary_tables(4, 3, NULL, &c, &s)));

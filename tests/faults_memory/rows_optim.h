@@ -2,17 +2,7 @@
 
 /* ---------------------------------------------------------------- optimizers */
 
-NEVER_ROW(hd_sgd_defaults, hd_sgd_defaults().lr)
-NEVER_ROW(hd_adamw_defaults, hd_adamw_defaults().lr)
-NEVER_ROW(hd_adam_defaults, hd_adam_defaults().lr)
-NEVER_ROW(hd_rmsprop_defaults, hd_rmsprop_defaults().lr)
-NEVER_ROW(hd_adagrad_defaults, hd_adagrad_defaults().lr)
-ROW(hd_sgd_new, "", hd_sgd_new(w->parameters, NULL))
-ROW(hd_adamw_new, "", hd_adamw_new(w->parameters, NULL))
 ROW(hd_adamw_new, "amsgrad", hd_adamw_new(w->parameters, &(hd_adamw_options[]){amsgrad()}[0]))
-ROW(hd_adam_new, "", hd_adam_new(w->parameters, NULL))
-ROW(hd_rmsprop_new, "", hd_rmsprop_new(w->parameters, NULL))
-ROW(hd_adagrad_new, "", hd_adagrad_new(w->parameters, NULL))
 SKIP_ROW(hd_optim_free, "every world calls it")
 ROW(hd_optim_step, "the first one", hd_optim_step(w->sgd))
 ROW(hd_optim_step, "a later one", hd_optim_step(w->adamw))
@@ -36,10 +26,6 @@ ROW(hd_schedule_load, "", hd_schedule_load(w->schedule, w->schedule_state, "s"))
 
 /* ---------------------------------------------------------------- schedules */
 
-NEVER_ROW(hd_cosine_warmup_defaults, hd_cosine_warmup_defaults().min_lr == 0)
-NEVER_ROW(hd_one_cycle_defaults, hd_one_cycle_defaults().pct_start)
-NEVER_ROW(hd_cosine_annealing_defaults, hd_cosine_annealing_defaults().eta_min == 0)
-NEVER_ROW(hd_reduce_on_plateau_defaults, hd_reduce_on_plateau_defaults().factor)
 ROW(hd_constant_lr_new, "", hd_constant_lr_new(w->adamw, 0.5, 3))
 ROW(hd_step_lr_new, "", hd_step_lr_new(w->adamw, 3, 0.5))
 ROW(hd_linear_lr_new, "", hd_linear_lr_new(w->adamw, 0.5, 1, 3))

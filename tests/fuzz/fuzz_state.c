@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "mutate.h"
+#include "optimizers_made.h"
 
 enum { STRANGE = 1, STRICT = 2, MAPPED = 4 }; /* flags */
 
@@ -23,7 +24,7 @@ typedef struct object {
     hd_dict *good; /* its state at the start, in memory of its own */
 } object;
 
-enum { OBJECTS = 19 };
+enum { OBJECTS = 40 };
 static object objects[OBJECTS];
 static int n_objects;
 static bool strict = true;
@@ -196,23 +197,25 @@ static void add(const char *name, void *it, bool (*save)(void *, hd_dict *),
     objects[n_objects++] = (object){it, save, load, use, name, NULL};
 }
 
-static hd_optim *new_optim(int kind)
+#define OPTIM_NUMBER(kind, ...) OPTIM_##kind,
+enum { OPTIMIZERS(OPTIM_NUMBER) OPTIMS, FIRST_OPTIMS = 5 };
+#define OPTIM_NAME(kind, name, ...) name,
+static const char *const optim_names[] = {OPTIMIZERS(OPTIM_NAME)};
+
+/* With every state in use. */
+static hd_optim *new_optim(int number)
 {
-    hd_sgd_options sgd = hd_sgd_defaults();
-    hd_adamw_options adamw = hd_adamw_defaults();
-    hd_rmsprop_options rms = hd_rmsprop_defaults();
-    hd_optim *o;
-    sgd.momentum = 0.9, adamw.amsgrad = true, rms.momentum = 0.5, rms.centered = true;
-    switch (kind) {
-    case 0: o = hd_sgd_new(parameters, &sgd); break;
-    case 1: o = hd_adamw_new(parameters, &adamw); break;
-    case 2: o = hd_adam_new(parameters, NULL); break;
-    case 3: o = hd_rmsprop_new(parameters, &rms); break;
-    default: o = hd_adagrad_new(parameters, NULL);
+    hd_optim *made = NULL;
+#define OPTIM_NEW(kind, name, ...)                                                                 \
+    if (number == OPTIM_##kind) {                                                                  \
+        hd_##kind##_options o = hd_##kind##_defaults();                                            \
+        __VA_ARGS__;                                                                               \
+        made = hd_##kind##_new(parameters, &o);                                                    \
     }
-    fuzz_check(o && hd_optim_add_group(o, more_parameters, NULL), "no optimizer");
-    optim_use(o);
-    return o;
+    OPTIMIZERS(OPTIM_NEW)
+    fuzz_check(made && hd_optim_add_group(made, more_parameters, NULL), "no optimizer");
+    optim_use(made);
+    return made;
 }
 
 static hd_schedule *new_schedule(int kind, hd_optim *o)
@@ -231,17 +234,16 @@ static hd_schedule *new_schedule(int kind, hd_optim *o)
 
 static void add_optims(void)
 {
-    static const char *const names[] = {"SGD", "AdamW", "Adam", "RMSprop", "Adagrad"};
     static const char *const kinds[] = {"constant", "steps", "linear", "cosine", "one cycle"};
     static plan plans[5];
     parameters = hd_list_of(hd_parameter(hd_ones(HD_FLOAT32, 2, 3), true),
                             hd_parameter(hd_ones(HD_FLOAT32, 3), true));
     more_parameters = hd_list_of(hd_parameter(hd_ones(HD_FLOAT64, 2), true));
-    for (int i = 0; i < 5; i++) {
-        add(names[i], new_optim(i), optim_save, optim_load, optim_use);
+    for (int i = 0; i < FIRST_OPTIMS; i++) {
+        add(optim_names[i], new_optim(i), optim_save, optim_load, optim_use);
     }
     for (int i = 0; i < 5; i++) {
-        plans[i].o = new_optim(i == 4 ? 1 : 0);
+        plans[i].o = new_optim(i == 4 ? OPTIM_adamw : OPTIM_sgd);
         plans[i].s = new_schedule(i, plans[i].o);
         fuzz_check(plans[i].s && hd_schedule_step(plans[i].s), "no schedule");
         add(kinds[i], &plans[i], plan_save, plan_load, plan_use);
@@ -261,20 +263,28 @@ static void add_loaders(void)
     add("shuffled loader", shuffled, loader_save, loader_load, loader_use);
 }
 
-/* The last objects, so that the numbers of the others stay. */
+/* After the objects that were there first, so that their numbers stay. */
 static void add_later_schedules(void)
 {
     static plan plans[2];
     hd_cosine_annealing_options annealing = hd_cosine_annealing_defaults();
     hd_reduce_on_plateau_options plateau = hd_reduce_on_plateau_defaults();
     annealing.T_max = 3, plateau.patience = 1, plateau.cooldown = 2;
-    plans[0].o = new_optim(0), plans[1].o = new_optim(0);
+    plans[0].o = new_optim(OPTIM_sgd), plans[1].o = new_optim(OPTIM_sgd);
     plans[0].s = hd_cosine_annealing_new(plans[0].o, &annealing);
     plans[1].s = hd_reduce_on_plateau_new(plans[1].o, &plateau);
     add("annealing", &plans[0], plan_save, plan_load, plan_use);
     add("plateau", &plans[1], plan_save, plan_load, plateau_use);
     plan_use(&plans[0]);
     plateau_use(&plans[1]);
+}
+
+/* After all others, for the same reason. */
+static void add_later_optims(void)
+{
+    for (int i = FIRST_OPTIMS; i < OPTIMS; i++) {
+        add(optim_names[i], new_optim(i), optim_save, optim_load, optim_use);
+    }
 }
 
 /* Before the last two schedules, for the same reason. */
@@ -465,6 +475,7 @@ void fuzz_setup(void)
     add("generator", hd_generator_new(5), generator_save, generator_load, generator_use);
     add_loader_of_a_rank();
     add_later_schedules();
+    add_later_optims();
     for (int i = 0; i < n_objects; i++) {
         hd_dict *d = hd_dict_new();
         fuzz_check(objects[i].save(objects[i].it, d), "%s: not saved", objects[i].name);

@@ -1,7 +1,7 @@
-/* program.c - what tests/checks/check_heard runs with HEED_TRACE and HEED_PROFILE: a small model
- * that trains, ops of every kind, threads, and a program without memory.
+/* program.c - what tests/checks/check_heard runs with HEED_TRACE, HEED_PROFILE and HEED_DEBUG: a
+ * small model that trains, ops of every kind, threads, and a program without memory.
  *
- * usage: heard_program model | ops | threads | report | memory | off */
+ * usage: heard_program model | ops | threads | report | memory | off | debug */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +185,12 @@ static void run_memory(void)
     say_error("hd_profile", hd_profile(stdout));
 }
 
+/* An infinity, and a tensor that stays. */
+static void run_debug(void)
+{
+    hd_retain(hd_log(hd_zeros(HD_FLOAT32, 2)));
+}
+
 static void run_off(void)
 {
     run_model();
@@ -206,7 +212,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } modes[] = {{"model", run_model},   {"ops", run_ops},       {"threads", run_threads},
-                 {"report", run_report}, {"memory", run_memory}, {"off", run_off}};
+                 {"report", run_report}, {"memory", run_memory}, {"off", run_off},
+                 {"debug", run_debug}};
     hd_manual_seed(123);
     for (size_t i = 0; argc == 2 && i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {
@@ -217,6 +224,6 @@ int main(int argc, char **argv)
             return 0;
         }
     }
-    fprintf(stderr, "usage: heard_program model | ops | threads | report | memory | off\n");
+    fprintf(stderr, "usage: heard_program model | ops | threads | report | memory | off | debug\n");
     return 2;
 }

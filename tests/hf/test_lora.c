@@ -4,6 +4,7 @@
 
 #include "../../examples/gpt.h"
 #include "suites.h"
+#include "support/warnings.h"
 #include "tiny.h"
 
 #define ADAPTER GOLDEN_DIR "/lora"
@@ -287,6 +288,36 @@ START_TEST(all_but_the_adapters_are_frozen)
     }
     hd_dict_free(d);
     hd_module_free(m);
+}
+END_TEST
+
+static void ten_steps(hd_module *m, hd_optim *o)
+{
+    for (int i = 0; i < 10; i++) {
+        HD_SCOPE;
+        hd_optim_zero_grad(o);
+        hd_backward(loss_of(m));
+        hd_optim_step(o);
+    }
+}
+
+/* The first optimizer has only what is frozen then, and the model learns nothing. */
+START_TEST(an_optimizer_made_before_the_adapters)
+{
+    HD_SCOPE;
+    hd_module *m = golden_tiny();
+    hd_optim *before = hd_adamw_new(hd_module_parameters(m), NULL);
+    hd_lora_options o = rank2();
+    apply(m, &o);
+    ck_warning(ten_steps(m, before),
+               "hd_optim_step: none of the last 10 steps found a gradient, and none of the "
+               "optimizer's 7 parameters requires grad: make the optimizer after hd_lora_apply and "
+               "hd_module_freeze, of the parameters that train");
+    hd_optim_free(before);
+    hd_optim *after = hd_adamw_new(hd_module_parameters(m), NULL);
+    ck_no_warning(ten_steps(m, after));
+    hd_optim_free(after);
+    done(m);
 }
 END_TEST
 
@@ -742,6 +773,7 @@ Suite *suite_lora(void)
         a_merge_takes_new_parameters,
         the_counts_of_the_book,
         all_but_the_adapters_are_frozen,
+        an_optimizer_made_before_the_adapters,
         all_linear_leaves_the_head_of_a_language_model_out,
         tied_parameters_stay_tied,
         a_cache_sees_through_the_adapters,

@@ -5,6 +5,7 @@
 
 #include "support/leak_checked.h"
 #include "heed/nn.h"
+#include "support/golden_reader.h"
 
 #define SUITES(X)                                                                                  \
     X(module)                                                                                      \
@@ -46,6 +47,9 @@ hd_tensor *ramp_parameter(int64_t n);
 /* The notebook's six tokens (6, 3), and two of them stacked (2, 6, 3). */
 hd_tensor *notebook_inputs(void);
 hd_tensor *notebook_batch(void);
+
+/* t has the values of init/NAME, bit for bit; for a long one the hash of its bytes is compared. */
+void ck_init(const golden_case *c, const char *name, const hd_tensor *t);
 
 /* Have a and b the same dtype, shape and bits? A NaN equals a NaN of the same bits. */
 bool same_bits(const hd_tensor *a, const hd_tensor *b);

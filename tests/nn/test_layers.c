@@ -35,8 +35,7 @@ static hd_module *layer_of(const golden_case *c)
     return packed(c);
 }
 
-/* t has the values of init/NAME, bit for bit; for a long one the hash of its bytes is compared. */
-static void ck_init(const golden_case *c, const char *name, const hd_tensor *t)
+void ck_init(const golden_case *c, const char *name, const hd_tensor *t)
 {
     const golden_record *r = golden_get(c, "init/%s", name);
     const golden_record *hash = golden_get(c, "init/%s.fnv", name);
@@ -106,10 +105,6 @@ START_TEST(linear)
     ck_assert_int_eq(hd_numel(hd_forward(m, hd_ones(HD_FLOAT32, 5, 3))), 0);
     hd_module_free(m);
 
-    ck_assert_ptr_null(hd_linear_new(-1, 3, true));
-    ck_error(HD_VALUE, "hd_linear_new: in_features -1: expected 0 or more");
-    ck_assert_ptr_null(hd_linear_new(3, -2, true));
-    ck_error(HD_VALUE, "hd_linear_new: out_features -2: expected 0 or more");
     ck_assert_ptr_null(hd_linear_new(INT64_MAX, 2, true));
     ck_assert_int_eq(hd_error_code(), HD_MEMORY);
     hd_error_clear();
@@ -141,13 +136,6 @@ START_TEST(dropout)
     m = hd_dropout_new(1, false);
     ck_elements(hd_forward(m, vec(HD_FLOAT32, 3, 4)), 0, 0);
     hd_module_free(m);
-
-    ck_assert_ptr_null(hd_dropout_new(1.5, false));
-    ck_error(HD_VALUE, "hd_dropout_new: p 1.5: expected a number from 0 to 1");
-    ck_assert_ptr_null(hd_dropout_new(-0.1, false));
-    ck_error(HD_VALUE, "hd_dropout_new: p -0.1: expected a number from 0 to 1");
-    ck_assert_ptr_null(hd_dropout_new(NAN, false));
-    ck_error(HD_VALUE, "hd_dropout_new: p nan: expected a number from 0 to 1");
 }
 END_TEST
 
@@ -197,15 +185,6 @@ START_TEST(embedding)
     ck_assert(hd_backward(hd_sum(y)));
     ck_elements(hd_grad(w), 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1); /* none for row 3 */
     hd_module_free(m);
-
-    ck_assert_ptr_null(hd_embedding_new(3, 2, 3));
-    ck_error(HD_INDEX, "hd_embedding_new: padding_idx 3: expected -3 to 2, or HD_NO_PADDING");
-    ck_assert_ptr_null(hd_embedding_new(3, 2, -4));
-    ck_error(HD_INDEX, "hd_embedding_new: padding_idx -4: expected -3 to 2, or HD_NO_PADDING");
-    ck_assert_ptr_null(hd_embedding_new(-1, 2, HD_NO_PADDING));
-    ck_error(HD_VALUE, "hd_embedding_new: num_embeddings -1: expected 0 or more");
-    ck_assert_ptr_null(hd_embedding_new(1, -2, HD_NO_PADDING));
-    ck_error(HD_VALUE, "hd_embedding_new: embedding_dim -2: expected 0 or more");
 }
 END_TEST
 
@@ -220,8 +199,6 @@ START_TEST(layer_norm)
     ck_assert_double_lt(fabs(element_at(y, 2) + 5 / sqrt(25 + 1e-5)), 1e-6);
     hd_module_free(m);
 
-    ck_assert_ptr_null(hd_layer_norm_new(-1));
-    ck_error(HD_VALUE, "hd_layer_norm_new: normalized_shape -1: expected 0 or more");
     ck_assert_ptr_null(hd_layer_norm_new_n(0, NULL, 1e-5, true, true));
     ck_error(HD_SHAPE, "hd_layer_norm_new: normalized_shape of 0 dimensions: expected 1 to 8");
     ck_assert_ptr_null(hd_layer_norm_new_n(2, NULL, 1e-5, true, true));
@@ -248,9 +225,6 @@ START_TEST(rms_norm)
         node = hd_node_input(node, i == 1, NULL);
     }
     hd_module_free(m);
-
-    ck_assert_ptr_null(hd_rms_norm_new(-1, 1e-5));
-    ck_error(HD_VALUE, "hd_rms_norm_new: dim -1: expected 0 or more");
 }
 END_TEST
 
@@ -274,8 +248,6 @@ START_TEST(relu_and_gelu)
     x = hd_randn(HD_FLOAT32, 20);
     ck_assert(same_bits(hd_forward(erf, x), hd_gelu(x)));
     ck_assert(same_bits(hd_forward(by_tanh, x), hd_gelu_tanh(x)));
-    ck_assert_ptr_null(hd_gelu_new("erf"));
-    ck_error(HD_VALUE, "hd_gelu_new: approximate \"erf\": expected \"none\" or \"tanh\"");
     ck_assert_ptr_null(hd_gelu_new(NULL));
     ck_error(HD_NULL_ARG, "hd_gelu_new: approximate is NULL");
     hd_module_free(relu);

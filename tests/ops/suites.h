@@ -31,6 +31,7 @@
     X(rotary)                                                                                      \
     X(random)                                                                                      \
     X(reduce)                                                                                      \
+    X(refusals)                                                                                    \
     X(softmax)                                                                                     \
     X(sort)                                                                                        \
     X(stored)                                                                                      \

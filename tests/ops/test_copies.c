@@ -344,6 +344,23 @@ START_TEST(repeats_of_any_layout)
 }
 END_TEST
 
+/* What lies between x and an empty result is empty too, in both directions. */
+START_TEST(many_repeats_of_nothing)
+{
+    HD_SCOPE;
+    const int64_t many = INT64_C(1) << 50;
+    hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true);
+    hd_tensor *all[] = {hd_repeat(x, many, 0), hd_repeat(x, 0, many)};
+    ck_assert(hd_size(all[0], 0) == 2 * many && hd_size(all[0], 1) == 0);
+    ck_assert(hd_size(all[1], 0) == 0 && hd_size(all[1], 1) == 3 * many);
+    for (int i = 0; i < 2; i++) {
+        hd_set_grad(x, NULL);
+        ck_assert_msg(hd_backward(hd_sum(all[i])), "%d: %s", i, hd_error_message());
+        ck_elements(hd_grad(x), 0, 0, 0, 0, 0, 0);
+    }
+}
+END_TEST
+
 /* Also once, and of nothing, it is memory of its own that may be changed. */
 START_TEST(repeats_are_copies)
 {
@@ -394,6 +411,7 @@ Suite *suite_copies(void)
         assigned_values_broadcast_and_convert,
         assignments_that_are_refused,
         repeats_of_any_layout,
+        many_repeats_of_nothing,
         repeats_are_copies,
         repeats_that_are_refused,
     };

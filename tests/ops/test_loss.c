@@ -225,9 +225,7 @@ START_TEST(entropy_of_special_rows)
     hd_tensor *x = hd_requires_grad_(DIGITS(HD_FLOAT32, 0, 2, 3), true);
     hd_tensor *all = INTS(-100, -100);
     ck_repr(hd_detach(hd_cross_entropy(x, all)), "tensor(nan)");
-    ck_warning(ck_assert(hd_backward(hd_cross_entropy(x, all))),
-               "hd_backward: the loss of hd_cross_entropy is nan: HEED_DEBUG=1 in the environment "
-               "names the call that made the first one");
+    ck_assert(hd_backward(hd_cross_entropy(x, all)));
     ck_elements(hd_grad(x), 0, 0, 0, 0, 0, 0);
     ck_repr(hd_detach(entropy(x, all, -100, HD_SUM)), "tensor(0.)");
     ck_repr(hd_cross_entropy(hd_zeros(HD_FLOAT32, 0, 3), hd_zeros(HD_INT64, 0)), "tensor(nan)");

@@ -9,34 +9,10 @@ static const struct field {
     size_t offset;
     bool is_bool;
 } fields[] = {
-#define FIELD(class, struct_type, field, is_bool)                                                  \
-    {                                                                                              \
-        class, #field, offsetof(struct_type, field), is_bool                                       \
-    }
-    FIELD("SGD", hd_sgd_options, lr, false),
-    FIELD("SGD", hd_sgd_options, momentum, false),
-    FIELD("SGD", hd_sgd_options, dampening, false),
-    FIELD("SGD", hd_sgd_options, weight_decay, false),
-    FIELD("SGD", hd_sgd_options, nesterov, true),
-    FIELD("SGD", hd_sgd_options, maximize, true),
-    FIELD("Adam", hd_adam_options, lr, false),
-    FIELD("Adam", hd_adam_options, eps, false),
-    FIELD("Adam", hd_adam_options, weight_decay, false),
-    FIELD("Adam", hd_adam_options, amsgrad, true),
-    FIELD("Adam", hd_adam_options, maximize, true),
-    FIELD("RMSprop", hd_rmsprop_options, lr, false),
-    FIELD("RMSprop", hd_rmsprop_options, alpha, false),
-    FIELD("RMSprop", hd_rmsprop_options, eps, false),
-    FIELD("RMSprop", hd_rmsprop_options, weight_decay, false),
-    FIELD("RMSprop", hd_rmsprop_options, momentum, false),
-    FIELD("RMSprop", hd_rmsprop_options, centered, true),
-    FIELD("RMSprop", hd_rmsprop_options, maximize, true),
-    FIELD("Adagrad", hd_adagrad_options, lr, false),
-    FIELD("Adagrad", hd_adagrad_options, lr_decay, false),
-    FIELD("Adagrad", hd_adagrad_options, weight_decay, false),
-    FIELD("Adagrad", hd_adagrad_options, initial_accumulator_value, false),
-    FIELD("Adagrad", hd_adagrad_options, eps, false),
-    FIELD("Adagrad", hd_adagrad_options, maximize, true),
+#define FIELD(kind, class, field, is_bool)                                                         \
+    {class, #field, offsetof(hd_##kind##_options, field), is_bool},
+    OPTIMIZER_FIELDS(FIELD)
+#undef FIELD
 };
 
 static bool is_class(const golden_case *c, const char *class)
@@ -44,62 +20,52 @@ static bool is_class(const golden_case *c, const char *class)
     return strcmp(golden_text(c, "class", ""), class) == 0;
 }
 
-static bool is_adam(const golden_case *c)
+/* The value of an option, of which `betas` has beta1 and beta2; NULL: the case does not say it. */
+static const double *option_of(const golden_case *c, const char *prefix, const char *name)
 {
-    return is_class(c, "Adam") || is_class(c, "AdamW");
+    const golden_record *r = golden_get(c, "%s%s", prefix, name);
+    const golden_record *betas = golden_get(c, "%sbetas", prefix);
+    if (betas && strcmp(name, "beta1") == 0) {
+        return &betas->d[0];
+    }
+    return betas && strcmp(name, "beta2") == 0 ? &betas->d[1] : r ? r->d : NULL;
 }
 
 any_options case_options(const golden_case *c, const char *prefix, any_options o)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const struct field *f = &fields[i];
-        const golden_record *r = golden_get(c, "%s%s", prefix, f->name);
-        bool ours = is_class(c, f->class) || (is_adam(c) && strcmp(f->class, "Adam") == 0);
-        if (!ours || !r) {
-            continue;
+        const double *value = is_class(c, f->class) ? option_of(c, prefix, f->name) : NULL;
+        if (value && f->is_bool) {
+            *(bool *)((char *)&o + f->offset) = *value != 0;
+        } else if (value) {
+            *(double *)((char *)&o + f->offset) = *value;
         }
-        if (f->is_bool) {
-            *(bool *)((char *)&o + f->offset) = r->d[0] != 0;
-        } else {
-            *(double *)((char *)&o + f->offset) = r->d[0];
-        }
-    }
-    const golden_record *betas = golden_get(c, "%sbetas", prefix);
-    if (betas) {
-        o.adam.beta1 = betas->d[0];
-        o.adam.beta2 = betas->d[1];
     }
     return o;
 }
 
 any_options case_defaults(const golden_case *c)
 {
-    if (is_class(c, "SGD")) {
-        return (any_options){.sgd = hd_sgd_defaults()};
+#define DEFAULTS(kind, class, ...)                                                                 \
+    if (is_class(c, class)) {                                                                      \
+        return (any_options){.kind = hd_##kind##_defaults()};                                      \
     }
-    if (is_class(c, "RMSprop")) {
-        return (any_options){.rmsprop = hd_rmsprop_defaults()};
-    }
-    if (is_class(c, "Adagrad")) {
-        return (any_options){.adagrad = hd_adagrad_defaults()};
-    }
-    return (any_options){.adam = is_class(c, "Adam") ? hd_adam_defaults() : hd_adamw_defaults()};
+    OPTIMIZERS(DEFAULTS)
+#undef DEFAULTS
+    ck_abort_msg("%s: an optimizer of no row", c->name);
 }
 
 hd_optim *case_optim(const golden_case *c, const hd_list *parameters)
 {
     any_options o = case_options(c, "", case_defaults(c));
-    if (is_class(c, "SGD")) {
-        return hd_sgd_new(parameters, &o.sgd);
+#define NEW(kind, class, ...)                                                                      \
+    if (is_class(c, class)) {                                                                      \
+        return hd_##kind##_new(parameters, &o.kind);                                               \
     }
-    if (is_class(c, "RMSprop")) {
-        return hd_rmsprop_new(parameters, &o.rmsprop);
-    }
-    if (is_class(c, "Adagrad")) {
-        return hd_adagrad_new(parameters, &o.adagrad);
-    }
-    return is_class(c, "Adam") ? hd_adam_new(parameters, &o.adam)
-                               : hd_adamw_new(parameters, &o.adam);
+    OPTIMIZERS(NEW)
+#undef NEW
+    return NULL;
 }
 
 void case_second_group(const golden_case *c, hd_optim *o, hd_tensor *second)

@@ -2,14 +2,13 @@
 #ifndef HEED_TESTS_OPTIM_CASES_H
 #define HEED_TESTS_OPTIM_CASES_H
 
+#include "optimizers_made.h"
 #include "support/golden_reader.h"
 #include "suites.h"
 
+#define OPTIONS_FIELD(kind, ...) hd_##kind##_options kind;
 typedef union any_options {
-    hd_sgd_options sgd;
-    hd_adam_options adam;
-    hd_rmsprop_options rmsprop;
-    hd_adagrad_options adagrad;
+    OPTIMIZERS(OPTIONS_FIELD)
 } any_options;
 
 /* `o` with the options that the case has under `prefix`: "" or "second/". */

@@ -6,7 +6,7 @@
 #include "support/leak_checked.h"
 #include "heed/optim.h"
 
-#define SUITES(X) X(golden) X(step) X(options) X(groups) X(resume) X(clip) X(atomic)
+#define SUITES(X) X(golden) X(step) X(options) X(groups) X(resume) X(clip)
 SUITES(DECLARE_SUITE)
 
 #endif

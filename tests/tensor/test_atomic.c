@@ -1,60 +1,7 @@
-/* test_atomic.c - what fails for want of memory or because a size overflows has changed nothing. */
+/* test_atomic.c - what fails because an error stands or a size overflows has changed nothing. */
 #include "suites.h"
-#include "support/atomic.h"
+#include "support/support.h"
 #include "tensor/dict.h"
-
-/* ---------------------------------------------------------------- memory that runs out */
-
-static void an_old_dict(world *w)
-{
-    w->d = hd_dict_new();
-    ck_assert(hd_dict_set_int(w->d, "g.next", -1));
-    ck_assert(hd_dict_set_string(w->d, "other", "text"));
-}
-
-static bool save_generator(world *w)
-{
-    return hd_generator_save(hd_default_generator(), w->d, "g");
-}
-
-static void nothing(world *w)
-{
-    (void)w;
-}
-
-static bool draw_randint(world *w)
-{
-    (void)w;
-    return hd_randint(HD_FLOAT64, 0, 9, 4, 5);
-}
-
-static bool draw_randperm(world *w)
-{
-    (void)w;
-    return hd_randperm(7);
-}
-
-static bool draw_like(world *w)
-{
-    return hd_randn_like(w->x, HD_FLOAT32);
-}
-
-static void a_permuted_tensor(world *w)
-{
-    w->x = hd__alias(hd_ones(HD_FLOAT32, 4, 5), 2, (int64_t[]){5, 4}, (int64_t[]){1, 5}, 0);
-}
-
-START_TEST(nothing_changes_if_memory_runs_out)
-{
-    static const atomic_call calls[] = {
-        {"hd_generator_save", an_old_dict, save_generator, NULL, NULL},
-        {"hd_randint", nothing, draw_randint, NULL, NULL},
-        {"hd_randperm", nothing, draw_randperm, NULL, NULL},
-        {"hd_randn_like", a_permuted_tensor, draw_like, NULL, NULL},
-    };
-    ATOMIC_AT_EACH(calls);
-}
-END_TEST
 
 START_TEST(a_generator_is_not_saved_while_an_error_stands)
 {
@@ -133,7 +80,6 @@ END_TEST
 Suite *suite_atomic(void)
 {
     const TTest *const tests[] = {
-        nothing_changes_if_memory_runs_out,
         a_generator_is_not_saved_while_an_error_stands,
         a_commit_replaces_adds_and_removes,
         bytes_that_overflow_are_refused,

@@ -82,58 +82,11 @@ START_TEST(freed_by_assign)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- what scopes hold */
-
 static hd_tensor *view_of(hd_tensor *x, int64_t n)
 {
     HD__CALL("hd_view");
     return hd__alias(x, 1, &n, (int64_t[]){1}, 0);
 }
-
-static const char *report(void)
-{
-    static char text[2000];
-    FILE *f = tmpfile();
-    ck_assert(hd_scope_report(f));
-    rewind(f);
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    fclose(f);
-    return text;
-}
-
-START_TEST(the_report_lists_every_scope)
-{
-    hd_full(HD_FLOAT32, 7, 10);
-    hd_zeros(HD_FLOAT32, 5);
-    hd_tensor *x = hd_zeros(HD_FLOAT32, 5); /* neither the first nor the last of its scope */
-    for (int i = 0; i < 3; i++) {
-        hd_ones(HD_FLOAT64, 2);
-    }
-    hd_scope *outer = hd_scope_open_at("train.c", 12), *inner = hd_scope_open();
-    view_of(x, 5); /* its bytes are x's */
-    ck_assert_str_eq(report(), "the root scope: 6 tensors, 128 bytes\n"
-                               "           3              48 bytes  hd_ones\n"
-                               "           2              40 bytes  hd_zeros\n"
-                               "           1              40 bytes  hd_full\n"
-                               "the scope opened at train.c:12: 0 tensors, 0 bytes\n"
-                               "a scope: 1 tensor, 0 bytes\n"
-                               "           1               0 bytes  hd_view\n");
-    hd_scope_close(inner);
-    hd_scope_close(outer);
-    ck_assert(!hd_scope_report(NULL));
-    ck_error(HD_NULL_ARG, "hd_scope_report: f is NULL");
-    FILE *full = fopen("/dev/full", "w");
-    if (full) { /* Linux has it */
-        char message[100];
-        snprintf(message, sizeof message,
-                 "hd_scope_report: %zu bytes not written: No space left on device",
-                 strlen(report()));
-        ck_assert(!hd_scope_report(full));
-        ck_error(HD_IO, message);
-        fclose(full);
-    }
-}
-END_TEST
 
 /* A dictionary, as one that a file was loaded into, has the only hold on its tensors. */
 START_TEST(freed_by_a_dictionary)
@@ -445,7 +398,6 @@ Suite *suite_freed(void)
         freed_by_release,
         freed_by_assign,
         freed_by_a_dictionary,
-        the_report_lists_every_scope,
         views_and_their_bases,
         large_tensors_give_their_data_back_at_once,
         the_last_64_are_known,

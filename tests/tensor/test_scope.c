@@ -466,30 +466,6 @@ END_TEST
 
 /* So many that it would take minutes if each scope were counted from the root, and that a call for
  * each would overflow the stack. */
-START_TEST(many_nested_scopes_are_reported)
-{
-    enum { MANY_SCOPES = 200000 };
-    hd_scope *outer = hd_scope_open();
-    for (int i = 1; i < MANY_SCOPES; i++) {
-        hd_scope_open();
-    }
-    hd_zeros(HD_FLOAT32, 1);
-    FILE *f = tmpfile();
-    char line[200] = "", last[200] = "";
-    int lines = 0;
-    ck_assert(hd_scope_report(f));
-    rewind(f);
-    while (fgets(line, sizeof line, f)) {
-        strcpy(last, line);
-        lines += strncmp(line, "a scope: ", strlen("a scope: ")) == 0;
-    }
-    fclose(f);
-    ck_assert_int_eq(lines, MANY_SCOPES);
-    ck_assert_str_eq(last, "           1               4 bytes  hd_zeros\n");
-    hd_scope_close(outer);
-}
-END_TEST
-
 START_TEST(wrap_refuses_and_then_releases_nothing)
 {
     int one = 1;
@@ -532,7 +508,6 @@ Suite *suite_scope(void)
         wrapped_memory_is_used_and_given_back_once,
         released_by_a_callback_while_a_scope_closes,
         only_HD_NONE_is_none,
-        many_nested_scopes_are_reported,
         wrap_refuses_and_then_releases_nothing,
     };
     return SUITE_BETWEEN("scope", tests, note_counts, check_counts);

@@ -12,11 +12,8 @@
     X(accumulation)                                                                                \
     X(attention_golden)                                                                            \
     X(call)                                                                                        \
-    X(debug)                                                                                       \
     X(gpt)                                                                                         \
-    X(held)                                                                                        \
     X(made_by)                                                                                     \
-    X(mistakes)                                                                                    \
     X(module_to)                                                                                   \
     X(mutations)                                                                                   \
     X(notebook_classes)                                                                            \
@@ -24,7 +21,6 @@
     X(sdpa_golden)                                                                                 \
     X(softmax_loss)                                                                                \
     X(threads)                                                                                     \
-    X(unregistered)                                                                                \
     X(wrong_objects)
 
 SUITES(DECLARE_SUITE)

@@ -1,25 +1,25 @@
 /* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views,
  * graphs and other modules. As in PyTorch, the parameters stay the same objects. */
+#include "optimizers_made.h"
 #include "suites.h"
 #include "support/scarce.h"
 
-enum { OPTIMS = 8 };
+#define OPTIM_NUMBER(kind, ...) OPTIM_##kind, OPTIM_##kind##_used,
+enum { OPTIMIZERS(OPTIM_NUMBER) OPTIMS };
 
-static hd_optim *optim_new(int kind, const hd_list *p)
+/* Each optimizer by its defaults, and with every state in use. */
+static hd_optim *optim_new(int number, const hd_list *p)
 {
-    hd_sgd_options sgd = hd_sgd_defaults();
-    hd_adamw_options adamw = hd_adamw_defaults();
-    hd_rmsprop_options rmsprop = hd_rmsprop_defaults();
-    sgd.lr = rmsprop.lr = 0.1;
-    sgd.momentum = kind == 1 ? 0.9 : 0;
-    adamw.amsgrad = kind == 4;
-    rmsprop.momentum = kind == 6 ? 0.9 : 0;
-    rmsprop.centered = kind == 6;
-    return kind <= 1   ? hd_sgd_new(p, &sgd)
-           : kind == 2 ? hd_adam_new(p, NULL)
-           : kind <= 4 ? hd_adamw_new(p, &adamw)
-           : kind <= 6 ? hd_rmsprop_new(p, &rmsprop)
-                       : hd_adagrad_new(p, NULL);
+#define OPTIM_NEW(kind, name, ...)                                                                 \
+    if (number == OPTIM_##kind || number == OPTIM_##kind##_used) {                                 \
+        hd_##kind##_options o = hd_##kind##_defaults();                                            \
+        if (number == OPTIM_##kind##_used) {                                                       \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+        return hd_##kind##_new(p, &o);                                                             \
+    }
+    OPTIMIZERS(OPTIM_NEW)
+    return NULL;
 }
 
 static void step(hd_module *m, hd_optim *o, hd_dtype d)
@@ -105,7 +105,7 @@ START_TEST(no_memory_for_the_states)
         ck_assert(!hd_equal(weight, before));
     }
     ck_assert_int_gt(failures, 2);
-    ck_goes_on(3, m, o, HD_FLOAT64);
+    ck_goes_on(OPTIM_adamw, m, o, HD_FLOAT64);
     hd_optim_free(o);
     hd_module_free(m);
     hd_shutdown();
@@ -119,7 +119,7 @@ START_TEST(before_the_first_step)
     hd_module_to(other, HD_FLOAT64);
     hd_optim *o = hd_adamw_new(hd_module_parameters(m), NULL);
     ck_assert(hd_module_to(m, HD_FLOAT64));
-    ck_goes_on(3, m, o, HD_FLOAT64);
+    ck_goes_on(OPTIM_adamw, m, o, HD_FLOAT64);
     hd_optim_free(o);
     hd_module_free(m);
     hd_module_free(other);

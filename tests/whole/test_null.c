@@ -3,6 +3,7 @@
  * error. */
 #include <unistd.h>
 
+#include "modules_made.h"
 #include "support/freed_rows.h"
 #include "support/null_rows.h"
 #include "support/stored_rows.h"
@@ -91,6 +92,8 @@ static const hd_module_type own_type = HD_MODULE_TYPE(own_module, "Own", NULL);
 /* ---------------------------------------------------------------- the table */
 
 #define RELU hd_relu_new(false)
+#define CALLED_NEW(call, constructor) hd_module *of_##call = constructor;
+#define CALLED_FREE(call, constructor) hd_module_free(of_##call);
 
 /* `error` stands before every call; NULL: none does. */
 static void run_table(const char *error)
@@ -127,6 +130,7 @@ static void run_table(const char *error)
     double value;
     int number;
     char bytes[24] = {0};
+    CALLED_MODULES(CALLED_NEW)
     ck_no_error();
     hd_dict_set_int(dict, "whole", 1);
     (void)half, (void)rest, (void)parts, (void)made, (void)whole, (void)value, (void)number,
@@ -159,6 +163,7 @@ static void run_table(const char *error)
     hd_module_free(module);
     hd_module_free(modules);
     hd_module_free(packed);
+    CALLED_MODULES(CALLED_FREE)
     hd_module_free(&own->base);
     hd_generator_free(generator);
     hd_dict_free(dict);

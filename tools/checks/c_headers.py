@@ -1,4 +1,5 @@
 """The public functions of heed's headers, for the checks of tables and lists that name them all."""
+import glob
 import os
 import re
 import sys
@@ -11,6 +12,20 @@ OF_HEED = "base.h,tensor.h,autograd.h,nn.h,optim.h,io.h,data.h"   # the headers 
 
 def is_tensor(parameter):
     return re.match(r"(const )?hd_tensor \*\w+$", parameter) is not None
+
+
+def is_count(parameter):
+    return re.match(r"int(64_t)? (n|ndim)$", parameter) is not None
+
+
+def is_numbers(parameter):
+    """Is it the array after a count?"""
+    return re.match(r"const int64_t \*\w+$", parameter) is not None
+
+
+def is_optimizer(function, params):
+    """hd_adam_new(parameters, o)"""
+    return function.endswith("_new") and params[:1] == ["const hd_list *parameters"]
 
 
 def pointer(parameter):
@@ -30,6 +45,15 @@ def exported(include, headers):
         for decl in header.strays + [d for topic in header.topics for d in topic.decls()]:
             if "HD_API" in decl.code:
                 yield decl
+
+
+def siblings(base):
+    """The functions that libheed exports for the libraries in libs alone; base: the folder src/base."""
+    found = set()
+    for path in glob.glob(os.path.join(base, "**/*.h"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            found.update(re.findall(r"^HD__SIBLING [^;(]*?\b(hd__\w+)\(", f.read(), re.M))
+    return found
 
 
 def declared(include, headers):

@@ -20,7 +20,7 @@ BODY = re.compile(r"\)[ \t]*\n\{\n.*?^\}", re.M | re.S)
 
 C = (".c", ".h", ".cc")
 # The folders of the tree, and "." for the files beside them. A user may have others beside them.
-WHOLE = [".", ".ci", "bench", "docs", "examples", "include", "packaging", "src", "tests", "tools"]
+WHOLE = [".", ".ci", "bench", "docs", "examples", "include", "libs", "packaging", "src", "tests", "tools"]
 
 Token = namedtuple("Token", "text line")
 Macro = namedtuple("Macro", "name has_arguments body")  # body: a list of Token

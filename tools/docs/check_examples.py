@@ -147,7 +147,7 @@ def check_defaults(headers, index, root, compiler, libraries):
         source, program = os.path.join(folder, "defaults.c"), os.path.join(folder, "defaults")
         with open(source, "w", encoding="utf-8") as f:
             f.write(defaults_program(headers, index, libraries))
-        paths = {"-Wl,-rpath," + os.path.dirname(name) for name in libraries if name.endswith(".so")}
+        paths = {"-Wl,-rpath," + os.path.dirname(name) for name in libraries if ".so" in os.path.basename(name)}
         subprocess.run([*compiler, "-std=gnu11", "-I", os.path.join(root, "include"), source, *libraries,
                         *sorted(paths), "-lm", "-o", program], check=True)
         yield from subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()

@@ -4,9 +4,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from html import escape, unescape
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import markdown
+from functions.calls import Functions
 from facts import codes_of, error_codes, joined, mentioned, parts, return_values, summary
 from headers import PUBLIC
 from man import calls, header_page, page_name, variable
@@ -453,6 +456,15 @@ class Row:
 
 
 def read_torch(info):
+    """The lines of docs/pytorch.tsv, and after them the rows of tools/functions whose functions no line names: a
+    function stands in the topic of the row before it."""
+    rows = read_torch_lines(info)
+    topics = {name: row.topic for row in rows for name in PUBLIC.findall(row.heed)}
+    functions = Functions(folder=os.path.join(info.root, "include", "heed"))
+    return rows + [Row(0, topic, torch, heed, "") for topic, torch, heed in functions.pytorch_names(topics)]
+
+
+def read_torch_lines(info):
     rows = []
     for number, line in enumerate(info.text("docs/pytorch.tsv").split("\n"), 1):
         if line and not line.startswith("#"):

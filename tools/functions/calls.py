@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
 import headers  # noqa: E402
 
-from functions import table  # noqa: E402
+from functions import modules, optimizers, table  # noqa: E402
 
 
 class Parameter:
@@ -43,12 +43,20 @@ class Functions:
 
     def __init__(self, names=("base.h", "tensor.h", "autograd.h", "nn.h"),
                  folder=os.path.join(ROOT, "include", "heed")):
-        self.parameters, self.results = {}, {}
+        self.parameters, self.results, self.structs = {}, {}, {}
         for header in headers.read_headers(folder):
             for decl in [d for t in header.topics for d in t.decls() if header.name in names]:
                 if decl.kind == "function":
                     self.parameters[decl.name] = parameters_of(decl)
                     self.results[decl.name] = decl.result
+                elif decl.kind in ("struct", "type"):
+                    self.structs[decl.name] = decl
+
+    def fields(self, struct):
+        """The names of a struct's fields, without size; a typedef of another struct has that one's."""
+        decl = self.structs[struct]
+        other = re.match(r"typedef (hd_\w+) hd_\w+;", decl.code)
+        return self.fields(other.group(1)) if other else {name for m in decl.members for name in m.names} - {"size"}
 
     def plain_call(self, row, operands, n=4):
         """The call of a row that does not say it, of at most n tensors. operands: {kind: names in turn}"""
@@ -60,6 +68,29 @@ class Functions:
             given.append(left[kind].pop(0))
         name = f"({row.name})" if "scalar" in [p.kind for p in self.parameters[row.name]] else row.name
         return f"{name}({', '.join(given)})"
+
+    def pytorch_names(self, topics):
+        """(topic, PyTorch's call, heed's) of each row whose function has no topic yet, by the names of its
+        parameters. topics: {function: topic}; a function's own is that of the row before it."""
+        topic = ""
+        for row in table.read().values():
+            heed = "hd_" + row.short
+            topic = topics.get(heed, topics.get(row.name, topic))
+            if row.python and row.name in self.parameters and not {heed, row.name} & set(topics):
+                given = [(p.name, p.kind == "ints") for p in self.parameters[row.name]]
+                torch = row.python.format(*("(0, 1)" if ints else name for name, ints in given))
+                yield topic, torch, f"{heed}({', '.join('0, 1' if ints else name for name, ints in given)})"
+        for row in modules.ROWS:
+            if row.name not in topics and row.name in self.parameters:
+                given = [p.name for p in self.parameters[row.name]]
+                heed = f"{row.name}({', '.join(given)})"
+                if row.call != "hd_forward":
+                    heed += f", {row.call}({', '.join(p.name for p in self.parameters[row.call])})"
+                yield "Modules", row.python.format(*given), heed
+        for row in optimizers.ROWS:
+            heed = f"hd_{row.kind}_new"
+            if heed not in topics:
+                yield "Optimizers", f"optim.{row.name}(ps)" if row.of_pytorch else "", f"{heed}(ps, &o)"
 
     def survey_calls(self):
         """(Survey, its name, its call) of all operations of the survey"""

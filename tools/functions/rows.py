@@ -2,8 +2,8 @@
 a row may hold. The tests, the fuzzer, the survey, the oracle and the golden scripts read it, so that a
 new function is written down once. A function stands with its kin; only the numbers of fuzz() count on.
 """
-from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, row, section,
-                             survey)
+from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, refuses, row,
+                             section, survey)
 
 
 section("arith", golden=EXACT)  # arithmetic and choices
@@ -129,6 +129,13 @@ row("hd_softplus", "F.softplus({0}, {1}, {2})", "float 1.0|2.0|0.5 20.0|1.0",
     grad("mn", -3, 3, "hd_softplus(x, 2, 1)", note="beta 2, threshold 1"),
     survey("x fd cts B", "hd_softplus(x, 1, 20)"), fuzz(31, "hd_softplus(x, d, 20)"),
     loop("2 * x > 1 ? x : log1p(exp(2 * x)) / 2", 2, params=(2, 1)), tolerance=ULPS)
+row("hd_hardtanh", "F.hardtanh({0}, {1}, {2})", "x -1.0|-0.5|0.0|0.75|-1e40 1.0|0.5|0.0",
+    grad("mn", -2, 2, "hd_hardtanh(x, -0.5, 1)"), survey("x fdi cts B", "hd_hardtanh(x, -1, 1)"),
+    fuzz(215, "hd_hardtanh(x, -d, d)"),
+    refuses("hd_hardtanh(b, 0, 1)", "DTYPE", "hd_hardtanh: bool: expected numbers"),
+    refuses("hd_hardtanh(x, 1, 0.5)", "VALUE", "hd_hardtanh: min 1, max 0.5: expected min <= max"), golden=EXACT,
+    cases=[(-1, 1), (-0.75, 0.5), (0, 0), (-INF, INF), (NAN, 1), (0, NAN), (-1, 1e40), (1, 0)],
+    node="HardtanhBackward0")
 row("hd_clamp", "{0}.clamp({1}, {2})", "x number number", grad("mn", -2, 2, "hd_clamp(x, -0.5, 1)"),
     grad("mn", -2, 2, "hd_clamp(x, 1, 0)", note="lo > hi"), survey("x fdi cs B", "hd_clamp(x, -1, 1)"),
     fuzz(32, "(hd_clamp)(x, s, hd_scalar_int(j))"), golden=EXACT)
@@ -245,6 +252,14 @@ row("hd_roll", "torch.roll({0}, {1}, {2})", "x -9..9 dim", grad("mn", -2, 2, "hd
     cases=[{"shift": 1, "dim": 0}, {"shift": -5, "dim": -1}, {"shift": 0, "dim": 1}, {"shift": 7, "dim": 2},
            {"shapes": [(3, 0)], "shift": 1, "dim": 1}, {"shapes": [()], "shift": 1, "dim": 0},
            {"shift": 1, "dim": 3}])
+row("hd_flip_n", "torch.flip({0}, {1})", "x dims", grad("mn", -2, 2, "hd_flip(x, 0)"),
+    grad("bmn | 1mn", -2, 2, "hd_flip(x, -1, 0)", note="two dims"),
+    grad("mn | ()", -2, 2, "hd_flip_n(x, 0, NULL)", note="no dims"),
+    survey("x fdib ct B", "hd_flip(x, 0)", name="flip_dim_0"),
+    survey("x fd cts B", "hd_flip(x, 1)", name="flip_dim_1"), fuzz(216, "hd_flip_n(x, n, sizes)"),
+    refuses("hd_flip(x, 0, -2)", "INDEX", "hd_flip: dim 0 of (2, 3) appears twice: expected distinct dims"),
+    cases=[{"dims": [0]}, {"dims": [-1, 0]}, {"dims": []}, {"shapes": [(3, 0)], "dims": [0, 1]},
+           {"shapes": [()], "dims": [0]}, {"dims": [1, 1]}, {"dims": [3]}], node="FlipBackward0")
 row("hd_repeat_n", "{0}.repeat({1})", "repeats", grad("mn", -2, 2, "hd_repeat(x, 2, 3)"),
     grad("mn | n | ()", -2, 2, "hd_repeat(x, 2, 1, 3)", note="leading dims"),
     grad("mn", -2, 2, "hd_repeat(x, 0, 2)", note="not at all"),
@@ -569,7 +584,23 @@ row("hd_linear", "F.linear({0}, {1}, {2})", "linear", grad("k nk n", -1, 1, note
     grad("bmk nk | mk nk | k nk", -1, 1, "hd_linear(x, y, HD_NONE)", note="no bias"),
     grad("bmk k () | mk k () | k k ()", -1, 1, note="weight of 1 dim"),
     fuzz(120, "hd_linear(x, y, z)"), scale="product_scale", weight=2,
-    gradient_zeros=False)
+    gradient_zeros=False, optional=("bias",))
+row("hd_bilinear", "F.bilinear({0}, {1}, {2}, {3})", "bilinear", grad("bm bn kmn k | m n kmn k", -1, 1),
+    grad("bcm bcn kmn", -1, 1, "hd_bilinear(x, y, z, HD_NONE)", note="no bias"),
+    survey("xy f c B", "hd_bilinear(hd_slice(x, 1, 0, 8), hd_slice(y, 1, 0, 32), "
+                       "hd_reshape(hd_slice(hd_slice(x, 0, 0, 32), 1, 0, 32), 4, 8, 32), HD_NONE)"),
+    fuzz(217, "hd_bilinear(x, y, z, HD_NONE)"),
+    refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 2), HD_NONE)", "SHAPE",
+            "hd_bilinear: x1 (2, 3), x2 (2, 3) and weight (4, 3, 2): expected (..., in1), (..., in2) and (out, in1, "
+            "in2)"),
+    refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 3), x)", "SHAPE",
+            "hd_bilinear: weight (4, 3, 3) and bias (2, 3): expected bias (4,)"),
+    scale="product_scale", weight=2, gradient_zeros=False, optional=("bias",), golden=CLOSE,
+    memory="hd_bilinear(w->x, w->y, hd_ones(HD_FLOAT32, 3, 3, 3), w->v)",
+    cases=[{"shapes": [(2, 3), (2, 4), (2, 3, 4), (2,)]}, {"shapes": [(2, 2, 3), (2, 2, 1), (4, 3, 1)]},
+           {"shapes": [(3,), (2,), (1, 3, 2), (1,)]}, {"shapes": [(0, 3), (0, 2), (2, 3, 2), (2,)]},
+           {"shapes": [(2, 3), (1, 4), (2, 3, 4)]}, {"shapes": [(2, 3), (2, 4), (2, 3, 4), (3,)]}],
+    node="AddBackward0")
 
 
 section("random", random=True)  # draws

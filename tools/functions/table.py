@@ -13,6 +13,8 @@ row(name, python, arguments, ...)
     golden: EXACT or CLOSE, how near the values of tests/golden/ops.txt, grads.txt and signs.txt must be
     cases: lists of numbers, with each of which the golden scripts call an elementwise function
     node: the name of the result's node, as PyTorch has it
+    optional: the names of tensors that may be HD_NONE
+    memory: a call for tests/faults_memory, of its world w, where one of tensors of (3, 3) would not do
     inplace: it changes its first argument, as those do whose name ends in _
     constant: its result has no gradient, so that there is no grad()
 grad(shapes, lo, hi, call, note=, flags=)
@@ -29,6 +31,8 @@ loop(exact, ulps, params=)
     units in the last place.
 double(exact, ulps, room)
     As loop, for float64 and a long double x, for inputs up to `room`.
+refuses(call, code, message)
+    A call that fails with this HD_ code and message, of x (float32), i (int64) and b (bool), all (2, 3).
 
 Without `call` the call is of x, y, z in the order of the parameters (calls.py). In a call the C helpers of
 tests/ops/gradcheck_calls.h, tests/fuzz/fuzz_ops.c or bench/survey.c may stand: that is where a function with
@@ -47,6 +51,7 @@ Survey = collections.namedtuple("Survey", "inputs dtypes layouts way call name p
 Fuzz = collections.namedtuple("Fuzz", "number call name")
 Loop = collections.namedtuple("Loop", "exact ulps params")
 Double = collections.namedtuple("Double", "exact ulps room")
+Refuses = collections.namedtuple("Refuses", "call code message")
 ORACLE = {"tolerance": 0, "scale": None, "gradient": None, "gradient_zeros": True, "graph": True,
           "indices": True, "random": False, "weight": 1}
 
@@ -72,17 +77,21 @@ def double(exact, ulps, room):
     return Double(exact, ulps, room)
 
 
+def refuses(call, code, message):
+    return Refuses(call, code, message)
+
+
 class Row:
     def __init__(self, name, python, arguments, words, more):
         self.part, self.name, self.python, self.arguments = more.pop("part"), name, python, arguments
         self.oracle = {k: more.pop(k, default) for k, default in ORACLE.items()}
         self.golden, self.cases = more.pop("golden", None), more.pop("cases", ())
-        self.node = more.pop("node", None)
+        self.node, self.optional, self.memory = (more.pop(k, None) for k in ("node", "optional", "memory"))
         self.inplace, self.constant = more.pop("inplace", name.endswith("_")), more.pop("constant", False)
         assert not more, f"{name}: {more}"
-        self.grads, self.surveys, self.fuzzes, self.loops, self.doubles = (
-            [w for w in words if isinstance(w, kind)] for kind in (Grad, Survey, Fuzz, Loop, Double))
-        assert len(words) == sum(map(len, (self.grads, self.surveys, self.fuzzes, self.loops, self.doubles)))
+        kinds = (self.grads, self.surveys, self.fuzzes, self.loops, self.doubles, self.refusals) = [
+            [w for w in words if isinstance(w, kind)] for kind in (Grad, Survey, Fuzz, Loop, Double, Refuses)]
+        assert len(words) == sum(map(len, kinds)), name
 
     @property
     def short(self):

@@ -563,8 +563,8 @@ def __lldb_init_module(session, _):
 MARK = "/* heed-loop */"  # ends the lines of the kernels at which heed-loop stops
 # What heed-skip skips, in src/: checks of arguments, memory, scopes, shapes.
 SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/*.h", "autograd/grad.c",
-           "autograd/watch.c"] + [f"tensor/{name}.c" for name in (
-               "access", "dims", "freed", "lifecycle", "live", "scope", "shape")]
+           "diagnose/*"] + [f"tensor/{name}.c" for name in (
+               "access", "dims", "freed", "lifecycle", "scope", "shape")]
 SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_\w+_(for|common)|hd__matrix.*|hd__product_dtypes|batches)$"
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints src/data/nfc_tables.c: what Unicode's normalization form C needs to know of characters.
+"""Prints src/tokenizers/nfc_tables.c: what Unicode's normalization form C needs to know of characters.
 
-    python tools/generate/gen_nfc.py > src/data/nfc_tables.c
+    python tools/generate/gen_nfc.py > src/tokenizers/nfc_tables.c
 
 The tables are those of the package tokenizers 0.23.3, whose texts heed's must equal. They are of Unicode
 9.0: the script takes from Unicode 16.0 (the package unicodedata2) what the package tokenizers knows.
@@ -69,7 +69,7 @@ def main():
         else:
             letters[wanted.pop()] = letter
     print("/* nfc_tables.c - printed by tools/generate/gen_nfc.py, as tokenizers has Unicode 9.0. */")
-    print('#include "data/nfc.h"\n')
+    print('#include "tokenizers/nfc.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__nfc_classes", [class_of(code) for code in range(CODES)], bits=8, letters=3))
     print(table("pairs", pairs))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints src/data/char_classes.c: where Unicode's letters, numbers and white space begin and end.
+"""Prints src/tokenizers/char_classes.c: where Unicode's letters, numbers and white space begin and end.
 
-    python tools/generate/gen_unicode.py > src/data/char_classes.c
+    python tools/generate/gen_unicode.py > src/tokenizers/char_classes.c
     python tools/generate/gen_unicode.py --check      # compares with tiktoken, character by character
 
 The tables are those of Unicode 16.0, as in tiktoken's regular expressions. The script needs Python
@@ -51,7 +51,7 @@ def main():
     if sys.argv[1:] == ["--check"]:
         return check()
     print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
-    print('#include "data/data_internal.h"\n')
+    print('#include "tokenizers/tokenizers_internal.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__char_classes", [class_of(code) for code in range(CODES)], bits=2, letters=2), end="")
     return 0

@@ -5,7 +5,7 @@ usage: python tools/golden/golden_bpe.py OUTDIR
 Trains a small byte-level BPE with the package tokenizers (0.23), in GPT-2's files; gives the same
 merges to tiktoken (0.14) with GPT-2's pattern; and writes, as hashes, the ids that tiktoken makes
 of random Unicode strings and the texts that it makes of random ids. The package tokenizers encodes
-every string too, and must agree. tests/data/strings.c makes the same strings.
+every string too, and must agree. tests/tokenizers/strings.c makes the same strings.
 """
 import json
 import os

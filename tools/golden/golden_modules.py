@@ -1,5 +1,8 @@
 """modules.txt: what constructors draw, how modules print, state_dict keys, grad_fn names."""
+import math
+import os
 import re
+import sys
 
 import torch
 import torch.nn.functional as F  # noqa: F401 (for the expressions of the file)
@@ -10,7 +13,11 @@ from golden_attention import MultiHeadAttention
 from golden_format import plain
 from golden_rng import next_draw
 
-RESULTS = r"init/.*|next|print|keys|name"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from functions import modules  # noqa: E402
+
+RESULTS = r"init/.*|next|print|keys|name|in\d|out"
+MODELS = {text: (row, given) for row in modules.ROWS for text, given in row.models.items()}
 NOTEBOOK = [
     [0.43, 0.15, 0.89],
     [0.55, 0.87, 0.66],
@@ -63,16 +70,41 @@ def drawn(w, fields):
     next_draw(w)
 
 
+def of_row(w, m, row, given):
+    """What the model of a row has drawn since seed 0, and what it gives."""
+    for key, t in m.state_dict().items():
+        w.stream("init/" + key, t)
+    next_draw(w)
+    if row.inputs:
+        inputs = [(torch.arange(2.0 * math.prod(s)) - math.prod(s) + 0.25).reshape(2, *s) / 4
+                  for s in row.inputs(*modules.values(given))]
+        for i, x in enumerate(inputs):
+            w.tensor(f"in{i}", x)
+        w.tensor("out", m.eval()(*(x.clone() for x in inputs)))
+
+
+def model(w, m, text):
+    w.text("print", str(m))
+    w.text("keys", "\n".join(m.state_dict()))
+    if text in MODELS:
+        of_row(w, m, *MODELS[text])
+
+
 def write(w):
-    scope = {**vars(golden_attention), **globals(), **variables()}
+    scope, found = {**vars(golden_attention), **globals(), **variables()}, set()
     for fields in w.again(RESULTS):
         if "seed" in fields:
             drawn(w, fields)
             continue
         torch.manual_seed(0)
         value = eval(fields["python"], scope)
+        found.add(fields["python"])
         if isinstance(value, nn.Module):
-            w.text("print", str(value))
-            w.text("keys", "\n".join(value.state_dict()))
+            model(w, value, fields["python"])
         else:
             w.text("name", value.grad_fn.name().rsplit("::", 1)[-1] if value.grad_fn else "")
+    for text in [text for text in MODELS if text not in found]:
+        w.case(f"row_{len(w.names)}")
+        w.text("python", text)
+        torch.manual_seed(0)
+        model(w, eval(text, scope), text)

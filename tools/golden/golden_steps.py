@@ -1,13 +1,18 @@
 """optim.txt and steps.txt: optimizer steps on fixed gradients, alone, in groups and under schedules; clipped
 gradients."""
 import math
+import os
 import re
+import sys
 
 import torch
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 from torch.optim import lr_scheduler
 
 from golden_format import plain
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from functions import optimizers  # noqa: E402
 
 RESULTS = r"out\d?|lrs|norm"
 EVERY = {"optim.txt": 1, "steps.txt": 10}   # so many steps are between two rows of `out`
@@ -43,6 +48,30 @@ def one_cycle(optimizer, max_lr=None, **options):
 OWN = {"cosine_with_warmup": cosine_with_warmup, "one_cycle": one_cycle}
 
 
+class Lion(torch.optim.Optimizer):
+    """Chen et al. 2023, arXiv 2302.06675, algorithm 2"""
+
+    def __init__(self, parameters, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, maximize=False, foreach=False):
+        super().__init__(parameters, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, (beta1, beta2) = group["lr"], group["betas"]
+            for p in [p for p in group["params"] if p.grad is not None]:
+                g = -p.grad if group["maximize"] else p.grad
+                m = self.state[p].setdefault("exp_avg", torch.zeros_like(p))
+                p.mul_(1 - lr * group["weight_decay"]).add_(m.lerp(g, 1 - beta1).sign(), alpha=-lr)
+                m.lerp_(g, 1 - beta2)
+
+
+OWN_OPTIMIZERS = {"Lion": Lion}
+
+
+def optimizer_class(name):
+    return OWN_OPTIMIZERS.get(name) or getattr(torch.optim, name)
+
+
 def options(fields, start=""):
     """The arguments whose names begin so."""
     return {field[len(start):]: plain(x) for field, x in fields.items() if field.startswith(start)
@@ -53,7 +82,7 @@ def run(w, fields, start, grads):
     """One parameter; or two groups under a schedule, the second with other options. It joins before step `joins`,
     and is there when the schedule is made if there is no such field."""
     ps = [torch.nn.Parameter(start.clone())]
-    optimizer = getattr(torch.optim, fields["class"])(ps, foreach=False, **options(fields))
+    optimizer = optimizer_class(fields["class"])(ps, foreach=False, **options(fields))
     lrs, rows, schedule, joins = [], [], None, plain(fields.get("joins", torch.tensor(-1)))
     if "schedule" in fields:
         ps.append(torch.nn.Parameter(start.clone()))
@@ -95,12 +124,27 @@ def clip(w, fields):
         w.tensor(f"out{k}", ps[k].grad)
 
 
+def of_rows(w, fixed):
+    """The cases that the rows of the table of optimizers name."""
+    for row in optimizers.ROWS:
+        for i, given in enumerate(row.steps):
+            for dtype in fixed:
+                w.case(f"row_{row.kind}_{i}_{dtype}")
+                w.text("class", row.name)
+                for name, value in given.items():
+                    (w.ints if isinstance(value, bool) else w.floats)(name, value)
+                run(w, {"class": row.name, **{k: torch.tensor(v, dtype=torch.float64) for k, v in given.items()}},
+                    *fixed[dtype])
+
+
 def write(w):
     fixed = {}      # by dtype: where a parameter starts, and its gradients
-    for fields in w.again(RESULTS):
+    for fields in w.again(RESULTS, "(?!row_)"):
         if "grads" in fields:
             fixed[w.prefix[-3:]] = fields["start"], fields["grads"]
         elif "norm_type" in fields:
             clip(w, fields)
         else:
             run(w, fields, *fixed["f32" if w.prefix.endswith("f32") else "f64"])
+    if w.name == "steps.txt":
+        of_rows(w, fixed)

@@ -1,4 +1,4 @@
-"""Random strings for the tokenizers of tests/golden, which tests/data/strings.c makes again, a small
+"""Random strings for the tokenizers of tests/golden, which tests/tokenizers/strings.c makes again, a small
 language to train them with, and the hash of ids."""
 import random
 

@@ -4,7 +4,7 @@ usage: python tools/golden/golden_tokenizers.py tests/golden/tokenizers
 
 Trains a byte pair encoding of each form that heed knows, with the package tokenizers (0.23.3), and
 writes the ids and texts that this package gives for the texts below, and hashes of them for random
-strings, which tests/data/strings.c makes again. metaspace is llama2 with the pre-tokenizer Metaspace
+strings, which tests/tokenizers/strings.c makes again. metaspace is llama2 with the pre-tokenizer Metaspace
 in place of its normalizer; it has no file, because the test makes it from that of llama2.
 """
 import json

@@ -1,7 +1,7 @@
 """Builds a mistake and lets the unit tests that run its line judge it.
 
 A unit is one suite of a test program, or a program that has none. Unit tests are measured once: a build
-that counts lines (gcov) says which lines of src each unit runs and how long it takes.
+that counts lines (gcov) says which lines of src and libs each unit runs and how long it takes.
 """
 import hashlib
 import json
@@ -141,8 +141,8 @@ def suites_of(copy, test):
 
 
 def lines_run(copy, folder):
-    """The lines of src that were run, {file: lines}, from the counters in the folder."""
-    counters = [str(p) for p in Path(folder).rglob("*.gcda") if "/src/" in str(p)]
+    """The lines of src and libs that were run, {file: lines}, from the counters in the folder."""
+    counters = [str(p) for p in Path(folder).rglob("*.gcda") if re.search("/(src|libs)/", str(p))]
     for p in counters:  # gcov looks for the notes beside the counters
         notes = Path(p).with_suffix(".gcno")
         notes.symlink_to("/" / notes.relative_to(folder))
@@ -152,7 +152,7 @@ def lines_run(copy, folder):
     for line in output.splitlines():
         for file in json.loads(line)["files"]:
             name = os.path.relpath(os.path.join(copy.build, file["file"]), copy.folder)
-            if name.startswith("src/"):
+            if name.startswith(("src/", "libs/")):
                 ran.setdefault(name, set()).update(
                     x["line_number"] for x in file["lines"] if x["count"])
     return ran
@@ -165,7 +165,7 @@ class Measured:
         work.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
         for name in files_of(tree):
-            if name.startswith(("src/", "tests/", "include/")):
+            if name.startswith(("src/", "libs/", "tests/", "include/")):
                 digest.update(name.encode() + (Path(tree) / name).read_bytes())
         self.file = work / "measured.json"
         self.data = json.loads(self.file.read_text()) if self.file.exists() else {}

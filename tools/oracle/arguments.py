@@ -247,6 +247,16 @@ def linear(g):
     return [x, w, None if g.flag() else g.tensor(d, out if not g.wrong() else [1] * g.pick((0, 1, 2)))]
 
 
+def bilinear(g):
+    in1, in2, out = size(g), size(g), size(g)
+    lead = [size(g) for _ in range(g.pick((0, 1, 1, 2)))]
+    x = g.tensor(FLOATS, lead + [in1])
+    d = (g.torch(x).dtype,)
+    y = g.tensor(d, [n + (1 if g.wrong() else 0) for n in lead] + [in2])
+    w = g.tensor(d, [out, in1, in2 + (1 if g.wrong() else 0)])
+    return [x, y, w, None if g.flag() else g.tensor(d, [out])]
+
+
 def index_select(g):
     x = g.tensor(low=1)
     d = g.dim(x)

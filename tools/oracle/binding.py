@@ -65,6 +65,11 @@ def fields_of(code):
         piece = piece.strip()
         if not piece:
             continue
+        array = re.match(r"(.*)\[(\w+)\]$", piece)
+        if array:
+            kind, name = header_reader.parameter(array.group(1))
+            yield f"{kind}[{array.group(2)}]", name
+            continue
         pointer = re.search(r"\(\*(\w+)\)", piece)
         if pointer:
             yield "void *", pointer.group(1)
@@ -77,16 +82,20 @@ def fields_of(code):
 
 
 class Library:
-    """libheed.so: hd.hd_add and so on, hd.structs["hd_sgd_options"], hd.decls["hd_add"]."""
+    """libheed.so: hd.hd_add and so on, hd.structs["hd_sgd_options"], hd.decls["hd_add"]. hf: the path of
+    libheed-hf.so, whose functions are the object's, too."""
 
-    def __init__(self, path):
+    def __init__(self, path, hf=None):
         self.path = path
-        self.dll = ctypes.CDLL(path)
+        self.dll = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        self.dlls = dict.fromkeys(LIBRARY_HEADERS, self.dll)
+        if hf:
+            self.dlls["hf.h"] = ctypes.CDLL(hf)
         self.decls, self.structs, self.enums, self.values = {}, {"hd_scalar": Scalar}, set(), {}
         self.headers = {}
         aliases = {}
         for header in header_reader.read_headers(os.path.join(ROOT, "include", "heed")):
-            if header.name not in LIBRARY_HEADERS:
+            if header.name not in self.dlls:
                 continue
             for decl in [d for t in header.topics for d in t.decls()]:
                 if decl.kind == "function":
@@ -130,6 +139,9 @@ class Library:
     def c_type(self, kind, result=False):
         """The ctypes type of a C type."""
         kind = kind.strip()
+        if kind.endswith("]"):
+            kind, n = kind[:-1].split("[")
+            return self.c_type(kind) * int(self.values.get(n, n))
         if kind in PLAIN:
             return PLAIN[kind]
         if kind == "const char *":
@@ -145,7 +157,7 @@ class Library:
     def bind(self, name):
         decl = self.decls[name]
         try:
-            function = getattr(self.dll, name)
+            function = getattr(self.dlls[self.headers[name]], name)
         except AttributeError:
             return decl.code.lstrip().startswith("static")
         function.restype = self.c_type(decl.result, True)
@@ -178,3 +190,8 @@ class Library:
                            self.hd_error_message().decode("utf-8", "replace"))
         self.hd_error_clear()
         return text
+
+
+def of_build(build):
+    """libheed and libheed-hf of a folder that Meson builds in."""
+    return Library(os.path.join(build, "src", "libheed.so"), os.path.join(build, "libs", "hf", "libheed-hf.so"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares hd_chat with transformers' apply_chat_template (5.23.0).
 
-usage: python tools/oracle/chat_templates.py --libraries build/src [--random N] FOLDER|FILE.jinja|DIRECTORY...
+usage: python tools/oracle/chat_templates.py --build build [--random N] FOLDER|FILE.jinja|DIRECTORY...
 
 A FOLDER is a model's, whose tokenizer transformers loads; of a DIRECTORY all files NAME.jinja are taken, each with the
 tokens <s> and </s>. Each template gets conversations with and without a system message, of one to five turns, with
@@ -26,6 +26,8 @@ import tempfile
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from transformers.utils import chat_template_utils, logging
 
+import binding
+
 NOW = 1722003323  # 2024-07-26 14:15:23 in UTC
 FORMAT = 10
 BOS, EOS = "<s>", "</s>"
@@ -36,37 +38,23 @@ VARIABLES = [{}, {"enable_thinking": False}, {"enable_thinking": True, "thinking
              {"date_string": "1 May 2025", "tools_in_user_message": False}]
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("template_file", ctypes.c_char_p), ("variables", ctypes.c_char_p),
-                ("now", ctypes.c_int64)]
-
-
 class Heed:
-    def __init__(self, folder):
-        self.lib = ctypes.CDLL(os.path.join(folder, "libheed.so"), mode=ctypes.RTLD_GLOBAL)
-        self.hf = ctypes.CDLL(os.path.join(folder, "libheed-hf.so"))
-        p, text = ctypes.c_void_p, ctypes.c_char_p
-        for lib, name, result, *args in (
-                (self.hf, "hd_chat_defaults", Options), (self.hf, "hd_chat_new", p, text, p),
-                (self.hf, "hd_chat_add", ctypes.c_bool, p, text, text), (self.hf, "hd_chat_free", None, p),
-                (self.hf, "hd_chat_text", text, p, ctypes.c_bool), (self.lib, "hd_error_message", text),
-                (self.lib, "hd_error_code", ctypes.c_int), (self.lib, "hd_error_clear", None)):
-            f = getattr(lib, name)
-            f.restype, f.argtypes = result, args
+    def __init__(self, build):
+        self.lib = binding.of_build(build)
 
     def text(self, folder, messages, reply, variables):
         """The text, or an error's code and message."""
-        o = self.hf.hd_chat_defaults()
+        o = self.lib.hd_chat_defaults()
         o.variables, o.now = json.dumps(variables).encode(), NOW
-        c = self.hf.hd_chat_new(folder.encode(), ctypes.byref(o))
+        c = self.lib.hd_chat_new(folder.encode(), ctypes.byref(o))
         text = None
         if c:
             for m in messages:
-                self.hf.hd_chat_add(c, m["role"].encode(), m["content"].encode())
-            text = self.hf.hd_chat_text(c, reply)
+                self.lib.hd_chat_add(c, m["role"].encode(), m["content"].encode())
+            text = self.lib.hd_chat_text(c, reply)
         result = (0, text.decode()) if text is not None else (self.lib.hd_error_code(), self.lib.hd_error_message().decode())
         self.lib.hd_error_clear()
-        self.hf.hd_chat_free(c)
+        self.lib.hd_chat_free(c)
         return result
 
 
@@ -140,12 +128,12 @@ def main():
     from tokenizers import Tokenizer, models
     EMPTY = Tokenizer(models.BPE())
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--libraries", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("paths", nargs="+")
     a = parser.parse_args()
     logging.set_verbosity_error()
-    heed, all_counts, reasons = Heed(a.libraries), collections.Counter(), collections.Counter()
+    heed, all_counts, reasons = Heed(a.build), collections.Counter(), collections.Counter()
     templates = 0
     with tempfile.TemporaryDirectory() as work:
         for path in a.paths:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what heed-hf and transformers (5.23.0) make of random config.json files.
 
-usage: python tools/oracle/hf_configs.py --libraries build/src [--cases N] [--seed N] [--case N]
+usage: python tools/oracle/hf_configs.py --build build [--cases N] [--seed N] [--case N]
 
 Each of N cases (600) is a folder of a tiny GPT-2, Llama or Qwen 2: keys in random order, some left out, some twice under
 two names, some of a wrong type, rotary positions in all their forms, model_type and architectures that disagree. Where
@@ -198,7 +198,7 @@ def transformers_gives(folder, ids):
 
 def heed_gives(heed, folder, ids):
     """Logits, or a message."""
-    model = heed.hf.hd_from_pretrained(folder.encode(), None)
+    model = heed.lib.hd_from_pretrained(folder.encode(), None)
     try:
         return heed.logits(model, ids) if model else heed.lib.hd_error_message().decode()
     except SystemExit as e:  # Heed.checked's
@@ -250,14 +250,14 @@ def one_case(heed, seed, number, shown):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][len("usage: "):])
-    parser.add_argument("--libraries", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--cases", type=int, default=600)
     parser.add_argument("--seed", type=int, default=40)
     parser.add_argument("--case", type=int)
     args = parser.parse_args()
     logging.set_verbosity(logging.CRITICAL)
     logging.disable_progress_bar()
-    heed = Heed(args.libraries)
+    heed = Heed(args.build)
     counts, reasons, different = collections.Counter(), collections.Counter(), 0
     for number in range(args.cases) if args.case is None else (args.case,):
         what, reason, wrong = one_case(heed, args.seed, number, args.case is not None)

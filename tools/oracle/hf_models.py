@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares heed-hf with transformers (5.23.0) on model folders.
 
-usage: python tools/oracle/hf_models.py --libraries build/src [--tokens N] [--batches N] [--text FILE] FOLDER...
+usage: python tools/oracle/hf_models.py --build build [--tokens N] [--batches N] [--text FILE] FOLDER...
 
 For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or what the
 context holds) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any side
@@ -27,6 +27,8 @@ from torch.nn import functional as F
 from transformers import AutoModelForCausalLM
 from transformers.utils import logging
 
+import binding
+
 PROMPT = ("<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
           "<|im_start|>user\nWhat is the capital of France, and what is it known for?<|im_end|>\n"
           "<|im_start|>assistant\n")
@@ -36,43 +38,9 @@ PADDED, NEW = 24, 12  # the tokens of a padded batch at most, and those that are
 FAILED = []
 
 
-class GenerateOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("max_new_tokens", ctypes.c_int64), ("do_sample", ctypes.c_bool),
-                ("temperature", ctypes.c_double), ("top_k", ctypes.c_int64), ("top_p", ctypes.c_double),
-                ("repetition_penalty", ctypes.c_double), ("eos_token_id", ctypes.c_int64 * 16),
-                ("num_eos", ctypes.c_int64), ("pad_token_id", ctypes.c_int64), ("attention_mask", ctypes.c_void_p),
-                ("tokenizer", ctypes.c_void_p),
-                ("on_token", ctypes.c_void_p), ("user", ctypes.c_void_p)]
-
-
-class SaveOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("dtype", ctypes.c_int), ("source", ctypes.c_char_p)]
-
-
 class Heed:
-    def __init__(self, folder):
-        self.lib = ctypes.CDLL(os.path.join(folder, "libheed.so"), mode=ctypes.RTLD_GLOBAL)
-        self.hf = ctypes.CDLL(os.path.join(folder, "libheed-hf.so"))
-        p, i64 = ctypes.c_void_p, ctypes.c_int64
-        for lib, name, result, *args in (
-                (self.hf, "hd_from_pretrained", p, ctypes.c_char_p, p), (self.hf, "hd_generate", p, p, p, p),
-                (self.hf, "hd_forward_with_mask", p, p, p, p), (self.hf, "hd_generate_defaults", GenerateOptions),
-                (self.hf, "hd_save_pretrained_defaults", SaveOptions),
-                (self.hf, "hd_save_pretrained", ctypes.c_bool, p, ctypes.c_char_p, p),
-                (self.lib, "hd_flatten", p, p, ctypes.c_int, ctypes.c_int), (self.lib, "hd_cross_entropy", p, p, p),
-                (self.lib, "hd_backward", ctypes.c_bool, p), (self.lib, "hd_grad", p, p),
-                (self.lib, "hd_set_grad", ctypes.c_bool, p, p), (self.lib, "hd_module_named_parameters", p, p),
-                (self.lib, "hd_dict_get", p, p, ctypes.c_char_p), (self.lib, "hd_dict_free", None, p),
-                (self.lib, "hd_to", p, p, ctypes.c_int), (self.lib, "hd_module_free", None, p),
-                (self.lib, "hd_forward", p, p, p),
-                (self.lib, "hd_from_data_n", p, ctypes.c_int, p, ctypes.c_int, ctypes.POINTER(i64)),
-                (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_ndim", ctypes.c_int, p),
-                (self.lib, "hd_size", i64, p, ctypes.c_int), (self.lib, "hd_contiguous", p, p),
-                (self.lib, "hd_set_grad_mode", ctypes.c_bool, ctypes.c_bool),
-                (self.lib, "hd_error_message", ctypes.c_char_p), (self.lib, "hd_error_clear", None),
-                (self.lib, "hd_scope_open", p), (self.lib, "hd_scope_close", None, p)):
-            f = getattr(lib, name)
-            f.restype, f.argtypes = result, args
+    def __init__(self, build):
+        self.lib = binding.of_build(build)
         self.lib.hd_set_grad_mode(False)
 
     def checked(self, result):
@@ -100,38 +68,35 @@ class Heed:
         return self.within_scope(lambda: self.values(self.lib.hd_forward(model, self.tensor(ids)), "float32"))
 
     def greedy(self, model, ids, n):
-        o = self.hf.hd_generate_defaults()
+        o = self.lib.hd_generate_defaults()
         o.max_new_tokens = n
         return self.within_scope(lambda: self.values(
-            self.hf.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64"))[0, len(ids[0]):].tolist()
-
+            self.lib.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64"))[0, len(ids[0]):].tolist()
 
     def masked_logits(self, model, ids, mask):
         return self.within_scope(lambda: self.values(
-            self.hf.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask)), "float32"))
+            self.lib.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask)), "float32"))
 
     def written(self, model, ids, mask, n):
-        o = self.hf.hd_generate_defaults()
+        o = self.lib.hd_generate_defaults()
         o.max_new_tokens = n
 
         def run():
             o.attention_mask = self.lib.hd_to(self.tensor(mask), BOOL)
-            return self.values(self.hf.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64")
+            return self.values(self.lib.hd_generate(model, self.tensor(ids), ctypes.byref(o)), "int64")
         return self.within_scope(run)
 
     def masked_grads(self, model, ids, mask, targets, names):
         """The gradients of the cross entropy, by the names of the parameters."""
-        none = ctypes.addressof(ctypes.c_char.in_dll(self.lib, "hd_none"))
-
         def run():
-            logits = self.hf.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask))
+            logits = self.lib.hd_forward_with_mask(model, self.tensor(ids), self.tensor(mask))
             self.checked(self.lib.hd_backward(self.lib.hd_cross_entropy(
                 self.lib.hd_flatten(logits, 0, 1), self.lib.hd_flatten(self.tensor(targets), 0, 1))))
             weights, grads = self.lib.hd_module_named_parameters(model), {}
             for name in names:
                 weight = self.checked(self.lib.hd_dict_get(weights, name.encode()))
                 grads[name] = self.values(self.lib.hd_grad(weight), "float32")
-                self.lib.hd_set_grad(weight, none)
+                self.lib.hd_set_grad(weight, self.lib.none)
             self.lib.hd_dict_free(weights)
             return grads
         before = self.lib.hd_set_grad_mode(True)
@@ -166,10 +131,10 @@ def perplexity(logits, rows):
 def written_back(heed, model, folder, there):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model")
-        o = heed.hf.hd_save_pretrained_defaults()
+        o = heed.lib.hd_save_pretrained_defaults()
         if os.path.exists(os.path.join(folder, "tokenizer.json")):
             o.source = folder.encode()
-        heed.checked(heed.hf.hd_save_pretrained(model, path.encode(), ctypes.byref(o)))
+        heed.checked(heed.lib.hd_save_pretrained(model, path.encode(), ctypes.byref(o)))
         again, info = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         wrong = [k for k in ("missing_keys", "unexpected_keys", "mismatched_keys") if info[k]]
         wanted, found = there.state_dict(), again.state_dict()
@@ -241,7 +206,7 @@ def padded_batches(heed, model, there, folder, windows, count):
 
 def compare(heed, folder, count, batches, text):
     there = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    model = heed.checked(heed.hf.hd_from_pretrained(folder.encode(), None))
+    model = heed.checked(heed.lib.hd_from_pretrained(folder.encode(), None))
     context = there.config.max_position_embeddings
     prompt, rows = inputs(folder, there.config.vocab_size, context, text)
     count = min(count, context - len(prompt))
@@ -268,7 +233,7 @@ def compare(heed, folder, count, batches, text):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][len("usage: "):])
-    parser.add_argument("--libraries", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--text", default=os.path.abspath(__file__))
@@ -276,7 +241,7 @@ def main():
     args = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    heed = Heed(args.libraries)
+    heed = Heed(args.build)
     with open(args.text, encoding="utf-8") as f:
         text = f.read()
     for folder in args.folders:

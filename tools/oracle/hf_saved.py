@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does transformers find in a folder of hd_save_pretrained the model that heed had?
 
-usage: python tools/oracle/hf_saved.py make --libraries build/src [--rounds N] [--seed S] DIRECTORY
+usage: python tools/oracle/hf_saved.py make --build build [--rounds N] [--seed S] DIRECTORY
        python tools/oracle/hf_saved.py load DIRECTORY
 
 `make` makes the new DIRECTORY: the models of tests/golden/models and N small random ones (200) are loaded by heed
@@ -23,56 +23,18 @@ import sys
 
 import numpy
 import torch
-from hf_models import GenerateOptions, Heed, hold, FAILED
+from hf_models import Heed, hold, FAILED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "..", "tests", "golden", "models")
 NO_PADDING = -2**63
-I64, F64, BOOL, P, TEXT = ctypes.c_int64, ctypes.c_double, ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p
 
 
-class RotaryOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("theta", F64), ("factor", F64), ("low_freq_factor", F64),
-                ("high_freq_factor", F64), ("original_max_position_embeddings", I64)]
-
-
-class GPT2Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t)] + [(n, I64) for n in (
-        "vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner")] + [(n, F64) for n in (
-            "layer_norm_epsilon", "embd_pdrop", "attn_pdrop", "resid_pdrop", "initializer_range")] + [
-                ("tie_word_embeddings", BOOL), ("activation_function", TEXT)]
-
-
-class LlamaConfig(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t)] + [(n, I64) for n in (
-        "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-        "num_key_value_heads", "head_dim", "max_position_embeddings")] + [
-            ("rms_norm_eps", F64), ("rope", RotaryOptions), ("initializer_range", F64), ("pad_token_id", I64),
-            ("qkv_bias", BOOL), ("tie_word_embeddings", BOOL), ("attention_bias", BOOL), ("mlp_bias", BOOL)]
+def is_gpt2(config):
+    return hasattr(config, "n_embd")
 
 
 class Maker(Heed):
-    def __init__(self, folder):
-        super().__init__(folder)
-        for lib, name, result, *args in (
-                (self.hf, "hd_gpt2_config_defaults", GPT2Config), (self.hf, "hd_llama_config_defaults", LlamaConfig),
-                (self.hf, "hd_gpt2_new", P, P), (self.hf, "hd_llama_new", P, P),
-                (self.hf, "hd_generate_options_load", BOOL, TEXT, P), (self.hf, "hd_lora_apply", BOOL, P, P),
-                (self.lib, "hd_manual_seed", None, ctypes.c_uint64), (self.lib, "hd_error_clear", None),
-                (self.lib, "hd_init_normal_", P, P, F64, F64), (self.lib, "hd_module_eval", BOOL, P),
-                (self.lib, "hd_module_parameters", P, P), (self.lib, "hd_list_len", I64, P),
-                (self.lib, "hd_list_get", P, P, I64), (self.lib, "hd_module_get", P, P, TEXT),
-                (self.lib, "hd_module_get_parameter", P, P, TEXT), (self.lib, "hd_module_take", P, P, TEXT),
-                (self.lib, "hd_module_set_parameter", BOOL, P, TEXT, P), (self.lib, "hd_module_set", BOOL, P, TEXT, P),
-                (self.lib, "hd_module_list_append", BOOL, P, P), (self.lib, "hd_module_freeze", BOOL, P, TEXT),
-                (self.lib, "hd_linear_new", P, I64, I64, BOOL), (self.lib, "hd_embedding_new", P, I64, I64, I64),
-                (self.lib, "hd_rms_norm_new", P, I64, F64), (self.lib, "hd_dropout_new", P, F64, BOOL),
-                (self.lib, "hd_layer_norm_new_n", P, ctypes.c_int, P, F64, BOOL, BOOL),
-                (self.lib, "hd_relu_new", P, BOOL), (self.lib, "hd_silu_new", P, BOOL),
-                (self.lib, "hd_gelu_new", P, TEXT)):
-            f = getattr(lib, name)
-            f.restype, f.argtypes = result, args
-
     def drawn(self, module):
         """The module with normal weights: norms and biases too, so that none can be lost unseen."""
         all_of = self.checked(self.lib.hd_module_parameters(self.checked(module)))
@@ -82,7 +44,7 @@ class Maker(Heed):
         return module
 
     def new(self, config):
-        make = self.hf.hd_gpt2_new if isinstance(config, GPT2Config) else self.hf.hd_llama_new
+        make = self.lib.hd_gpt2_new if is_gpt2(config) else self.lib.hd_llama_new
         return self.drawn(make(ctypes.byref(config)))
 
     def put(self, model, name, child):
@@ -92,7 +54,7 @@ class Maker(Heed):
         return self.checked(self.lib.hd_module_take(model, name.encode()))
 
     def save(self, model, path):
-        saved = self.hf.hd_save_pretrained(model, path.encode(), None)
+        saved = self.lib.hd_save_pretrained(model, path.encode(), None)
         message = "" if saved else self.lib.hd_error_message().decode()
         self.lib.hd_error_clear()
         return message
@@ -106,7 +68,7 @@ def copied(config):
 
 
 def random_gpt2(heed, r):
-    c = heed.hf.hd_gpt2_config_defaults()
+    c = heed.lib.hd_gpt2_config_defaults()
     c.n_head = r.choice((1, 2, 4))
     c.n_embd = c.n_head * r.choice((4, 6, 8))
     c.vocab_size, c.n_positions, c.n_layer = r.randint(20, 90), r.randint(16, 40), r.randint(2, 3)
@@ -119,7 +81,7 @@ def random_gpt2(heed, r):
 
 
 def random_llama(heed, r):
-    c = heed.hf.hd_llama_config_defaults()
+    c = heed.lib.hd_llama_config_defaults()
     kv = r.choice((1, 2))
     c.num_key_value_heads, c.num_attention_heads = kv, kv * r.choice((1, 2, 3))
     c.head_dim = r.choice((4, 6, 8))
@@ -172,7 +134,7 @@ class Changes:
 
     def __init__(self, heed, r, model, config):
         self.heed, self.r, self.model, self.c = heed, r, model, config
-        self.gpt2 = isinstance(config, GPT2Config)
+        self.gpt2 = is_gpt2(config)
         self.layers = "transformer.h" if self.gpt2 else "model.layers"
         self.n = config.n_layer if self.gpt2 else config.num_hidden_layers
         self.width = config.n_embd if self.gpt2 else config.hidden_size
@@ -184,7 +146,7 @@ class Changes:
 
     def norm(self, eps):
         if self.gpt2:
-            return self.heed.drawn(self.heed.lib.hd_layer_norm_new_n(1, (I64 * 1)(self.width), eps, True, True))
+            return self.heed.drawn(self.heed.lib.hd_layer_norm_new_n(1, (ctypes.c_int64 * 1)(self.width), eps, True, True))
         return self.heed.drawn(self.heed.lib.hd_rms_norm_new(self.width, eps))
 
     def linear(self, n_in, n_out, bias):
@@ -345,7 +307,7 @@ class Changes:
         return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, self.norms[0].encode()))
 
     def adapters(self):
-        self.heed.checked(self.heed.hf.hd_lora_apply(self.model, None))
+        self.heed.checked(self.heed.lib.hd_lora_apply(self.model, None))
         return False
 
 
@@ -370,12 +332,12 @@ def made(heed, directory, model, case, counts):
     counts["saved"] += 1
     ids = [[i % case["vocab"] for i in range(n, n + 12)] for n in (0, 5)]
     logits = heed.logits(model, ids)
-    again = heed.checked(heed.hf.hd_from_pretrained(saved.encode(), None))
+    again = heed.checked(heed.lib.hd_from_pretrained(saved.encode(), None))
     apart = (heed.logits(again, ids) - logits).abs().max() / logits.abs().max()
     hold(name, f"heed's logits are {apart:.2g} of the largest apart", apart <= 1e-6)
     heed.lib.hd_module_free(again)
-    o = GenerateOptions()
-    heed.checked(heed.hf.hd_generate_options_load(saved.encode(), ctypes.byref(o)))
+    o = heed.lib.hd_generate_defaults()
+    heed.checked(heed.lib.hd_generate_options_load(saved.encode(), ctypes.byref(o)))
     case["ends"] = list(o.eos_token_id)[:o.num_eos]
     numpy.savez(os.path.join(directory, "expected.npz"), ids=numpy.array(ids), logits=logits.numpy())
     with open(os.path.join(directory, "case.json"), "w", encoding="utf-8") as f:
@@ -392,7 +354,7 @@ def make_random(heed, r, directory, counts):
         heed.lib.hd_module_free(model)
         case["changes"].append("in the form " + random_keys(r, source, vocab))
         case["source"] = source
-        model = heed.checked(heed.hf.hd_from_pretrained(source.encode(), None))
+        model = heed.checked(heed.lib.hd_from_pretrained(source.encode(), None))
     changes = Changes(heed, r, model, config)
     for name in r.sample(ALL, 1 if r.random() < 0.8 else 0):
         case["changes"].append(name)
@@ -402,13 +364,13 @@ def make_random(heed, r, directory, counts):
 
 
 def make(args):
-    heed, counts = Maker(args.libraries), collections.Counter()
+    heed, counts = Maker(args.build), collections.Counter()
     heed.lib.hd_manual_seed(args.seed)
     os.mkdir(args.directory)
     for source in sorted(glob.glob(os.path.join(GOLDEN, "*/"))):
         directory = os.path.join(args.directory, os.path.basename(source[:-1]))
         os.mkdir(directory)
-        model = heed.checked(heed.hf.hd_from_pretrained(source.encode(), None))
+        model = heed.checked(heed.lib.hd_from_pretrained(source.encode(), None))
         made(heed, directory, model, {"source": os.path.abspath(source), "vocab": 64, "changes": [], "sayable": True},
              counts)
         heed.lib.hd_module_free(model)
@@ -491,7 +453,7 @@ def load(args):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("what", choices=("make", "load"))
-    parser.add_argument("--libraries")
+    parser.add_argument("--build")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("directory")

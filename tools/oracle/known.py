@@ -367,6 +367,12 @@ known("the gradient of var, with correction 1, of a single NaN",
 known("the gradient of elu at a NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)],
       kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
+known("bilinear of inputs without elements in a row",
+      [leaf(X, [2, 0]), leaf(Y, [2, 3]), leaf(Z, [1, 0, 3]), (W, "hd_bilinear", [X, Y, Z, None])],
+      what="hd_bilinear", kind="no error", says="cannot reshape tensor of 0 elements")
+known("the gradient of hardtanh at a NaN",
+      [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_hardtanh", [X, -1.0, 1.0]), backward(Y)],
+      kind="gradient value", says="heed 0.0 (", where=lambda e: e.machine.last[0] == "hd_hardtanh")
 known("var, layer_norm and losses of rows of equal numbers",
       [leaf(X, [1], [1e10]), (Y, "hd_expand_n", [X, [17]]), (Z, "hd_var", [Y, 0])],
       kind="value", says="heed 0.0 (", where=lambda e: e.what.startswith(("hd_var", "hd_std")) and
@@ -463,7 +469,7 @@ def optimizers(p, name, fields, n=1):
     p.dtype = F32
     made = train.parameters(p, n)
     o = p.owned(train.new_optim(p, name, fields, made), "hd_optim_free")
-    return o, train.CLASSES[name]([t for _, t in made], foreach=False, **fields), made
+    return o, train.new_torch(name, [t for _, t in made], fields), made
 
 
 def no_steps(p):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares heed's adapters with those of peft (0.21.2), both ways through files.
 
-usage: python tools/oracle/lora.py --library build/src/libheed.so --hf build/src/libheed-hf.so [--rounds N] [--seed N]
+usage: python tools/oracle/lora.py --build build [--rounds N] [--seed N]
 
 Each of N rounds (200) makes one model of Linear modules on both sides, of random sizes. heed and peft draw adapters of
 random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
@@ -26,39 +26,19 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM, logging
 
+import binding
+
 MOST = 1e-5
 INT64 = 2  # of hd_dtype
-p, i64, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("r", i64), ("lora_alpha", ctypes.c_double),
-                ("lora_dropout", ctypes.c_double), ("target_modules", ctypes.POINTER(text)), ("num", i64)]
 
 
 class Heed:
-    def __init__(self, library, hf):
-        self.lib = ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
-        self.hf = ctypes.CDLL(hf)
-        for lib, name, result, *args in (
-                (self.lib, "hd_linear_new", p, i64, i64, ctypes.c_bool), (self.lib, "hd_relu_new", p, ctypes.c_bool),
-                (self.lib, "hd_sequential_n", p, i64, ctypes.POINTER(p)), (self.lib, "hd_module_free", None, p),
-                (self.lib, "hd_module_get_parameter", p, p, text), (self.lib, "hd_forward", p, p, p),
-                (self.lib, "hd_data", p, p), (self.lib, "hd_numel", i64, p), (self.lib, "hd_sum", p, p),
-                (self.lib, "hd_backward", ctypes.c_bool, p),
-                (self.lib, "hd_grad", p, p), (self.lib, "hd_set_grad_mode", ctypes.c_bool, ctypes.c_bool),
-                (self.lib, "hd_copy_from", ctypes.c_bool, p, p, ctypes.c_size_t),
-                (self.lib, "hd_empty_n", p, ctypes.c_int, ctypes.c_int, ctypes.POINTER(i64)),
-                (self.lib, "hd_manual_seed", ctypes.c_bool, i64), (self.lib, "hd_error_message", text),
-                (self.lib, "hd_scope_open", p), (self.lib, "hd_scope_close", None, p),
-                (self.hf, "hd_lora_apply", ctypes.c_bool, p, ctypes.POINTER(Options)),
-                (self.hf, "hd_lora_save", ctypes.c_bool, p, text), (self.hf, "hd_lora_load", ctypes.c_bool, p, text),
-                (self.lib, "hd_error_clear", None), (self.hf, "hd_from_pretrained", p, text, p),
-                (self.hf, "hd_lora_merge", ctypes.c_bool, p)):
-            if hasattr(lib, name):
-                f = getattr(lib, name)
-                f.restype, f.argtypes = result, args
-                setattr(self, name[3:], f)
+    def __init__(self, build):
+        self.lib = binding.of_build(build)
+
+    def __getattr__(self, name):
+        """heed.forward is hd_forward"""
+        return getattr(self.lib, "hd_" + name)
 
     def must(self, result):
         if not result:
@@ -66,12 +46,12 @@ class Heed:
         return result
 
     def tensor(self, t):
-        x = self.must(self.empty_n(0, t.dim(), (i64 * t.dim())(*t.shape)))
+        x = self.must(self.empty_n(0, t.dim(), binding.int64s(t.shape)))
         self.fill(x, t)
         return x
 
     def ids(self, t):
-        x = self.must(self.empty_n(INT64, t.dim(), (i64 * t.dim())(*t.shape)))
+        x = self.must(self.empty_n(INT64, t.dim(), binding.int64s(t.shape)))
         self.must(self.copy_from(x, t.data_ptr(), t.numel() * 8))
         return x
 
@@ -90,7 +70,7 @@ class Heed:
         parts = []
         for a, b in zip(sizes, sizes[1:]):
             parts += [self.linear_new(a, b, bias), self.relu_new(False)]
-        return self.must(self.sequential_n(len(parts), (p * len(parts))(*parts)))
+        return self.must(self.sequential_n(len(parts), binding.pointers(parts)))
 
     def parameter(self, m, name):
         return self.must(self.module_get_parameter(m, name.encode()))
@@ -136,8 +116,9 @@ def one_round(heed, rng, folder, largest):
         return model
 
     config = peft.LoraConfig(r=r, lora_alpha=alpha, target_modules=names or "all-linear")
-    entries = (text * 1)((names or ["all-linear"])[0].encode())
-    options = Options(ctypes.sizeof(Options), r, alpha, 0, entries, 1)
+    entries = (ctypes.c_char_p * 1)((names or ["all-linear"])[0].encode())
+    options = heed.lib.options("hd_lora_options", {"r": r, "lora_alpha": alpha,
+                                                   "target_modules": ctypes.addressof(entries)})
     seed = rng.randrange(1 << 31)
     a, b = ours(), theirs()
     torch.manual_seed(seed)
@@ -220,15 +201,14 @@ def language_round(heed, rng, folder, largest):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--library", required=True)
-    parser.add_argument("--hf", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    heed, rng, largest = Heed(args.library, args.hf), random.Random(args.seed), Largest()
+    heed, rng, largest = Heed(args.build), random.Random(args.seed), Largest()
     torch.manual_seed(args.seed)
     for _ in range(args.rounds):
         scope = heed.scope_open()

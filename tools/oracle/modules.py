@@ -11,6 +11,8 @@ import values
 from binding import ROOT, int64s, pointers
 
 sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from functions import modules  # noqa: E402
 from golden_attention import (CausalAttention, FeedForward, MultiHeadAttention,  # noqa: E402
                               MultiHeadAttentionWrapper, SelfAttention_v1, SelfAttention_v2, TransformerBlock)
 
@@ -21,13 +23,19 @@ def tanh_gelu():
     return nn.GELU(approximate="tanh")
 
 
-# ---- makers: each returns (heed's module, PyTorch's, the shape or the indices of an input)
+# ---- makers: each returns (heed's module, PyTorch's, the shape or the indices of an input), or the shapes of several
+# and the function that is called with them
 
-def linear(p):
-    i, o, bias = p.pick((1, 2, 3, 5, 8, 17)), p.pick((1, 2, 4, 9, 16)), p.chance(0.7)
-    p.say("Linear(%d, %d, bias=%s)" % (i, o, bias))
-    lead = [p.pick((1, 2, 3, 5)) for _ in range(p.pick((0, 1, 1, 2)))]
-    return lambda: p.hd.hd_linear_new(i, o, bias), lambda: nn.Linear(i, o, bias), lead + [i]
+def of_row(row):
+    """The maker of a row of the table of modules."""
+    def maker(p):
+        args = [p.pick(values) for values in row.arguments]
+        python = row.python.format(*args)
+        p.say(python)
+        lead = [p.pick((1, 2, 3, 5)) for _ in range(p.pick((0, 1, 1, 2)))]
+        return (lambda: getattr(p.hd, row.name)(*args), lambda: eval(python, {"nn": nn}),
+                [lead + sizes for sizes in row.inputs(*args)], getattr(p.hd, row.call))
+    return maker
 
 
 def embedding(p):
@@ -45,12 +53,6 @@ def layer_norm(p):
     p.say("LayerNorm(%r, %g, %s, %s)" % (shape, eps, affine, bias))
     return (lambda: p.hd.hd_layer_norm_new_n(len(shape), int64s(shape), eps, affine, bias),
             lambda: nn.LayerNorm(shape, eps, affine, bias), [3] + shape)
-
-
-def rms_norm(p):
-    dim, eps = p.pick((1, 2, 5, 8, 33)), p.pick((1e-5, 1e-6))
-    p.say("RMSNorm(%d, %g)" % (dim, eps))
-    return lambda: p.hd.hd_rms_norm_new(dim, eps), lambda: nn.RMSNorm(dim, eps), [3, dim]
 
 
 def layer(hd, which, width, rate):
@@ -151,8 +153,8 @@ def block(p):
                                           nn.LayerNorm(d), nn.LayerNorm(d), rate), [2, n, d]
 
 
-MAKERS = (linear, linear, embedding, layer_norm, rms_norm, activation, sequential, module_list, self_attention,
-          heads, heads, heads, feed_forward, block)
+MAKERS = [of_row(row) for row in modules.ROWS if row.arguments] + [
+    embedding, layer_norm, activation, sequential, module_list, self_attention, heads, heads, heads, feed_forward, block]
 
 
 # ---- the case
@@ -162,7 +164,7 @@ def case(p):
         packed(p)
         return
     hd = p.hd
-    make_mine, make_theirs, shape = p.pick(MAKERS)(p)
+    make_mine, make_theirs, shapes, *call = p.pick(MAKERS)(p)
     m, t = build(p, make_mine, make_theirs)
     if p.chance(0.3):
         m_tied(p, m, t)
@@ -175,8 +177,8 @@ def case(p):
     hd.hd_module_train(m, training)
     t.train(training)
     p.say("training" if training else "evaluation")
-    if shape is not None:
-        forward(p, m, t, shape)
+    if shapes is not None:
+        forward(p, m, t, shapes, *call)
     if p.chance(0.3):
         loaded(p, m, t, make_mine)
 
@@ -216,18 +218,20 @@ def m_tied(p, m, t):
     state_agrees(p, m, t)
 
 
-def forward(p, m, t, shape):
-    hd = p.hd
+def forward(p, m, t, shapes, call=None):
+    """shapes: of one input, or of each; or the indices that are the input"""
+    hd, call = p.hd, call or p.hd.hd_forward
     dtype = torch.float64 if any(q.dtype == torch.float64 for q in t.state_dict().values()) else torch.float32
-    if isinstance(shape, torch.Tensor):
-        x, grad = shape, False
+    if isinstance(shapes, torch.Tensor):
+        xs, grad = [shapes], False
     else:
-        x, grad = p.drawn(shape, dtype), p.chance(0.7)
-        p.say("x %r %s" % (list(x.shape), dtype))
-    h = p.tensor(x, grad)
-    x = x.clone().requires_grad_(grad)
+        shapes = shapes if shapes and isinstance(shapes[0], list) else [shapes]
+        xs, grad = [p.drawn(shape, dtype) for shape in shapes], p.chance(0.7)
+        p.say("inputs %r %s" % (shapes, dtype))
+    hs = [p.tensor(x, grad) for x in xs]
+    xs = [x.clone().requires_grad_(grad) for x in xs]
     p.seed()
-    y, z = p.agree("forward", lambda: hd.hd_forward(m, h), lambda: t(x))
+    y, z = p.agree("forward", lambda: call(m, *hs), lambda: t(*xs))
     p.draws("forward")
     same_output(p, "output", y, z)
     if not z.requires_grad:
@@ -235,7 +239,7 @@ def forward(p, m, t, shape):
     dz = p.drawn(z.shape, z.dtype, "small")
     z.backward(dz)
     p.ok(hd.hd_backward_with(y, p.tensor(dz), False), "hd_backward_with")
-    gradients(p, m, t, [("x", h, x)] if grad else [])
+    gradients(p, m, t, list(zip("xy", hs, xs)) if grad else [])
 
 
 def same_output(p, what, y, z):

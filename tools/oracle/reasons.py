@@ -3,13 +3,17 @@ that stands nowhere here and in no section fails the run, and so does a line tha
 import glob
 import os
 import re
+import sys
+
+from binding import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from functions import modules, optimizers  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DYNAMIC = """hd_sgd_new hd_adam_new hd_adamw_new hd_rmsprop_new hd_adagrad_new hd_sgd_defaults
-hd_adam_defaults hd_rmsprop_defaults hd_adagrad_defaults hd_cosine_warmup_defaults hd_one_cycle_defaults
-hd_cosine_annealing_defaults hd_reduce_on_plateau_defaults hd_attention_defaults
-hd_cross_entropy_defaults hd_gradcheck_defaults hd_loader_defaults
-hd_multihead_attention_defaults hd_print_defaults hd_safetensors_defaults"""  # called by made-up names
+# called by made-up names, as hd_..._defaults are
+DYNAMIC = {f"hd_{row.kind}_new" for row in optimizers.ROWS} | {
+    name for row in modules.ROWS if row.arguments for name in (row.name, row.call)}
 
 REASONS = {
     "PyTorch has no counterpart: errors, warnings and memory are tested in tests/base":
@@ -36,9 +40,9 @@ REASONS = {
     "tests/nn has it; PyTorch makes a module without values in another way":
         "hd_set_init_mode hd_init_mode_cleanup",
     "tests/ops compares it with transformers' formulas":
-        "hd_rotary_tables hd_rotary_defaults",
+        "hd_rotary_tables",
     "tests/data compares it with the values in data.txt; it calls a function of C":
-        "hd_dataset_new hd_loader_next_list hd_collate_pad hd_collate_pad_defaults",
+        "hd_dataset_new hd_loader_next_list hd_collate_pad",
     "tests/data compares it with tiktoken's ids":
         "hd_tokenizer_bpe",
     "tests/data has it; PyTorch has no file of tokens":
@@ -54,7 +58,7 @@ def missing(hd, rows):
         if os.path.basename(path) not in ("reasons.py", "known.py", "difference.py", "faults.py"):
             with open(path, encoding="utf-8") as f:
                 text += f.read()
-    used = set(rows) | set(re.findall(r"hd_\w+", text)) | set(DYNAMIC.split())
+    used = set(rows) | set(re.findall(r"hd_\w+", text)) | DYNAMIC | {n for n in hd.decls if n.endswith("_defaults")}
     given = [name for names in REASONS.values() for name in names.split()]
     found = ["%s has no row, no section and no reason" % n for n in hd.decls
              if n not in used and n not in given]

@@ -26,6 +26,8 @@ import unicodedata
 
 from tokenizers import Tokenizer
 
+import binding
+
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
 from golden_strings import LITERALS, RANGES  # noqa: E402
 
@@ -33,26 +35,10 @@ CODES = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 INT64, TEXT = 2, 2  # of hd_dtype and hd_special
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("special", ctypes.c_int), ("add_special_tokens", ctypes.c_bool)]
-
-
 class Heed:
     def __init__(self, library):
-        self.lib = ctypes.CDLL(library)
-        p, i64 = ctypes.c_void_p, ctypes.c_int64
-        for name, result, *args in (
-                ("hd_tokenizer_json", p, ctypes.c_char_p), ("hd_tokenizer_free", None, p),
-                ("hd_tokenizer_size", i64, p),
-                ("hd_tokenizer_encode_with", p, p, ctypes.c_char_p, i64, ctypes.POINTER(Options)),
-                ("hd_tokenizer_decode_with", p, p, p, ctypes.c_bool, ctypes.POINTER(i64)),
-                ("hd_from_data_n", p, ctypes.c_int, p, ctypes.c_int, ctypes.POINTER(i64)),
-                ("hd_data", p, p), ("hd_numel", i64, p),
-                ("hd_error_message", ctypes.c_char_p),
-                ("hd_error_clear", None), ("hd_encode_defaults", Options),
-                ("hd_scope_open", p), ("hd_scope_close", None, p)):
-            f = getattr(self.lib, name)
-            f.restype, f.argtypes = result, args
+        self.lib = binding.Library(library)
+        self.lib.hd_tokenizer_decode_with.restype = ctypes.c_void_p # a text may have a zero byte
 
     def load(self, path):
         self.t = self.lib.hd_tokenizer_json(path.encode())

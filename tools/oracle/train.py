@@ -12,38 +12,21 @@ from torch.optim import lr_scheduler
 from binding import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools", "golden"))
-from golden_steps import cosine_with_warmup  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from functions import optimizers  # noqa: E402
+from golden_steps import cosine_with_warmup, optimizer_class  # noqa: E402
 
 STEP = 2e-6     # one step's rounding, of the largest element
-NAMES = ("sgd", "adamw", "adam", "rmsprop", "adagrad")
+ROWS = {row.kind: row for row in optimizers.ROWS}
 
 
 def options_of(p, name):
-    """(heed's fields, PyTorch's arguments)."""
-    lr = p.pick((0.1, 0.01, 1e-3, 0.5))
-    wd = p.pick((0.0, 0.0, 0.01, 0.1))
-    o = {"lr": lr, "weight_decay": wd, "maximize": p.chance(0.2)}
-    if name == "sgd":
-        o["momentum"] = p.pick((0.0, 0.9, 0.5))
-        o["dampening"] = p.pick((0.0, 0.0, 0.3))
-        o["nesterov"] = p.chance(0.4)
-        return o, dict(o)
-    if name in ("adam", "adamw"):
-        b1, b2 = p.pick(((0.9, 0.999), (0.5, 0.9), (0.0, 0.5)))
-        o.update(eps=p.pick((1e-8, 1e-3)), amsgrad=p.chance(0.3))
-        theirs = dict(o, betas=(b1, b2))
-        return dict(o, beta1=b1, beta2=b2), theirs
-    if name == "rmsprop":
-        o.update(alpha=p.pick((0.99, 0.5)), eps=p.pick((1e-8, 1e-3)), momentum=p.pick((0.0, 0.9)),
-                 centered=p.chance(0.4))
-        return o, dict(o)
-    o.update(lr_decay=p.pick((0.0, 0.1)), initial_accumulator_value=p.pick((0.0, 0.5)),
-             eps=p.pick((1e-10, 1e-3)))
-    return o, dict(o)
-
-
-CLASSES = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW, "adam": torch.optim.Adam,
-           "rmsprop": torch.optim.RMSprop, "adagrad": torch.optim.Adagrad}
+    """(heed's fields, PyTorch's arguments): a value of the table for each option."""
+    mine = {field: p.pick(option.values) for field, option in ROWS[name].options.items()}
+    theirs = {field: v for field, v in mine.items() if not field.startswith("beta")}
+    if "beta1" in mine:
+        theirs["betas"] = (mine["beta1"], mine["beta2"])
+    return mine, theirs
 
 
 def parameters(p, n):
@@ -63,14 +46,18 @@ def new_optim(p, name, fields, pairs):
     return getattr(hd, "hd_%s_new" % name)(p.list([h for h, _ in pairs]), ctypes.addressof(o))
 
 
+def new_torch(name, parameters, options):
+    return optimizer_class(ROWS[name].name)(parameters, foreach=False, **options)
+
+
 def case(p):
-    hd, name = p.hd, p.pick(NAMES)
+    hd, name = p.hd, p.pick(list(ROWS))
     p.dtype = p.pick((torch.float32, torch.float32, torch.float64))
     fields, theirs = options_of(p, name)
     pairs = parameters(p, p.pick((1, 1, 2, 3)))
     p.say("%s(%r), parameters %r" % (name, theirs, [list(t.shape) for _, t in pairs]))
     mine, optim = p.agree("hd_%s_new" % name, lambda: new_optim(p, name, fields, pairs),
-                          lambda: CLASSES[name]([t for _, t in pairs], foreach=False, **theirs))
+                          lambda: new_torch(name, [t for _, t in pairs], theirs))
     o = p.owned(mine, "hd_optim_free")
     groups = [pairs]
     if p.chance(0.3):

@@ -252,8 +252,11 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
     }
     hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
+    for (int d = 0; d < p->ndim && y; d++) { /* first those by 0, which bound what lies between */
+        y = p->n[d] == 0 ? repeated(y, d, d, 0) : y;
+    }
     for (int d = 0; d < p->ndim && y; d++) {
-        y = p->n[d] == 1 ? y : repeated(y, d, d, p->n[d]);
+        y = p->n[d] <= 1 ? y : repeated(y, d, d, p->n[d]);
     }
     if (!y) {
         return NULL;
@@ -268,6 +271,10 @@ static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const hd__out_meta *x = hd__input_meta(n, 0);
     const int lead = p->ndim - x->ndim;
     hd_tensor *g = dy[0];
+    if (g->numel == 0) {
+        dx[0] = hd_zeros_n((hd_dtype)g->dtype, x->ndim, x->sizes);
+        return;
+    }
     for (int d = 0; d < p->ndim && g; d++) {
         int64_t sizes[HD_MAX_DIMS];
         memcpy(sizes, g->sizes, sizeof sizes);

@@ -63,7 +63,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     hd_tensor *read = !loop ? b : direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
     unsigned int before = 0;
     if (hd__watching()) {
-        before = loop ? hd__watch_inputs(a->n_in, a->in) : hd__watch_inputs(1, &b);
+        before = loop ? hd__events->overwrite_begins(a->n_in, a->in)
+                      : hd__events->overwrite_begins(1, &b);
     }
     if (!read || !hd__record_inplace(record, x, a)) {
         return NULL;
@@ -74,7 +75,7 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
         hd__copy(x, read);
     }
     if (hd__watching()) {
-        hd__watch_result(before, x);
+        hd__events->overwritten(before, x);
     }
     return hd__told(record, x, (int)a->n_in, a->in);
 }

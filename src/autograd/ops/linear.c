@@ -2,7 +2,7 @@
  *
  * All leading dims of x count as rows. One backward serves every rank. As in PyTorch, the node's
  * name depends on the case: a matrix, a single row, or rows that are folded to one matrix. For a
- * weight of 1 dim, other ops compute the product and the sum. */
+ * weight of 1 dim, and for the bilinear map, other ops compute the product and the sum. */
 #include <inttypes.h>
 
 #include "autograd/autograd_internal.h"
@@ -107,4 +107,56 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
                           hd__save_if(hd__wants_grad(x), weight)};
     return HD__RECORD(linear_op_for(x, bias), y, HD__IN(3, in), HD__SAVES(2, saved));
+}
+
+/* ---------------------------------------------------------------- bilinear */
+
+static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const hd_tensor *weight,
+                               const hd_tensor *bias)
+{
+    const int last = x1->ndim - 1;
+    const int64_t *sizes = weight->sizes;
+    bool fits = last >= 0 && x2->ndim == x1->ndim && weight->ndim == 3 &&
+                x1->sizes[last] == sizes[1] && x2->sizes[last] == sizes[2] &&
+                memcmp(x1->sizes, x2->sizes, (size_t)last * sizeof *sizes) == 0;
+    return (fits ||
+            hd__fail(HD_SHAPE,
+                     "x1 %s, x2 %s and weight %s: expected (..., in1), (..., in2) and (out, in1, "
+                     "in2)",
+                     HD__SHAPE(x1), HD__SHAPE(x2), HD__SHAPE(weight))) &&
+           (hd__is_none(bias) || hd__has_sizes(bias, 1, sizes) ||
+            hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                     HD__SHAPE(weight), HD__SHAPE(bias), sizes[0]));
+}
+
+/* t[n, o, j] = x1[n, i] weight[o, i, j]; y[n, o] = t[n, o, j] x2[n, j] */
+static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
+{
+    const int64_t out = weight->sizes[0], in1 = weight->sizes[1], in2 = weight->sizes[2];
+    const int last = x1->ndim - 1;
+    int64_t sizes[HD_MAX_DIMS] = {0}, n = 1;
+    for (int d = 0; d < last; d++) {
+        sizes[d] = x1->sizes[d];
+        n *= sizes[d];
+    }
+    sizes[last] = out;
+    hd_tensor *columns = hd_reshape(hd_transpose(weight, 0, 1), in1, out * in2);
+    hd_tensor *t = hd_matmul(hd_reshape(x1, n, in1), columns); /* (n, out in2) */
+    t = hd_matmul(hd_view(t, n, out, in2), hd_reshape(x2, n, in2, 1));
+    return hd_view_n(t, x1->ndim, sizes);
+}
+
+hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias)
+{
+    HD__CALL("hd_bilinear");
+    if (!hd__arg("x1", x1) || !hd__arg("x2", x2) || !hd__arg("weight", weight) ||
+        !hd__arg_or_none("bias", bias) || !hd__product_dtypes("x1", x1, "weight", weight) ||
+        !hd__one_dtype("x1", x1, "x2", x2) ||
+        (!hd__is_none(bias) && !hd__one_dtype("x1", x1, "bias", bias)) ||
+        !bilinear_shapes_ok(x1, x2, weight, bias)) {
+        return NULL;
+    }
+    HD__SCOPE_OR(NULL);
+    hd_tensor *y = bilinear(x1, x2, weight);
+    return hd_scope_return(hd__is_none(bias) ? y : hd_add(y, bias));
 }

@@ -1,4 +1,5 @@
-/* part.c - tensors that share a part of their input's storage: selected, sliced, split.
+/* part.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled and
+ * flipped ones are copies.
  *
  * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>
@@ -313,4 +314,37 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
     const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
     hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
     return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
+}
+
+/* ---------------------------------------------------------------- flip */
+
+/* A copy of x, read from the last element on along the dims of the mask, unrecorded */
+static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
+{
+    hd_tensor turned = *x;
+    for (int d = 0; d < x->ndim; d++) {
+        if (dims >> d & 1 && x->numel > 0) {
+            turned.offset += (x->sizes[d] - 1) * x->strides[d];
+            turned.strides[d] = -x->strides[d];
+        }
+    }
+    hd__geometry_changed(&turned);
+    return hd__copy(hd__laid_out_as(hd__empty_as(x->dtype, x), x), &turned);
+}
+
+/* dx += dy, flipped along the same dims */
+static void flip_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = flipped(dy[0], *(const uint32_t *)hd__params(n));
+}
+
+static const hd__op flip_op = HD__OP("FlipBackward0", flip_backward);
+
+hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims)
+{
+    HD__CALL("hd_flip");
+    uint32_t mask = hd__dims_mask(x, n, dims);
+    const uint32_t turned = n ? mask : 0; /* the mask of no dims is that of all */
+    hd_tensor *y = mask ? flipped(x, turned) : NULL;
+    return HD__RECORD(&flip_op, y, HD__IN(1, &x), HD__PARAMS(turned));
 }

@@ -243,12 +243,12 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* y = f(x, a, b), which saves x; a loop of one number leaves b alone */
+/* y = f(x, a, b), which saves x, of a dtype that f has; a loop of one number leaves b alone */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
     int64_t elements[2];
-    if (!hd__float_x(x) || !two_elements(x->dtype, numbers, elements)) {
+    if (!two_elements(x->dtype, numbers, elements)) {
         return NULL;
     }
     hd_tensor *y = hd__map_unary(hdk_unary_loop(loop, x->dtype), elements, x->dtype, x);
@@ -270,7 +270,7 @@ static const hd__op elu_op = HD__OP_KIND("EluBackward0", numbers_backward, HDK_E
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
     HD__CALL("hd_elu");
-    return with_numbers(&elu_op, HDK_ELU, x, alpha, 0);
+    return hd__float_x(x) ? with_numbers(&elu_op, HDK_ELU, x, alpha, 0) : NULL;
 }
 
 /* dx += dy where x > 0, dy negative_slope elsewhere */
@@ -280,7 +280,8 @@ static const hd__op leaky_relu_op =
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
     HD__CALL("hd_leaky_relu");
-    return with_numbers(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope, 0);
+    bool ok = hd__float_x(x);
+    return ok ? with_numbers(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope, 0) : NULL;
 }
 
 /* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
@@ -290,7 +291,25 @@ static const hd__op softplus_op =
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
     HD__CALL("hd_softplus");
-    return with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold);
+    bool ok = hd__float_x(x);
+    return ok ? with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold) : NULL;
+}
+
+/* dx += dy where min < x < max */
+static const hd__op hardtanh_op =
+    HD__OP_KIND("HardtanhBackward0", numbers_backward, HDK_HARDTANH_BACKWARD);
+
+hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
+{
+    HD__CALL("hd_hardtanh");
+    if (!numbers_arg(x, "numbers")) {
+        return NULL;
+    }
+    if (min > max) {
+        return hd__fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max);
+    }
+    hd_tensor *y = with_numbers(&hardtanh_op, HDK_CLAMP, x, min, max);
+    return y && (isnan(min) || isnan(max)) ? hd__fill(y, hd_scalar_double(NAN)) : y;
 }
 
 /* ---------------------------------------------------------------- clamp */

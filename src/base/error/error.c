@@ -183,7 +183,7 @@ void *hd__fail(hd_code code, const char *format, ...)
     return hd_error_set(code, "%s", text); /* where a breakpoint sees every failure */
 }
 
-void (*_Atomic hd__memory_note)(char text[HD__NOTE]), (*_Atomic hd__null_note)(char text[HD__NOTE]);
+void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 void *hd__null_arg_or(const char *arg, const char *expected)
 {
@@ -198,9 +198,8 @@ void *hd__null_arg_or(const char *arg, const char *expected)
 void *hd__no_memory(size_t bytes)
 {
     char text[HD__NOTE] = "";
-    void (*note)(char text[HD__NOTE]) = hd__memory_note;
-    if (note) {
-        note(text);
+    if (hd__events) {
+        hd__events->memory_ran_out(text);
     }
     return hd__fail(HD_MEMORY, "%zu bytes: out of memory%s", bytes, text);
 }

@@ -5,7 +5,7 @@
  * system that GCC or Clang compiles for has them. posix.c keeps to POSIX.1-2008, platform.c has
  * what systems offer beyond it, level.c asks the CPU, and cpus.c reads Linux's groups of processes.
  * For another system, write another file in place of posix.c and platform.c. They use nothing of
- * heed, so that a library beside libheed may compile them in. */
+ * heed. shared.h has the few functions that the libraries in libs/ call, too. */
 #ifndef HEED_BASE_SYSTEM_H
 #define HEED_BASE_SYSTEM_H
 
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/system/shared.h"
 
 /* ---------------------------------------------------------------- threads */
 
@@ -66,10 +68,6 @@ long hd__sys_process(void); /* the number of this process */
 
 /* ---------------------------------------------------------------- CPUs */
 
-/* How many CPUs the process may run on, or how many the machine has where the system has no
- * affinity; less than 1 if it does not say. */
-int hd__sys_affinity_cpus(void);
-
 /* The least CPU quota, rounded up, of the cgroups that the file `list` names (as /proc/self/cgroup
  * does) and of the groups above them, in the hierarchies mounted under `root`. 0 if there is no
  * limit. */
@@ -113,12 +111,6 @@ enum { HD__WHY_TEXT = 128 };
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
 #define HD__WHY(cause) hd__sys_why((cause), (char[HD__WHY_TEXT]){0})
 
-/* Between enter and leave, the calling thread writes and reads numbers with a point, whatever the
- * program's locale is. Enter returns what leave needs; if memory runs out, it returns NULL, and the
- * locale stays. */
-void *hd__sys_locale_enter(void);
-void hd__sys_locale_leave(void *before);
-
 /* ---------------------------------------------------------------- files
  *
  * All sources of heed open, read, write and name files through these functions and no others. A
@@ -130,8 +122,6 @@ void hd__sys_locale_leave(void *before);
  * Where nothing else is said, a function returns -1 or NULL with errno on failure. All files that
  * are opened are closed when the program executes another one. `at` is an open directory in which
  * path lies, or HD__SYS_HERE. */
-
-enum { HD__SYS_HERE = -2 }; /* -1 is one that could not be opened */
 
 int hd__sys_open(int at, const char *path);   /* for reading, and never waits */
 int hd__sys_create(int at, const char *path); /* a new file for writing, which all may read */
@@ -162,18 +152,6 @@ void hd__sys_unmap(void *bytes, size_t n); /* or pages of hd__sys_pages_map */
 
 /* ---------------------------------------------------------------- names */
 
-enum { HD__SYS_FILE, HD__SYS_DIRECTORY, HD__SYS_LINK, HD__SYS_SPECIAL };
-
-typedef struct hd__sys_info {
-    int kind;
-    unsigned mode; /* who may read and write it, as chmod takes it */
-    bool own;      /* the process's user owns it */
-    int64_t size;
-    uint64_t device, number; /* the two together tell it from all others */
-} hd__sys_info;
-
-/* If not `follow`, a link is not followed. */
-int hd__sys_stat(int at, const char *path, bool follow, hd__sys_info *info);
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
 int hd__sys_may_remove_in(int fd); /* from the open directory fd, by its mode */

@@ -8,8 +8,8 @@
  *
  * It refuses what is not UTF-8, a byte order mark, lone surrogates, numbers that a double cannot
  * hold, more than HD__JSON_DEPTH levels, and anything after the value. Names that come twice are
- * the caller's to find. It does not recurse. It uses nothing of heed but heed/base.h and text.h, so
- * a library beside libheed may compile json.c in. */
+ * the caller's to find. It does not recurse. The libraries in libs/
+ * may include it (base/sibling.h). */
 #ifndef HEED_BASE_JSON_H
 #define HEED_BASE_JSON_H
 
@@ -50,15 +50,15 @@ typedef struct hd__json {
 } hd__json;
 
 /* text need not end in a zero. It belongs to the caller and must outlive the reader. */
-void hd__json_init(hd__json *j, const char *text, size_t n);
-hd__json_kind hd__json_next(hd__json *j);
-void hd__json_free(hd__json *j);
+HD__SIBLING void hd__json_init(hd__json *j, const char *text, size_t n);
+HD__SIBLING hd__json_kind hd__json_next(hd__json *j);
+HD__SIBLING void hd__json_free(hd__json *j);
 
 /* The value of the last event, which was a NUMBER. int returns false unless the number is written
  * without a fraction and an exponent and fits. double is rounded correctly in every locale; it
  * returns false with an error if memory runs out. */
-bool hd__json_int(const hd__json *j, int64_t *v);
-bool hd__json_double(const hd__json *j, double *v);
+HD__SIBLING bool hd__json_int(const hd__json *j, int64_t *v);
+HD__SIBLING bool hd__json_double(const hd__json *j, double *v);
 
 /* A kind in a message: "an object", "the end". */
 const char *hd__json_kind_name(hd__json_kind kind);
@@ -66,7 +66,7 @@ const char *hd__json_kind_name(hd__json_kind kind);
 /* Sets HD_FORMAT: "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". `expected` is
  * what the caller expected in place of the last event; after BAD the reader says it itself. Columns
  * are counted in bytes. If memory ran out, that error stands already. Returns NULL. */
-void *hd__json_fail(const hd__json *j, const char *function, const char *where,
-                    const char *expected);
+HD__SIBLING void *hd__json_fail(const hd__json *j, const char *function, const char *where,
+                                const char *expected);
 
 #endif

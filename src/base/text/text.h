@@ -1,20 +1,19 @@
 /* text.h - arrays and texts that grow, UTF-8, numbers as text, and the small texts that messages
  * are made of.
  *
- * It uses nothing of heed but heed/base.h, so a library beside libheed may compile text.c and
- * number.c in. */
+ * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_TEXT_H
 #define HEED_BASE_TEXT_H
 
 #include <string.h>
 
-#include "heed/base.h"
+#include "base/sibling.h"
 
 /* ---------------------------------------------------------------- arrays */
 
 /* Makes room for n items of `size` bytes in *(void **)array, which has room for *room of them. The
  * array comes from hd_alloc; it starts as NULL, with 0 in *room. */
-bool hd__grow(void *array, int64_t *room, int64_t n, size_t size);
+HD__SIBLING bool hd__grow(void *array, int64_t *room, int64_t n, size_t size);
 
 /* ---------------------------------------------------------------- texts */
 
@@ -27,21 +26,23 @@ typedef struct hd__text {
     bool failed;
 } hd__text;
 
-void hd__text_add(hd__text *t, const char *s, size_t n);
-void hd__text_puts(hd__text *t, const char *s);
+HD__SIBLING void hd__text_add(hd__text *t, const char *s, size_t n);
+HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
-void hd__text_format(hd__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The n bytes at s as a JSON string: in quotes, with the escapes that JSON asks for. A control
  * character that has a letter is \n with `letters`, and \u000a without. */
-void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
+HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
 /* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
  * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
  * out. */
-const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name);
+HD__SIBLING const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i,
+                                const char *name);
 /* Back to a length that the text had before. */
-void hd__text_cut(hd__text *t, size_t len);
+HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
-char *hd__text_take(hd__text *t);
+HD__SIBLING char *hd__text_take(hd__text *t);
 
 static inline bool hd__is_digit(int c)
 {
@@ -73,10 +74,10 @@ int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precisi
 
 /* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
  * message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
-const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
+HD__SIBLING const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
 /* The same for what may be a whole number, which has no ".0": "96", "0.1". */
-const char *hd__short_text(double v, char text[HD__FLOAT_TEXT]);
+HD__SIBLING const char *hd__short_text(double v, char text[HD__FLOAT_TEXT]);
 #define HD__SHORT(v) hd__short_text((v), (char[HD__FLOAT_TEXT]){0})
 
 /* ---------------------------------------------------------------- UTF-8 */
@@ -84,16 +85,16 @@ const char *hd__short_text(double v, char text[HD__FLOAT_TEXT]);
 /* The length of the first character of s[0 .. n), n > 0, and its code point. For bytes that are not
  * UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads the next byte only
  * when the character goes on, so n may be larger than a text that ends with a zero. */
-int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
+HD__SIBLING int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
 /* Writes the character and returns its length. */
 int hd__utf8_put(uint32_t code, char s[4]);
 /* How many bytes at the start of s are UTF-8: n if all of them are. */
-size_t hd__utf8_good(const char *s, size_t n);
+HD__SIBLING size_t hd__utf8_good(const char *s, size_t n);
 
 /* ---------------------------------------------------------------- messages */
 
 /* At most 120 bytes of a text, whole characters, for a message: "'%.*s'", HD__CUT(path) */
-int hd__clip(const char *s, size_t n);
+HD__SIBLING int hd__clip(const char *s, size_t n);
 #define HD__CLIP(s, n) hd__clip((s), (size_t)(n)), (s)
 #define HD__CUT(s) HD__CLIP(s, strlen(s))
 
@@ -101,7 +102,7 @@ enum { HD__SHAPE_TEXT = 192 };
 
 /* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
  * In a message: hd_error_set(HD_SHAPE, "hd_mm: %s: ...", HD__SIZES(ndim, sizes)) */
-const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
+HD__SIBLING const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
 #define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
 
 #endif

@@ -77,6 +77,7 @@
     ROW(GELU_TANH_BACKWARD, gelu_tanh_backward, VECTORS, (a * GELU_TANH_SLOPE(b)))                 \
     ROW(SILU_BACKWARD, silu_backward, VECTORS, (a * SIGMOID(b) * (b * (1 - SIGMOID(b)) + 1)))      \
     ROW(ELU_BACKWARD, elu_backward, VECTORS, CHOOSE(b > 0, a, a * p0 * EXP_OF(b)))                 \
+    ROW(HARDTANH_BACKWARD, hardtanh_backward, TRAINING, b > p0 && b < p1 ? a : 0)                  \
     ROW(LEAKY_RELU_BACKWARD, leaky_relu_backward, TRAINING, (a * (b > 0 ? 1 : p0)))                \
     ROW(SOFTPLUS_BACKWARD, softplus_backward, VECTORS,                                             \
         CHOOSE((b * p0) > p1, a, a * EXP_OF(b * p0) / (EXP_OF(b * p0) + 1)))                       \

@@ -12,16 +12,19 @@
 
 #define TYPE f32
 #include "tensor/kernels/optim_body.h"
+#include "tensor/kernels/optim_steps.h"
 #undef TYPE
 
 #define TYPE f64
 #include "tensor/kernels/optim_body.h"
+#include "tensor/kernels/optim_steps.h"
 #undef TYPE
 
 #define BOTH(name) name##_f32, name##_f64
+#define STEP_ROW(name, loop) {BOTH(loop)},
 
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
-    .step = {{BOTH(sgd)}, {BOTH(adam)}, {BOTH(rmsprop)}},
+    .step = {HDK_OPTIM_STEPS(STEP_ROW)},
     .norm = {BOTH(norm)},
     .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
 };

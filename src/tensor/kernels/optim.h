@@ -2,11 +2,12 @@
  *
  * Arrays are dense, and a kernel takes the elements from `begin` to end - 1. A step overwrites the
  * parameter and its states, and clipping the gradients; nothing else. The equations stand above the
- * loops in optim_body.h. */
+ * loops in optim_steps.h. */
 #ifndef HEED_KERNELS_OPTIM_H
 #define HEED_KERNELS_OPTIM_H
 
 #include "tensor/kernels/kernels.h"
+#include "tensor/kernels/optim_steps.h"
 
 /* The numbers of a step. Those that a kernel does not read are 0. */
 typedef struct hdk_numbers {
@@ -31,7 +32,8 @@ typedef struct hdk_step {
     hdk_numbers numbers;
 } hdk_step;
 
-enum { HDK_SGD, HDK_ADAM, HDK_RMSPROP /* and Adagrad */, HDK_STEPS };
+#define HDK_STEP_NAME(name, loop) HDK_##name,
+enum { HDK_OPTIM_STEPS(HDK_STEP_NAME) HDK_STEPS };
 enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* into [-a, a]; NaN stays */ };
 
 /* The last index is the dtype: float32, float64. */

@@ -1,0 +1,406 @@
+/* chat.c - a conversation, and its text by the chat template of a folder. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "hf/hf_internal.h"
+#include "hf/template.h"
+
+enum { LARGEST_TEMPLATE = 1 << 22 };
+
+/* What a run may take, in all and for each byte of template, variables and messages */
+enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
+
+typedef struct message {
+    char *role, *text;
+} message;
+
+struct hd_chat {
+    char *template; /* with "\n" at the end of each line, */
+    size_t n;       /* and its bytes */
+    const hd__token *tokens;
+    hd__table variables;
+    hd__arena arena; /* what both are made of */
+    hd__text name;   /* of the file with the template */
+    message *messages;
+    int64_t len, room, now;
+    char *text; /* the last one */
+};
+
+hd_chat_options hd_chat_defaults(void)
+{
+    return (hd_chat_options){.size = sizeof(hd_chat_options)};
+}
+
+/* ---------------------------------------------------------------- the template */
+
+/* Line breaks become "\\n" alone, and one at the end of the text is dropped, as jinja2 does. */
+static void chat_normalize(hd_chat *c)
+{
+    char *text = c->template;
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (text[i] != '\r') {
+            text[n++] = text[i];
+        } else if (i + 1 == c->n || text[i + 1] != '\n') {
+            text[n++] = '\n';
+        }
+    }
+    c->n = n - (n > 0 && text[n - 1] == '\n');
+}
+
+/* The template in a file, or NULL */
+static char *chat_read_file(hd_chat *c, const char *function, const char *path)
+{
+    c->name.len = 0;
+    hd__text_puts(&c->name, path);
+    return c->name.failed ? NULL : hd__whole_read(function, path, LARGEST_TEMPLATE, &c->n);
+}
+
+/* chat_template in the values of tokenizer_config.json: a text, or a list of some with names */
+static const char *chat_template_of(const hd_dict *d)
+{
+    char name[64], of[64];
+    const char *text = hd__json_text(d, "chat_template"), *named;
+    for (int i = 0; !text; i++) {
+        snprintf(name, sizeof name, "chat_template.%d.name", i);
+        snprintf(of, sizeof of, "chat_template.%d.template", i);
+        named = hd__json_text(d, name);
+        if (!named || !hd__json_text(d, of)) {
+            return NULL;
+        }
+        text = strcmp(named, "default") == 0 ? hd__json_text(d, of) : NULL;
+    }
+    return text;
+}
+
+/* The folder's template, where transformers looks for it; d: the values of tokenizer_config.json */
+static char *chat_read_folder(hd_chat *c, const char *function, const char *folder,
+                              const hd_dict *d)
+{
+    int found = hd__look_for(function, folder, "chat_template.jinja", &c->name);
+    const char *text = found == 0 && d ? chat_template_of(d) : NULL;
+    if (found > 0) {
+        return hd__whole_read(function, c->name.s, LARGEST_TEMPLATE, &c->n);
+    }
+    if (found == 0 && !text) {
+        hd_error_set(HD_VALUE,
+                     "%s: '%.*s' has no chat template: expected chat_template.jinja, or "
+                     "chat_template in tokenizer_config.json. Give a file with one (template_file "
+                     "in hd_chat_options), or write the prompt without one",
+                     function, HD__CUT(folder));
+    }
+    char *copy = text && hd__path_of(folder, "tokenizer_config.json", &c->name)
+                     ? hd_alloc(strlen(text) + 1)
+                     : NULL;
+    c->n = copy ? strlen(text) : 0;
+    return copy ? memcpy(copy, text, c->n + 1) : NULL;
+}
+
+/* ---------------------------------------------------------------- its variables */
+
+static void chat_set(hd__run *r, hd__table *t, const char *name, hd__value v)
+{
+    hd__table_put(r, t, hd__value_copy(r, name, strlen(name)), v);
+}
+
+/* The special tokens in a file's values: texts, or objects with their content */
+static void chat_tokens(hd__run *r, hd__table *t, const hd_dict *d)
+{
+    static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                        "pad_token", "cls_token", "mask_token"};
+    for (size_t i = 0; d && i < sizeof names / sizeof names[0]; i++) {
+        char content[32];
+        snprintf(content, sizeof content, "%s.content", names[i]);
+        const char *token = hd__json_text(d, names[i]);
+        token = token ? token : hd__json_text(d, content);
+        if (token) {
+            chat_set(r, t, names[i], hd__value_copy(r, token, strlen(token)));
+        }
+    }
+}
+
+/* Does tokenizer_config.json say all of the tokens, so that transformers reads no older file? */
+static bool chat_is_complete(const hd_dict *d)
+{
+    static const char decoder[] = "added_tokens_decoder.";
+    for (int64_t i = 0; d && i < hd_dict_len(d); i++) {
+        if (strncmp(hd_dict_name(d, i), decoder, sizeof decoder - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
+{
+    hd__value v = hd__value_of_json(r, "o->variables", given, strlen(given));
+    if (!r->failed && v.kind != HD__DICT) {
+        r->failed = true;
+        return hd_error_set(HD_VALUE, "%s: o->variables is %s: expected a JSON object", r->function,
+                            hd__kind_names[v.kind]);
+    }
+    for (int64_t i = 0; !r->failed && i < v.table->n; i += 2) {
+        hd__table_put(r, &c->variables, v.table->items[i], v.table->items[i + 1]);
+    }
+    return !r->failed;
+}
+
+/* The values of a file of the folder in *d, if there is one; false: it cannot be read. */
+static bool chat_values(const char *function, const char *folder, const char *name, hd_dict **d)
+{
+    hd__text path = {0};
+    int found = hd__look_for(function, folder, name, &path);
+    *d = found > 0 ? hd__json_values(function, path.s) : NULL;
+    hd_free(path.s);
+    return found == 0 || *d;
+}
+
+/* ---------------------------------------------------------------- the conversation */
+
+/* Reads the template and its variables. d and old: the values of tokenizer_config.json and of
+ * special_tokens_map.json; NULL: there is none. */
+static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
+                      const hd_chat_options *o)
+{
+    size_t good = hd__utf8_good(c->template, c->n);
+    if (good < c->n) {
+        return hd_error_set(HD_FORMAT, "%s: '%.*s' has byte 0x%02x at %zu: expected UTF-8",
+                            r->function, HD__CUT(c->name.s), (unsigned char)c->template[good],
+                            good);
+    }
+    chat_normalize(c);
+    chat_set(r, &c->variables, "tools", HD__OF(HD__NONE_VALUE, 0));
+    chat_set(r, &c->variables, "documents", HD__OF(HD__NONE_VALUE, 0));
+    chat_tokens(r, &c->variables, d);
+    chat_tokens(r, &c->variables, old);
+    r->text = c->template;
+    r->n = c->n;
+    r->name = c->name.s;
+    c->tokens = r->failed ? NULL : hd__tokens(r);
+    if (c->tokens) {
+        hd__walk(r, c->tokens, false);
+    }
+    return !r->failed && (!o->variables || chat_variables(r, c, o->variables));
+}
+
+/* The same from the files */
+static bool chat_open(hd__run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
+{
+    hd_dict *d, *old = NULL;
+    if (!chat_values(r->function, folder, "tokenizer_config.json", &d)) {
+        return false;
+    }
+    c->template = o->template_file ? chat_read_file(c, r->function, o->template_file)
+                                   : chat_read_folder(c, r->function, folder, d);
+    bool ok = c->template &&
+              (chat_is_complete(d) ||
+               chat_values(r->function, folder, "special_tokens_map.json", &old)) &&
+              chat_read(r, c, d, old, o);
+    hd_dict_free(d);
+    hd_dict_free(old);
+    return ok;
+}
+
+hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
+{
+    static const char function[] = "hd_chat_new";
+    hd_chat_options defaults = hd_chat_defaults();
+    const hd_chat_options *o = options ? options : &defaults;
+    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "folder", folder) ||
+        !HD__SIZE_OK_TO(function, o, "hd_chat_defaults()")) {
+        return NULL;
+    }
+    hd_chat *c = hd_alloc(sizeof *c);
+    if (!c) {
+        return NULL;
+    }
+    *c = (hd_chat){.now = o->now};
+    hd__run r = {.function = function, .arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
+    if (!chat_open(&r, c, folder, o)) {
+        hd_chat_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void chat_cut(hd_chat *c, int64_t n)
+{
+    while (c->len > n) {
+        message m = c->messages[--c->len];
+        hd_free(m.role);
+        hd_free(m.text);
+    }
+}
+
+void hd_chat_free(hd_chat *c)
+{
+    if (!c) {
+        return;
+    }
+    chat_cut(c, 0);
+    hd__arena_free(&c->arena);
+    hd_free(c->messages);
+    hd_free(c->template);
+    hd_free((void *)c->tokens);
+    hd_free(c->name.s);
+    hd_free(c->text);
+    hd_free(c);
+}
+
+/* A copy of a text of UTF-8, or NULL */
+static char *chat_copy(const char *name, const char *text)
+{
+    size_t n = strlen(text), good = hd__utf8_good(text, n);
+    if (good < n) {
+        return hd_error_set(HD_FORMAT, "hd_chat_add: %s has byte 0x%02x at %zu: expected UTF-8",
+                            name, (unsigned char)text[good], good);
+    }
+    char *copy = hd_alloc(n + 1);
+    return copy ? memcpy(copy, text, n + 1) : NULL;
+}
+
+bool hd_chat_add(hd_chat *c, const char *role, const char *text)
+{
+    static const char function[] = "hd_chat_add";
+    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "role", role) ||
+        !hd__given_to(function, "text", text) ||
+        !hd__grow(&c->messages, &c->room, c->len + 1, sizeof *c->messages)) {
+        return false;
+    }
+    message m = {chat_copy("role", role), NULL};
+    m.text = m.role ? chat_copy("text", text) : NULL;
+    if (!m.text) {
+        hd_free(m.role);
+        return false;
+    }
+    c->messages[c->len++] = m;
+    return true;
+}
+
+int64_t hd_chat_len(const hd_chat *c)
+{
+    return hd__given_to("hd_chat_len", "c", c) ? c->len : -1;
+}
+
+bool hd_chat_cut(hd_chat *c, int64_t n)
+{
+    if (!hd__given_to("hd_chat_cut", "c", c)) {
+        return false;
+    }
+    if (n < 0 || n > c->len) {
+        return hd_error_set(HD_INDEX, "hd_chat_cut: n %" PRId64 ": expected 0 to %" PRId64, n,
+                            c->len);
+    }
+    chat_cut(c, n);
+    return true;
+}
+
+/* ---------------------------------------------------------------- its text */
+
+static hd__value chat_messages(hd__run *r, const hd_chat *c)
+{
+    hd__table list = {0};
+    for (int64_t i = 0; i < c->len; i++) {
+        const message *m = &c->messages[i];
+        hd__table t = {0};
+        hd__table_put(r, &t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
+        hd__table_put(r, &t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
+        hd__push(r, &list, hd__dict_of(r, HD__DICT, t));
+    }
+    return hd__list_of(HD__LIST, list);
+}
+
+/* Runs the template in a frame that has the chat's variables. */
+static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
+{
+    hd__table frame = {0};
+    for (int64_t i = 0; i < c->variables.n; i++) {
+        hd__push(r, &frame, c->variables.items[i]);
+    }
+    chat_set(r, &frame, "messages", chat_messages(r, c));
+    chat_set(r, &frame, "add_generation_prompt", HD__OF(HD__BOOL_VALUE, for_reply));
+    r->frame = &frame;
+    hd__text_puts(&r->out, "");
+    hd__walk(r, c->tokens, true);
+    if (!r->failed && strlen(r->out.s) < r->out.len) {
+        hd__fail_at(r, HD_VALUE, "the text has a zero byte");
+    }
+    return !r->failed;
+}
+
+/* The length of c->text in bytes, without its final zero; -1 on failure */
+static int64_t chat_write(const char *function, hd_chat *c, bool for_reply)
+{
+    hd__arena arena = {0};
+    if (c->len == 0) {
+        hd_error_set(HD_VALUE, "%s: there are no messages: hd_chat_add adds one", function);
+        return -1;
+    }
+    size_t bytes = c->n;
+    for (int64_t i = 0; i < c->len; i++) {
+        bytes += strlen(c->messages[i].role) + strlen(c->messages[i].text) + sizeof(hd__value);
+    }
+    hd__run r = {.function = function,
+                 .name = c->name.s,
+                 .text = c->template,
+                 .n = c->n,
+                 .arena = &arena,
+                 .steps = MOST_STEPS + STEPS_A_BYTE * bytes,
+                 .bytes = MOST_BYTES + BYTES_A_BYTE * bytes,
+                 .now = c->now};
+    bool ok = chat_run(&r, c, for_reply);
+    hd__arena_free(&arena);
+    hd_free(c->text);
+    c->text = ok ? r.out.s : NULL;
+    if (!ok) {
+        hd_free(r.out.s);
+    }
+    return ok ? (int64_t)r.out.len : -1;
+}
+
+const char *hd_chat_text(hd_chat *c, bool for_reply)
+{
+    static const char function[] = "hd_chat_text";
+    return hd__given_to(function, "c", c) && chat_write(function, c, for_reply) >= 0 ? c->text
+                                                                                     : NULL;
+}
+
+hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply)
+{
+    static const char function[] = "hd_chat_encode";
+    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "tokenizer", tokenizer)) {
+        return NULL;
+    }
+    int64_t n = chat_write(function, c, for_reply);
+    return n < 0 ? NULL : hd_tokenizer_encode(tokenizer, c->text, n, HD_SPECIAL_ALLOW);
+}
+
+bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o)
+{
+    static const char function[] = "hd_chat_ends";
+    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "tokenizer", tokenizer) ||
+        !hd__given_to(function, "o", o) || !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()")) {
+        return false;
+    }
+    if (o->num_eos < 0 || o->num_eos > HD_EOS_MOST) {
+        return hd_error_set(HD_VALUE, "%s: num_eos %" PRId64 ": expected 0 to %d", function,
+                            o->num_eos, HD_EOS_MOST);
+    }
+    hd__run r = {.steps = SIZE_MAX};
+    const hd__value *eos = hd__table_find(&r, &c->variables, HD__LITERAL("eos_token"));
+    int64_t id = eos && eos->kind == HD__STRING ? hd_tokenizer_id(tokenizer, eos->s, eos->n) : -1;
+    int64_t i = 0;
+    while (i < o->num_eos && o->eos_token_id[i] != id) {
+        i++;
+    }
+    if (id < 0 || i < o->num_eos) {
+        return true;
+    }
+    if (i == HD_EOS_MOST) {
+        return hd_error_set(
+            HD_VALUE, "%s: num_eos is %d already: expected room for eos_token, which is %" PRId64,
+            function, HD_EOS_MOST, id);
+    }
+    o->eos_token_id[o->num_eos++] = id;
+    return true;
+}

@@ -1,0 +1,491 @@
+/* generate.c - texts that a model writes, token by token. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "hf/hf_internal.h"
+
+static const char function[] = "hd_generate";
+
+hd_generate_options hd_generate_defaults(void)
+{
+    return (hd_generate_options){.size = sizeof(hd_generate_options),
+                                 .max_new_tokens = 20,
+                                 .temperature = 1,
+                                 .top_k = 50,
+                                 .top_p = 1,
+                                 .repetition_penalty = 1,
+                                 .pad_token_id = -1,
+                                 .attention_mask = HD_NONE};
+}
+
+/* One text of the batch: has it ended, and how many bytes of it the user has seen. */
+typedef struct writing {
+    bool ended;
+    int64_t shown;
+} writing;
+
+/* One call of hd_generate */
+typedef struct generation {
+    hd__model *m;
+    const hd_generate_options *o;
+    hd__padding padding;
+    hd__seen *seen;
+    writing *texts; /* b of them */
+    hd__text piece; /* what a token has added to its text */
+} generation;
+
+/* ---------------------------------------------------------------- the cache */
+
+static void seen_free(hd__seen *s)
+{
+    for (int64_t i = 0; s && i < s->layers; i++) {
+        hd_kv_cache_free(s->cache[i]);
+    }
+    hd_release(s ? s->cos : NULL);
+    hd_release(s ? s->sin : NULL);
+    hd_free(s);
+}
+
+static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
+{
+    hd__seen *s = hd_alloc(sizeof *s + (size_t)m->layers * sizeof *s->cache);
+    if (s) {
+        *s = (hd__seen){.most = most};
+    }
+    for (; s && s->layers < m->layers; s->layers++) {
+        s->cache[s->layers] =
+            hd_kv_cache_new_for(HD_FLOAT32, batch, m->kv_heads, most, m->head_dim);
+        if (!s->cache[s->layers]) {
+            seen_free(s);
+            return NULL;
+        }
+    }
+    return s;
+}
+
+/* The logits (b, vocab) that follow the ids (b, t), which follow those that the model has seen */
+static hd_tensor *next_logits(generation *g, hd_tensor *ids)
+{
+    hd__context c;
+    if (!hd__context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
+        return NULL;
+    }
+    hd_tensor *h = g->m->hidden(g->m, ids, &c); /* (b, t, e) */
+    hd_tensor *logits = hd_forward(g->m->head, hd_select(h, 1, -1));
+    g->seen->len += logits ? hd_size(ids, 1) : 0;
+    return logits;
+}
+
+/* ---------------------------------------------------------------- a token */
+
+/* The logits (b, vocab) with those of the tokens in ids (b, t) divided by the penalty or, below 0,
+ * multiplied: once each, however often they come. */
+static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
+{
+    if (penalty == 1) {
+        return logits;
+    }
+    logits = hd_contiguous(logits);
+    hd_tensor *y = hd_clone(logits);
+    ids = hd_contiguous(ids);
+    const float *from = hd_data(logits);
+    const int64_t *id = hd_data(ids);
+    float *to = hd_data_mut(y);
+    int64_t t = hd_size(ids, 1), vocab = hd_size(logits, 1);
+    for (int64_t i = 0; from && id && to && i < hd_numel(ids); i++) {
+        if (id[i] >= vocab) {
+            return hd_error_set(HD_INDEX, "hd_generate: id %" PRId64 ": expected 0 to %" PRId64,
+                                id[i], vocab - 1);
+        }
+        int64_t at = i / t * vocab + id[i];
+        to[at] = from[at] < 0 ? from[at] * (float)penalty : from[at] / (float)penalty;
+    }
+    return y;
+}
+
+static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
+                                     const hd_generate_options *o, hd_tensor **tokens)
+{
+    int64_t vocab = hd_size(logits, 1), k = o->top_k > 0 && o->top_k < vocab ? o->top_k : vocab;
+    logits = hd_div_scalar(penalized(logits, ids, o->repetition_penalty), o->temperature);
+    hd_tensor *p = hd_softmax(hd_topk(logits, k, 1, true, tokens), 1); /* (b, k) */
+    if (o->top_p < 1) { /* a token stays if those before it have less than top_p together */
+        hd_tensor *before = hd_sub(hd_cumsum(p, 1), p);
+        p = hd_masked_fill(p, hd_ge_scalar(before, fmax(o->top_p, FLT_MIN)), 0);
+        p = hd_div(p, hd_sum_dim(p, 1, true));
+    }
+    return p;
+}
+
+/* The ids (b, t) with the last one of each row in place of its padding, which is no text */
+static hd_tensor *unpadded(hd_tensor *ids, const hd__padding *p)
+{
+    int64_t t = hd_size(ids, 1);
+    return p->real ? hd_where(hd_narrow(p->real, 1, 0, t), ids, hd_narrow(ids, 1, t - 1, 1)) : ids;
+}
+
+/* The next token of each text: (b,) */
+static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_options *o)
+{
+    if (!o->do_sample) {
+        return hd_argmax_dim(penalized(logits, ids, o->repetition_penalty), 1, false);
+    }
+    hd_tensor *tokens = NULL, *p = kept_probabilities(logits, ids, o, &tokens);
+    return hd_select(hd_gather(tokens, 1, hd_multinomial(p, 1, false)), 1, 0);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* The ids (n,) of row i of all (b, t) that have a text: without padding, and without tokens of the
+ * model that the tokenizer lacks. */
+static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
+{
+    hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));
+    hd_tensor *real = g->padding.real ? hd_select(g->padding.real, 0, i) : NULL;
+    const bool *is_real = real ? hd_data(real) : NULL;
+    int64_t *id = hd_data_mut(ids), n = 0, size = hd_tokenizer_size(g->o->tokenizer);
+    for (int64_t k = 0; id && k < hd_numel(ids); k++) {
+        if ((!is_real || is_real[k]) && id[k] < size) {
+            id[n++] = id[k];
+        }
+    }
+    return hd_narrow(ids, 0, 0, n);
+}
+
+/* The bytes of a text of n bytes without what may be the beginning of a character at its end */
+static int64_t whole_part(const char *text, int64_t n)
+{
+    static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */
+    while (n >= 3 && memcmp(text + n - 3, unknown, 3) == 0) {
+        n -= 3;
+    }
+    return n;
+}
+
+/* Makes g->piece what was added to text i of all (b, t) since the last call. The whole text is
+ * decoded, because a token's text depends on the tokens before it. */
+static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
+{
+    writing *w = &g->texts[i];
+    hd__text_cut(&g->piece, 0);
+    hd__text_puts(&g->piece, "");
+    if (!g->o->tokenizer) {
+        return !g->piece.failed;
+    }
+    int64_t n = 0;
+    const char *text =
+        hd_tokenizer_decode_with(g->o->tokenizer, ids_with_text(g, all, i), true, &n);
+    if (!text) {
+        return false;
+    }
+    n = last ? n : whole_part(text, n);
+    int64_t from = w->shown < n ? w->shown : n;
+    while ((text[from] & 0xC0) == 0x80) { /* what was shown may have changed */
+        from++;
+    }
+    w->shown = n > w->shown ? n : w->shown;
+    hd__text_add(&g->piece, text + from, (size_t)(n - from));
+    return !g->piece.failed;
+}
+
+/* The prompts ids (b, t) are no news. */
+static bool texts_begin(generation *g, hd_tensor *ids)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_size(ids, 0); i++) {
+        g->texts[i] = (writing){false, 0};
+        ok = !g->o->on_token || piece_set(g, ids, i, true);
+    }
+    return ok;
+}
+
+/* The token that fills texts which have ended; -1: there is none */
+static int64_t pad_of(const hd_generate_options *o)
+{
+    return o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
+}
+
+static bool pad_ended(const generation *g, hd_tensor *token)
+{
+    int64_t *id = hd_data_mut(token);
+    for (int64_t i = 0; id && i < hd_numel(token); i++) {
+        id[i] = g->texts[i].ended ? pad_of(g->o) : id[i];
+    }
+    return id;
+}
+
+/* Takes the tokens of a step, of which all (b, t) ends, to the user. *goes_on: is there a next
+ * step? */
+static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
+{
+    const hd_generate_options *o = g->o;
+    writing *w = g->texts;
+    bool more = false, stopped = false;
+    for (int64_t i = 0; !stopped && i < hd_size(all, 0); i++) {
+        if (w[i].ended) {
+            continue;
+        }
+        int64_t id = hd_get_int(all, i, -1);
+        for (int64_t k = 0; k < o->num_eos; k++) {
+            w[i].ended |= o->eos_token_id[k] == id;
+        }
+        more = more || !w[i].ended;
+        if (o->on_token) {
+            if (!piece_set(g, all, i, last || w[i].ended)) {
+                return false;
+            }
+            stopped = !o->on_token(i, id, g->piece.s, (int64_t)g->piece.len, o->user);
+        }
+    }
+    *goes_on = more && !stopped;
+    return true;
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+/* may_be_cold: nothing is drawn, so temperature has no effect. */
+static bool options_ok(const char *name, const hd_generate_options *o, bool may_be_cold)
+{
+    const struct {
+        const char *name, *expected;
+        double value;
+        bool ok;
+    } checks[] = {
+        {"max_new_tokens", "0 or more", (double)o->max_new_tokens, o->max_new_tokens >= 0},
+        {"temperature", "a number above 0", o->temperature, o->temperature > 0 || may_be_cold},
+        {"top_k", "0 or more", (double)o->top_k, o->top_k >= 0},
+        {"top_p", "a number from 0 to 1", o->top_p, o->top_p >= 0 && o->top_p <= 1},
+        {"repetition_penalty", "a number above 0", o->repetition_penalty,
+         o->repetition_penalty > 0},
+        {"num_eos", "0 to 16", (double)o->num_eos, o->num_eos >= 0 && o->num_eos <= HD_EOS_MOST},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (!checks[i].ok) {
+            return hd_error_set(HD_VALUE, "%s: %s %g: expected %s", name, checks[i].name,
+                                checks[i].value, checks[i].expected);
+        }
+    }
+    return true;
+}
+
+/* The next token of each text of all (b, t): (b, 1). The model has not seen the end, rest (b, k) */
+static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
+{
+    hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
+    return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
+}
+
+/* ids (b, t) with up to max_new_tokens more */
+static hd_tensor *write_on(generation *g, hd_tensor *ids)
+{
+    hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids); /* the model has not seen rest */
+    bool ok = texts_begin(g, ids), goes_on = true;
+    for (int64_t i = 0; ok && goes_on && i < g->o->max_new_tokens; i++) {
+        HD__OWN_SCOPE(scope);
+        hd_tensor *column = scope ? next_column(g, all, rest) : NULL;
+        ok = column && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
+             texts_add(g, all, i + 1 == g->o->max_new_tokens, &goes_on);
+    }
+    hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
+    hd_release(rest);
+    hd_release(all);
+    return y;
+}
+
+/* ---------------------------------------------------------------- evaluation mode */
+
+/* The modules of a model and their modes. */
+typedef struct modes {
+    struct mode {
+        hd_module *m;
+        bool training, there; /* there: at the end, too */
+    } * v;
+    int64_t n, room;
+    bool any;
+} modes;
+
+static bool mode_add(hd_module *m, const char *name, void *user)
+{
+    modes *all = user;
+    (void)name;
+    if (!hd__grow(&all->v, &all->room, all->n + 1, sizeof *all->v)) {
+        return false;
+    }
+    bool training = hd_module_training(m);
+    all->v[all->n++] = (struct mode){m, training, false};
+    all->any = all->any || training;
+    return true;
+}
+
+/* Nothing is written to a model that is in evaluation mode, as other threads may run it. */
+static bool modes_begin(modes *all, hd_module *m)
+{
+    return hd_module_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
+}
+
+static bool mode_is_there(hd_module *m, const char *name, void *user)
+{
+    modes *all = user;
+    (void)name;
+    for (int64_t i = 0; i < all->n; i++) {
+        all->v[i].there |= all->v[i].m == m;
+    }
+    return true;
+}
+
+/* on_token may have freed parts of m, which only a visit tells; where memory runs out, all modules
+ * get their modes. */
+static bool modes_end(modes *all, hd_module *m)
+{
+    bool known = !all->any || hd_module_visit(m, mode_is_there, all), ok = known;
+    for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
+        struct mode *v = &all->v[i];
+        ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
+    }
+    hd_free(all->v);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+/* A text goes on after its last token. */
+static bool ends_ok(hd_tensor *mask)
+{
+    for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
+        if (hd_get_int(mask, i, -1) == 0) {
+            return hd_error_set(HD_VALUE,
+                                "%s: row %" PRId64 " of attention_mask ends in 0: expected its "
+                                "padding on the left, as the text goes on after its last token",
+                                function, i);
+        }
+    }
+    return true;
+}
+
+/* How many pad tokens come one after the other, of the t tokens from `id` on in steps of 1 or -1 */
+static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad)
+{
+    int64_t n = 0;
+    while (n < t && id[n * step] == pad) {
+        n++;
+    }
+    return n;
+}
+
+/* Rows that begin or end with different numbers of pad tokens are texts of different lengths. */
+static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
+{
+    int64_t t = hd_size(ids, 1), pad = pad_of(o);
+    const int64_t *first = hd_data(hd_contiguous(ids)), *row = first;
+    for (int64_t i = 1; row && o->attention_mask == HD_NONE && i < hd_size(ids, 0); i++) {
+        row += t;
+        if (pads_from(first, t, 1, pad) != pads_from(row, t, 1, pad) ||
+            pads_from(first + t - 1, t, -1, pad) != pads_from(row + t - 1, t, -1, pad)) {
+            hd_warn("%s: rows 0 and %" PRId64 " begin or end with different numbers of the pad "
+                    "token %" PRId64 ", which the model reads as text. Set o->attention_mask, with "
+                    "0 where padding is",
+                    function, i, pad);
+            break;
+        }
+    }
+    return row;
+}
+
+/* How many tokens the model reads. Its user may have put an Embedding of another size into it. */
+static int64_t vocab_of(hd__model *m)
+{
+    hd_module *words =
+        hd_module_get(&m->base, m->config.is_gpt2 ? "transformer.wte" : "model.embed_tokens");
+    bool known = words && strcmp(words->type->name, "Embedding") == 0;
+    return known ? hd_size(hd_module_get_parameter(words, "weight"), 0) : m->vocab;
+}
+
+/* Does the model know the token that fills texts which end before others? */
+static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+{
+    bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
+    int64_t vocab = vocab_of(m);
+    return !fills || pad_of(o) < vocab ||
+           hd_error_set(HD_VALUE,
+                        "%s: the pad token is %" PRId64 ": expected less than %" PRId64
+                        ", the vocab_size of the model, which reads it after the end of a text",
+                        function, pad_of(o), vocab);
+}
+
+static bool lengths_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+{
+    int64_t t = hd_size(ids, 1);
+    if (o->max_new_tokens > m->positions - t) {
+        return hd_error_set(HD_VALUE,
+                            "%s: %" PRId64 " tokens and max_new_tokens %" PRId64
+                            ": expected at most %" PRId64 " in all, which is the context of %s",
+                            function, t, o->max_new_tokens, m->positions, m->base.type->name);
+    }
+    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = vocab_of(m);
+    return (size >= 0 && size <= vocab) ||
+           hd_error_set(HD_VALUE,
+                        "%s: the tokenizer has %" PRId64 " tokens: expected at most %" PRId64
+                        ", the vocab_size of the model",
+                        function, size, vocab);
+}
+
+hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
+                                     const hd_generate_options *o, hd_tensor **tokens)
+{
+    static const char name[] = "hd_generate_probabilities";
+    hd_generate_options defaults = hd_generate_defaults();
+    o = o ? o : &defaults;
+    if (!HD__SIBLING_OK(name) || !hd__hf_given(name, "logits", logits) ||
+        !hd__hf_given(name, "ids", ids) || !hd__given_to(name, "tokens", tokens) ||
+        !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o, false)) {
+        return NULL;
+    }
+    bool typed = hd_dtype_of(logits) == HD_FLOAT32 && hd_dtype_of(ids) == HD_INT64;
+    if (!typed || hd_ndim(logits) != 2 || hd_ndim(ids) != 2 ||
+        hd_size(ids, 0) != hd_size(logits, 0)) {
+        return hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
+                            "%s: logits %s, ids %s: expected float32 (batch, vocab) and int64 "
+                            "(batch, tokens)",
+                            name, HD__SIZES(hd_ndim(logits), hd_sizes(logits)),
+                            HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+    }
+    HD_NO_GRAD;
+    HD__OWN_SCOPE(scope);
+    hd_tensor *of, *p = NULL;
+    if (scope && hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
+        p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
+    }
+    *tokens = p ? hd_scope_return(of) : NULL;
+    return p;
+}
+
+hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_options *o)
+{
+    const hd_generate_options own = o ? *o : hd_generate_defaults(); /* on_token may change *o */
+    hd__model *m = hd__model_of(module, function);
+    HD__OWN_SCOPE(scope);
+    o = &own;
+    generation g = {.m = m, .o = o};
+    if (!scope || !m || !hd__ids_ok(function, ids) ||
+        !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
+        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
+        !hd__padding_read(function, ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
+        !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
+        return NULL;
+    }
+    HD_NO_GRAD;
+    int64_t b = hd_size(ids, 0);
+    modes before = {0};
+    g.texts = hd__alloc_items(b, sizeof *g.texts);
+    g.seen = g.texts ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
+    bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
+    hd_tensor *all = begun ? write_on(&g, ids) : NULL;
+    all = modes_end(&before, module) ? all : NULL;
+    all = begun ? hd_forward_end(module, all) : NULL; /* a failure has drawn nothing */
+    seen_free(g.seen);
+    hd_free(g.texts);
+    hd_free(g.piece.s);
+    return hd_scope_return(all);
+}

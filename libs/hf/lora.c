@@ -1,0 +1,487 @@
+/* lora.c - low-rank adapters in the place of Linear and Conv1D modules, and their files.
+ *
+ * What can fail comes before the first change of the model: the places are found, all modules are
+ * made beside the model and filled, and then modules are exchanged, which needs no memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hf/hf_internal.h"
+
+/* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
+typedef struct lora {
+    hd_module base;
+    hd_tensor *weight, *bias; /* (out, in), of a Conv1D (in, out); (out,) or HD_NONE */
+    hd_module *lora_dropout, *lora_A, *lora_B; /* NULL: no dropout; Linear(in, r), Linear(r, out) */
+    hd_module *plain; /* the module in whose place it stands; no child, so it adds no names */
+    hd_lora_options o;
+} lora;
+
+static bool is_conv1d(const hd_module *m)
+{
+    return strcmp(m->type->name, "Conv1D") == 0;
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* y = x W^T + b + (lora_alpha / r) B(A(dropout(x))); A's result is the smallest to multiply. */
+static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
+{
+    lora *m = (lora *)self;
+    hd_tensor *y = hd_linear(x, is_conv1d(m->plain) ? hd_t(m->weight) : m->weight, m->bias);
+    hd_tensor *low = hd_forward(m->lora_A, m->lora_dropout ? hd_forward(m->lora_dropout, x) : x);
+    low = hd_mul_scalar(low, m->o.lora_alpha / (double)m->o.r);
+    return hd_add(y, hd_forward(m->lora_B, low));
+}
+
+static void lora_free(hd_module *self)
+{
+    hd_module_free(((lora *)self)->plain);
+}
+
+static const hd_module_type lora_type =
+    HD_MODULE_TYPE(lora, "lora.Linear", lora_forward, lora_free);
+
+/* ---------------------------------------------------------------- finding */
+
+typedef struct lora_search {
+    const char *function;
+    const hd_lora_options *o; /* NULL: modules that have adapters are looked for */
+    hd_dict *names;
+} lora_search;
+
+static bool takes_lora(const hd_module *m)
+{
+    return is_conv1d(m) || strcmp(m->type->name, "Linear") == 0;
+}
+
+static bool is_target(const hd_lora_options *o, const hd_module *m, const char *name)
+{
+    bool found = false;
+    for (int64_t i = 0; i < o->num_target_modules && !found; i++) {
+        const char *end = o->target_modules[i];
+        size_t n = strlen(name), k = strlen(end);
+        found = strcmp(end, "all-linear") == 0 ? takes_lora(m) && strcmp(name, "lm_head") != 0
+                                               : n >= k && strcmp(name + n - k, end) == 0 &&
+                                                     (n == k || name[n - k - 1] == '.');
+    }
+    return found;
+}
+
+static bool lora_visit(hd_module *m, const char *name, void *user)
+{
+    const lora_search *s = user;
+    bool has = m->type == &lora_type;
+    if (has && s->o) {
+        return hd_error_set(HD_STATE, "%s: '%s' has an adapter already", s->function, name);
+    }
+    bool wanted = *name && (s->o ? is_target(s->o, m, name) : has);
+    return !wanted || hd_dict_set_int(s->names, name, 0);
+}
+
+/* The names of the modules below m that have adapters; with o, of those that are to get them. None
+ * is an error, and with o so is a module that has one. */
+static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_options *o)
+{
+    lora_search s = {function, o, hd__given_to(function, "m", m) ? hd_dict_new() : NULL};
+    bool ok = s.names && hd_module_visit(m, lora_visit, &s);
+    if (ok && hd_dict_len(s.names) == 0) {
+        const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
+        ok = o ? hd_error_set(HD_VALUE,
+                              "%s: target_modules: found %s: expected ends of %s's module names",
+                              function, first, m->type->name)
+               : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
+                              function, m->type->name);
+    }
+    return hd__dict_if(ok, s.names);
+}
+
+/* ---------------------------------------------------------------- making */
+
+static bool lora_options_ok(const char *function, const hd_lora_options *o)
+{
+    bool ok = HD__SIZE_OK_TO(function, o, "hd_lora_defaults") &&
+              hd__given_to(function, "o->target_modules", o->target_modules);
+    for (int64_t i = 0; ok && i < o->num_target_modules; i++) {
+        ok = hd__given_to(function, "an entry of o->target_modules", o->target_modules[i]);
+    }
+    return ok && ((o->r > 0 && isfinite(o->lora_alpha)) ||
+                  hd_error_set(HD_VALUE,
+                               "%s: r %" PRId64 " and lora_alpha %g: expected at least 1, and a "
+                               "finite number",
+                               function, o->r, o->lora_alpha));
+}
+
+/* The module that is to stand in the place of `plain`, which has this name; A and B are zero. */
+static hd_module *lora_new(const char *function, const hd_lora_options *o, const hd_module *plain,
+                           const char *name)
+{
+    hd_list *own = hd_module_parameters(plain);
+    int64_t n = hd_list_len(own);
+    if (own && (!takes_lora(plain) || n < 1 || n > 2 || hd_ndim(hd_list_get(own, 0)) != 2)) {
+        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected a Linear or a Conv1D", function,
+                            name, plain->type->name);
+    }
+    lora *m = own ? (lora *)hd_module_new(&lora_type) : NULL;
+    if (!m) {
+        return NULL;
+    }
+    m->o = *o;
+    m->o.target_modules = NULL; /* the caller's */
+    hd_tensor *weight = hd_list_get(own, 0);
+    int64_t out = is_conv1d(plain), in = !out; /* which dims of weight they are */
+    hd_register_parameter(&m->base, "weight", &m->weight, weight);
+    hd_register_parameter(&m->base, "bias", &m->bias, n == 2 ? hd_list_get(own, 1) : HD_NONE);
+    if (o->lora_dropout != 0) {
+        hd_register_module(&m->base, "lora_dropout", &m->lora_dropout,
+                           hd_dropout_new(o->lora_dropout, false));
+    }
+    hd_register_module(&m->base, "lora_A", &m->lora_A,
+                       hd_linear_new(hd_size(weight, (int)in), o->r, false));
+    hd_register_module(&m->base, "lora_B", &m->lora_B,
+                       hd_linear_new(o->r, hd_size(weight, (int)out), false));
+    hd_module *ready = hd_module_ready(&m->base);
+    bool ok = ready && hd_module_train(ready, hd_module_training(plain)) &&
+              (hd_dtype_of(weight) != HD_FLOAT64 || hd_module_to(ready, HD_FLOAT64));
+    return hd__module_if(ok, ready);
+}
+
+/* A list with one of these for each name; NULL on failure */
+static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_module *m,
+                            const hd_dict *names)
+{
+    HD_NO_INIT;
+    HD__OWN_SCOPE(scope);
+    hd_module *list = scope ? hd_module_list_n(0, NULL) : NULL;
+    bool ok = list;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
+    }
+    return hd_module_ready(list);
+}
+
+/* Freezes m, and puts the modules of the list in their places. If it fails, nothing changes. */
+static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
+{
+    bool ok = hd_module_freeze(m, "");
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRId64, i);
+        hd_module *made = hd_module_take(list, number);
+        ((lora *)made)->plain = hd_module_take(m, hd_dict_name(names, i));
+        ok = hd_module_set(m, hd_dict_name(names, i), made);
+    }
+    return ok;
+}
+
+/* The draws of peft: those of its two Linear modules, and then again those of A. */
+static bool lora_draw(const lora *m)
+{
+    hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
+    hd_tensor *B = hd_module_get_parameter(m->lora_B, "weight");
+    hd_tensor *const drawn[] = {A, B, A};
+    bool ok = true;
+    for (int i = 0; ok && i < 3; i++) {
+        ok = hd_init_kaiming_uniform_(drawn[i], sqrt(5), HD_FAN_IN, "leaky_relu");
+    }
+    return ok && hd_init_zeros_(B);
+}
+
+/* ---------------------------------------------------------------- the tensors of files */
+
+/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
+static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
+{
+    hd_dict *d = hd_dict_new();
+    hd__text key = {0};
+    bool ok = d;
+    for (int64_t i = 0; ok && i < 2 * hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i / 2);
+        lora *from = (lora *)(list ? hd_module_list_get(list, i / 2) : hd_module_get(m, name));
+        hd__text_cut(&key, 0);
+        hd__text_format(&key, "base_model.model.%s.lora_%c.weight", name, i % 2 ? 'B' : 'A');
+        hd_module *part = i % 2 ? from->lora_B : from->lora_A;
+        ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
+    }
+    hd_free(key.s);
+    return hd__dict_if(ok, d);
+}
+
+/* Copies the file's tensors into the list's adapters: it must have all of them. */
+static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *adapters)
+{
+    HD_NO_GRAD;
+    HD__OWN_SCOPE(scope);
+    bool ok = scope;
+    for (int64_t i = 0; ok && i < hd_dict_len(adapters); i++) {
+        const char *name = hd_dict_name(adapters, i);
+        hd_tensor *to = hd_dict_get(adapters, name);
+        int64_t at = hd_safetensors_find(f, name);
+        const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
+        const char *found =
+            at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+        ok = strcmp(found, wanted) == 0
+                 ? hd_copy_(to, hd_safetensors_read(f, at))
+                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
+                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
+                                "this model has it",
+                                HD__CUT(path), name, found, wanted);
+    }
+    return ok;
+}
+
+/* x as what either dtype can hold: a bfloat16 copy of a float32 weight is rounded. */
+static hd_tensor *comparable(hd_tensor *x, bool rounded)
+{
+    return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
+}
+
+/* Is tensor `at` of the file, which is no adapter's, equal to the weight that has its name? */
+static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
+{
+    HD__OWN_SCOPE(scope);
+    const char *name = hd_safetensors_name(f, at);
+    const char *wanted = HD__SIZES(hd_ndim(weight), hd_sizes(weight));
+    const char *found = HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
+    if (strcmp(found, wanted) != 0) {
+        return hd_error_set(HD_SHAPE,
+                            "hd_lora_load: '%.*s': %s is %s: expected %s, as in this model; load "
+                            "the adapter into a model whose vocabulary was resized likewise",
+                            HD__CUT(path), name, found, wanted);
+    }
+    bool rounded =
+        hd_dtype_of(weight) == HD_BFLOAT16 || strcmp(hd_safetensors_type(f, at), "BF16") == 0;
+    hd_tensor *read = scope ? hd_safetensors_read(f, at) : NULL;
+    hd_tensor *copy = read ? comparable(read, rounded) : NULL;
+    hd_tensor *own = copy ? comparable(weight, rounded) : NULL;
+    return own && (hd_equal(copy, own) ||
+                   hd_error_set(HD_VALUE,
+                                "hd_lora_load: '%.*s': %s is another weight than this model has: "
+                                "expected a copy, because heed loads no modules_to_save",
+                                HD__CUT(path), name));
+}
+
+/* The weight of the model that `name` in the file is a copy of; NULL: none is. Of a module with an
+ * adapter, peft calls it base_layer.weight. */
+static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
+{
+    static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
+    const size_t n = strlen(prefix);
+    const char *own = strncmp(name, prefix, n) == 0 ? name + n : name, *at = strstr(own, layer);
+    hd__text text = {0};
+    hd__text_add(&text, own, at ? (size_t)(at - own) : strlen(own));
+    hd__text_puts(&text, at ? at + strlen(layer) - 1 : "");
+    bool known = !text.failed && hd_dict_kind_of(weights, text.s) == HD_DICT_TENSOR;
+    hd_tensor *weight = known ? hd_dict_get(weights, text.s) : NULL;
+    hd_free(text.s);
+    return weight;
+}
+
+/* peft writes copies of the model's weights beside the adapters, such as those of an lm_head with
+ * an adapter and of resized embeddings. They are compared and passed over; the file may have
+ * nothing else. */
+static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
+                              hd_module *m)
+{
+    HD_NO_GRAD;
+    hd_dict *weights = hd_module_state_dict(m);
+    bool ok = weights;
+    for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
+        const char *name = hd_safetensors_name(f, i);
+        bool adapter = hd_dict_kind_of(adapters, name) != HD_DICT_MISSING;
+        hd_tensor *weight = adapter ? NULL : copied_weight(weights, name);
+        if (weight) {
+            ok = same_weight(path, f, i, weight);
+        } else if (!adapter) {
+            ok = hd_error_set(HD_VALUE,
+                              "hd_lora_load: '%.*s' has %s: expected the adapters of "
+                              "target_modules, and copies of this model's weights",
+                              HD__CUT(path), name);
+        }
+    }
+    hd_dict_free(weights);
+    return ok;
+}
+
+/* Fills the list's adapters from a file for m. */
+static bool read_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
+                          hd_module *list, hd_module *m)
+{
+    hd_dict *adapters = adapter_tensors(names, list, NULL);
+    bool ok =
+        adapters && fill_adapters(path, f, adapters) && others_are_copies(path, f, adapters, m);
+    hd_dict_free(adapters);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- applying */
+
+hd_lora_options hd_lora_defaults(void)
+{
+    static const char *const all[] = {"all-linear"};
+    return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
+}
+
+/* Has the file r rows? Before any matrix of so many is made. */
+static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
+{
+    int64_t bytes = hd__file_bytes(f);
+    return r <= bytes || hd_error_set(HD_FORMAT,
+                                      "hd_lora_load: '%.*s' has %" PRId64
+                                      " bytes of weights: expected at least r, %" PRId64,
+                                      HD__CUT(path), bytes, r);
+}
+
+/* Gives m adapters; with a path, those of that file. */
+static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
+{
+    bool begun = HD__SIBLING_OK(function) && lora_options_ok(function, o);
+    hd_dict *names = begun ? lora_names(function, m, o) : NULL;
+    hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
+    bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
+    hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
+    bool ok =
+        list && (!path || read_adapters(path, f, names, list, m)) && lora_attach(m, names, list);
+    for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
+        ok = lora_draw((const lora *)hd_module_get(m, hd_dict_name(names, i)));
+    }
+    hd_module_free(list);
+    hd_safetensors_close(f);
+    hd_dict_free(names);
+    return ok;
+}
+
+bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
+{
+    hd_lora_options o = hd_lora_defaults();
+    return lora_put("hd_lora_apply", m, options ? options : &o, NULL);
+}
+
+/* ---------------------------------------------------------------- merging */
+
+/* `plain` gets the parameters that m has now, but W + (lora_alpha / r) B A for W: a new tensor, in
+ * the dtype of A and B, so that what W is tied to stays as it is. */
+static bool lora_add(lora *m)
+{
+    HD_NO_GRAD;
+    HD__OWN_SCOPE(scope);
+    hd_module *plain = m->plain;
+    hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
+                                 hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
+    delta =
+        hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
+    hd_tensor *sum = hd_parameter(hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta))), false);
+    return scope && sum && hd_module_to(plain, hd_dtype_of(sum)) &&
+           hd_module_set_parameter(plain, "weight", sum) &&
+           (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
+           hd_module_train(plain, hd_module_training(&m->base));
+}
+
+bool hd_lora_merge(hd_module *m)
+{
+    hd_dict *names = lora_names("hd_lora_merge", m, NULL);
+    bool ok = names;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        lora *each = (lora *)hd_module_get(m, name);
+        ok = lora_add(each) && hd_module_take(m, name);
+        if (ok) {
+            ok = hd_module_set(m, name, each->plain);
+            each->plain = NULL;
+            hd_module_free(&each->base);
+        }
+    }
+    hd_dict_free(names);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- folders */
+
+static const char config_name[] = "adapter_config.json";
+static const char tensors_name[] = "adapter_model.safetensors";
+
+/* Writes the one configuration of all adapters of m, which must have the same numbers. */
+static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
+{
+    const lora *first = (lora *)hd_module_get(m, hd_dict_name(names, 0));
+    const hd_lora_options *o = &first->o;
+    hd__text list = {0};
+    bool conv1d = false, ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
+        const char *name = hd_dict_name(names, i);
+        const lora *each = (lora *)hd_module_get(m, name);
+        conv1d |= is_conv1d(each->plain);
+        hd__text_puts(&list, i ? ",\n    " : "\n    ");
+        hd__text_json(&list, name, strlen(name), true);
+        ok = (each->o.r == o->r && each->o.lora_alpha == o->lora_alpha &&
+              each->o.lora_dropout == o->lora_dropout) ||
+             hd_error_set(HD_VALUE,
+                          "hd_lora_save: '%s' and '%s': expected the same r, lora_alpha "
+                          "and lora_dropout in all",
+                          hd_dict_name(names, 0), name);
+    }
+    hd__text_format(t,
+                    "{\n  \"base_model_name_or_path\": null,\n  \"bias\": \"none\",\n"
+                    "  \"fan_in_fan_out\": %s,\n  \"inference_mode\": true,\n"
+                    "  \"lora_alpha\": %s,\n  \"lora_dropout\": %s,\n"
+                    "  \"peft_type\": \"LORA\",\n  \"r\": %" PRId64 ",\n"
+                    "  \"target_modules\": [%s\n  ],\n  \"task_type\": null,\n"
+                    "  \"use_rslora\": false\n}",
+                    conv1d ? "true" : "false", HD__SHORT(o->lora_alpha), HD__SHORT(o->lora_dropout),
+                    o->r, list.s ? list.s : "");
+    ok = ok && !list.failed;
+    hd_free(list.s);
+    return ok;
+}
+
+/* Fills the new directory. */
+static bool write_adapter(hd__folder *f)
+{
+    hd_module *m = f->user;
+    hd__text config = {0};
+    hd_dict *names = lora_names(f->function, m, NULL);
+    hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
+    bool ok = tensors && config_text(&config, names, m) && hd__files_write(f, &config, tensors);
+    hd_dict_free(tensors);
+    hd_dict_free(names);
+    hd_free(config.s);
+    return ok;
+}
+
+bool hd_lora_save(hd_module *m, const char *folder)
+{
+    static const char function[] = "hd_lora_save";
+    static const char *const files[] = {config_name, tensors_name, NULL};
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "adapter",
+                    .names = files,
+                    .fill = write_adapter,
+                    .user = m};
+    return HD__SIBLING_OK(function) && hd__given_to(function, "m", m) &&
+           hd__given_to(function, "folder", folder) && hd__may_save(function) &&
+           hd__folder_write(&f);
+}
+
+bool hd_lora_load(hd_module *m, const char *folder)
+{
+    static const char function[] = "hd_lora_load";
+    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "m", m) ||
+        !hd__given_to(function, "folder", folder)) {
+        return false;
+    }
+    hd_lora_options o = hd_lora_defaults();
+    hd__text path = {0};
+    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(function, path.s) : NULL;
+    const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
+    o.target_modules = names;
+    o.num_target_modules = 0;
+    bool ok = names && hd__adapter_config(function, path.s, d, &o) &&
+              hd__path_of(folder, tensors_name, &path) && lora_put(function, m, &o, path.s);
+    hd_free(names);
+    hd_dict_free(d);
+    hd_free(path.s);
+    return ok;
+}

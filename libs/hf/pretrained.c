@@ -1,0 +1,270 @@
+/* pretrained.c - a model from a folder: its configuration, then its weights one by one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/files/whole.h"
+#include "base/system/shared.h"
+#include "hf/hf_internal.h"
+
+static const char loads[] = "hd_from_pretrained";
+enum { GENERATION_MOST = 1 << 24 }; /* bytes */
+static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
+
+hd_pretrained_options hd_pretrained_defaults(void)
+{
+    return (hd_pretrained_options){sizeof(hd_pretrained_options), HD_FLOAT32, .map = true};
+}
+
+bool hd__hf_dtype_ok(const char *function, hd_dtype d)
+{
+    return d == HD_FLOAT32 || d == HD_BFLOAT16 ||
+           hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32 or bfloat16", function,
+                        hd_dtype_name(d));
+}
+
+/* ---------------------------------------------------------------- weights */
+
+int64_t hd__file_bytes(const hd_safetensors *f)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < hd_safetensors_len(f); i++) {
+        bytes += hd_safetensors_bytes(f, i);
+    }
+    return bytes;
+}
+
+typedef struct weights {
+    const char *path; /* of their file */
+    const hd_safetensors *f;
+    const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
+} weights;
+
+/* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
+static int64_t find(const hd_safetensors *f, const char *name)
+{
+    const size_t n = sizeof gpt2_prefix - 1;
+    int64_t i = hd_safetensors_find(f, name);
+    return i < 0 && strncmp(name, gpt2_prefix, n) == 0 ? hd_safetensors_find(f, name + n) : i;
+}
+
+/* The tensor of the file that a weight of this name and shape gets */
+static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
+{
+    const hd_safetensors *f = from->f;
+    int64_t i = find(f, name);
+    const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
+    if (i < 0) {
+        return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s%s", loads,
+                            HD__CUT(from->path), name, wanted, from->hint);
+    }
+    const char *found = HD__SIZES(hd_safetensors_ndim(f, i), hd_safetensors_sizes(f, i));
+    return strcmp(found, wanted) == 0
+               ? hd_safetensors_read(f, i)
+               : hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s%s", loads,
+                              HD__CUT(from->path), name, found, wanted, from->hint);
+}
+
+/* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
+static bool passed_over(const char *name)
+{
+    return hd__ends_in(name, ".attn.bias") || hd__ends_in(name, ".attn.masked_bias") ||
+           hd__ends_in(name, ".rotary_emb.inv_freq");
+}
+
+/* Has the file no tensor that the model has not? */
+static bool tensors_known(const weights *from, const hd_dict *weights)
+{
+    const hd_safetensors *f = from->f;
+    hd__text longer = {0};
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
+        const char *name = hd_safetensors_name(f, i);
+        hd__text_cut(&longer, 0);
+        hd__text_format(&longer, "%s%s", gpt2_prefix, name);
+        ok = !longer.failed &&
+             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
+              hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
+              strcmp(name, head_name) == 0 || passed_over(name) ||
+              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not%s", loads,
+                           HD__CUT(from->path), HD__CUT(name), from->hint));
+    }
+    hd_free(longer.s);
+    return ok;
+}
+
+/* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
+static bool load_tied_head(hd_module *m, const weights *from)
+{
+    HD__OWN_SCOPE(scope);
+    hd_tensor *w = scope ? hd_module_get_parameter(m, head_name) : NULL;
+    hd_tensor *own = hd_to(read_weight(from, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
+    if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
+        return own;
+    }
+    hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
+            HD__CUT(from->path), head_name);
+    return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
+}
+
+/* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it; if
+ * the file has the head alone, it is the weight. */
+static bool load_weights(hd_module *m, const weights *from)
+{
+    HD_NO_GRAD;
+    hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
+    bool ok = weights && tensors_known(from, weights);
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        HD__OWN_SCOPE(scope);
+        const char *name = hd_dict_name(weights, i);
+        hd_tensor *w = hd_dict_get(weights, name);
+        const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
+        hd_tensor *read =
+            scope ? read_weight(from, find(from->f, name) < 0 ? also : name, w) : NULL;
+        read = hd_parameter(hd_to(read, hd_dtype_of(w)), hd_requires_grad(w));
+        ok = hd_module_set_parameter(m, name, read) && hd_module_set_parameter(m, also, read);
+    }
+    bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
+                    hd_safetensors_find(from->f, head_name) >= 0;
+    hd_dict_free(weights);
+    return own_head ? load_tied_head(m, from) : ok;
+}
+
+/* ---------------------------------------------------------------- the folder */
+
+const char *hd__path_of(const char *folder, const char *name, hd__text *path)
+{
+    hd__text_cut(path, 0);
+    hd__text_format(path, "%s/%s", folder, name);
+    return path->failed ? NULL : path->s;
+}
+
+int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path)
+{
+    hd__sys_info info;
+    if (!hd__path_of(folder, name, path)) {
+        return -1;
+    }
+    if (hd__sys_stat(HD__SYS_HERE, path->s, true, &info) == 0) {
+        return 1;
+    }
+    int cause = errno;
+    return cause == ENOENT || cause == ENOTDIR
+               ? 0
+               : (hd__io_fail(function, path->s, "look for it", cause), -1);
+}
+
+/* The folder's weights; `path` becomes that of their file. */
+static hd_safetensors *weights_open(const char *folder, hd__text *path,
+                                    const hd_pretrained_options *given)
+{
+    hd_safetensors_options o = hd_safetensors_defaults();
+    o.map = given->map;
+    o.keep_bfloat16 = given->dtype == HD_BFLOAT16;
+    int found = hd__look_for(loads, folder, "model.safetensors", path);
+    found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
+    if (found == 0) {
+        hd_error_set(HD_IO,
+                     "%s: '%.*s' has no weights: expected model.safetensors or "
+                     "model.safetensors.index.json",
+                     loads, HD__CUT(folder));
+    }
+    hd_safetensors *f = found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
+    int64_t i = 0;
+    while (f && i < hd_safetensors_len(f) && strcmp(hd_safetensors_type(f, i), "BF16") != 0) {
+        i++;
+    }
+    if (f && o.keep_bfloat16 &&
+        i == hd_safetensors_len(f)) { /* all is converted: none stays there */
+        hd_safetensors_close(f);
+        o.map = false;
+        f = hd_safetensors_open(path->s, &o);
+    }
+    return f;
+}
+
+/* How many elements the weights have, without a head of their own. */
+static double elements_of(const hd__config *c)
+{
+    if (c->is_gpt2) {
+        double e = (double)c->gpt2.n_embd,
+               inner = c->gpt2.n_inner ? (double)c->gpt2.n_inner : 4 * e;
+        return e * ((double)c->gpt2.vocab_size + (double)c->gpt2.n_positions) +
+               (double)c->gpt2.n_layer * (4 * e * e + 2 * e * inner);
+    }
+    double e = (double)c->llama.hidden_size, heads = (double)c->llama.num_attention_heads;
+    double q = c->llama.head_dim ? heads * (double)c->llama.head_dim : e;
+    return e * ((double)c->llama.vocab_size + (double)c->llama.num_hidden_layers *
+                                                  (2 * q + 3 * (double)c->llama.intermediate_size));
+}
+
+/* The model of the configuration that stands in the file at path. */
+static hd_module *model_of(const char *path, const hd__config *c, const weights *from, hd_dtype d)
+{
+    HD_NO_INIT;
+    int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
+    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
+    if (layers > tensors) {
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s': %s %" PRId64 ", but the weights are only %" PRId64
+                            " tensors: expected some for each layer%s",
+                            loads, HD__CUT(path), c->is_gpt2 ? "n_layer" : "num_hidden_layers",
+                            layers, tensors, from->hint);
+    }
+    if (elements_of(c) > (double)bytes) { /* an element has one byte or more */
+        return hd_error_set(HD_FORMAT,
+                            "%s: '%.*s': the model has %.0f weights or more, but their file only "
+                            "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
+                            loads, HD__CUT(path), elements_of(c), bytes, from->hint);
+    }
+    hd__text caller = {0};
+    hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
+    hd_module *m = caller.failed ? NULL
+                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, &d)
+                                 : hd__llama_make(caller.s, &c->llama, &d);
+    hd_free(caller.s);
+    if (m) {
+        ((hd__model *)m)->config.kept = c->kept;
+    }
+    return m;
+}
+
+/* The model keeps the text of generation_config.json, to write it back. */
+static bool keep_generation(hd__model *m, const char *folder)
+{
+    hd__text path = {0};
+    size_t n;
+    int found = hd__look_for(loads, folder, "generation_config.json", &path);
+    m->generation = found > 0 ? hd__whole_read(loads, path.s, GENERATION_MOST, &n) : NULL;
+    hd_free(path.s);
+    return found == 0 || m->generation;
+}
+
+hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o)
+{
+    hd_pretrained_options defaults = hd_pretrained_defaults();
+    o = o ? o : &defaults;
+    if (!HD__SIBLING_OK(loads) || !hd__given_to(loads, "folder", folder) ||
+        !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()") ||
+        !hd__hf_dtype_ok(loads, o->dtype)) {
+        return NULL;
+    }
+    hd__text config_path = {0}, path = {0}, hint = {0};
+    hd__config config = {0};
+    bool ok = hd__path_of(folder, "config.json", &config_path) &&
+              hd__config_read(loads, config_path.s, &config);
+    if (config.left_out) {
+        hd__text_format(&hint, ". config.json has no %s", config.left_out);
+    }
+    hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
+    const weights from = {path.s, f, hint.s ? hint.s : ""};
+    hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
+    ok =
+        m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
+    m = hd__module_if(ok, m);
+    hd_safetensors_close(f);
+    hd_free(config_path.s);
+    hd_free(path.s);
+    hd_free(hint.s);
+    return m;
+}

@@ -1,0 +1,193 @@
+/* save.c - a model written as a folder that transformers loads. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/files/whole.h"
+#include "base/system/shared.h"
+#include "hf/hf_internal.h"
+
+static const char function[] = "hd_save_pretrained";
+
+/* The files: what follows the first two is copied from another folder, if it is there. */
+static const char *const files[] = {"config.json",
+                                    "model.safetensors",
+                                    "generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.json",
+                                    "merges.txt",
+                                    "tokenizer.model",
+                                    "chat_template.jinja",
+                                    NULL};
+enum { COPIED = 2, MOST = 1 << 30 };
+
+hd_save_pretrained_options hd_save_pretrained_defaults(void)
+{
+    return (hd_save_pretrained_options){.size = sizeof(hd_save_pretrained_options),
+                                        .dtype = HD_FLOAT32};
+}
+
+/* ---------------------------------------------------------------- the files */
+
+/* Writes a file of the folder, which messages name by its later path. */
+static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
+{
+    hd__text path = {0}, shown = {0};
+    bool ok = hd__path_of(f->hidden, name, &path) && hd__path_of(f->path, name, &shown) &&
+              hd__whole_write(f->function, path.s, shown.s, bytes, n);
+    hd_free(path.s);
+    hd_free(shown.s);
+    return ok;
+}
+
+/* The standing error gets f's function and path in place of hd_save_safetensors and the hidden
+ * directory. Returns false. */
+static bool error_of_folder(const hd__folder *f)
+{
+    const hd_code code = hd_error_code();
+    const char *at = strstr(hd_error_message(), f->hidden);
+    hd__text message = {0};
+    if (at) {
+        hd__text_format(&message, "%s: '%s%s", f->function, f->path, at + strlen(f->hidden));
+    }
+    if (at && !message.failed) {
+        hd_error_clear();
+        hd_error_set(code, "%s", message.s);
+    }
+    hd_free(message.s);
+    return false;
+}
+
+bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
+{
+    hd__text path = {0};
+    bool ok = !config->failed && file_write(f, f->names[0], config->s, config->len) &&
+              hd__path_of(f->hidden, f->names[1], &path) &&
+              hd_dict_set_string(tensors, "format", "pt");
+    ok = ok && (hd_save_safetensors(path.s, tensors) || error_of_folder(f));
+    hd_free(path.s);
+    return ok;
+}
+
+/* The weights become tensors of dtype d. */
+static bool convert(hd_dict *weights, hd_dtype d)
+{
+    HD_NO_GRAD;
+    HD__OWN_SCOPE(scope);
+    bool ok = scope;
+    for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
+        const char *name = hd_dict_name(weights, i);
+        ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
+    }
+    return ok;
+}
+
+typedef struct saving {
+    const hd__model *m;
+    const hd__config *config;
+    const hd_save_pretrained_options *o;
+} saving;
+
+/* All tensors under all their names, as a file of transformers has them: without a tied head, but
+ * with others that are tied, which transformers would look for. */
+static hd_dict *weights_of(const saving *s)
+{
+    const hd__config *c = s->config;
+    hd_dict *d = hd_module_state_dict(&s->m->base);
+    bool tied = c->is_gpt2 ? c->gpt2.tie_word_embeddings : c->llama.tie_word_embeddings;
+    return hd__dict_if(
+        d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
+}
+
+/* Copies the file of this name, if the folder `from` has it. */
+static bool copy_if_there(const hd__folder *f, const char *from, const char *name)
+{
+    hd__text path = {0};
+    size_t n;
+    int found = hd__look_for(function, from, name, &path);
+    char *bytes = found > 0 ? hd__whole_read(function, path.s, MOST, &n) : NULL;
+    bool ok = found == 0 || (bytes && file_write(f, name, bytes, n));
+    hd_free(bytes);
+    hd_free(path.s);
+    return ok;
+}
+
+/* Writes generation_config.json of the folder that the model was loaded from, unless the source had
+ * one. */
+static bool write_generation(const hd__folder *f, const char *text)
+{
+    hd__text path = {0};
+    int found = hd__look_for(function, f->hidden, files[COPIED], &path);
+    bool ok = found > 0 || (found == 0 && file_write(f, files[COPIED], text, strlen(text)));
+    hd_free(path.s);
+    return ok;
+}
+
+/* Fills the new directory. */
+static bool write_files(hd__folder *f)
+{
+    const saving *s = f->user;
+    hd__text config = {0};
+    hd_dict *weights = weights_of(s);
+    hd__config_write(s->config, s->m->base.type->name, s->o->dtype, &config);
+    bool ok = weights && hd__files_write(f, &config, weights);
+    for (int i = COPIED; ok && s->o->source && files[i]; i++) {
+        ok = copy_if_there(f, s->o->source, files[i]);
+    }
+    ok = ok && (!s->m->generation || write_generation(f, s->m->generation));
+    hd_dict_free(weights);
+    hd_free(config.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the folder */
+
+/* Is it a folder with a tokenizer, which is to be copied? */
+static bool source_ok(const char *source)
+{
+    static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};
+    hd__sys_info info;
+    if (hd__sys_stat(HD__SYS_HERE, source, true, &info) != 0) {
+        return hd__io_fail(function, source, "find the folder of the tokenizer", errno);
+    }
+    if (info.kind != HD__SYS_DIRECTORY) {
+        return hd_error_set(HD_IO,
+                            "%s: o->source '%.*s' is a file: expected the folder of the tokenizer",
+                            function, HD__CUT(source));
+    }
+    hd__text path = {0};
+    int found = 0;
+    for (int i = 0; found == 0 && i < 3; i++) {
+        found = hd__look_for(function, source, tokenizers[i], &path);
+    }
+    hd_free(path.s);
+    return found > 0 ||
+           (found == 0 && hd_error_set(HD_IO,
+                                       "%s: o->source '%.*s' has no tokenizer.json, "
+                                       "tokenizer.model or vocab.json: expected a folder with a "
+                                       "tokenizer, or NULL",
+                                       function, HD__CUT(source)));
+}
+
+bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
+{
+    hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
+    o = o ? o : &defaults;
+    hd__model *m = hd__model_of(module, function);
+    if (!m || !hd__given_to(function, "folder", folder) ||
+        !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
+        return false;
+    }
+    hd__config config;
+    hd__folder f = {.function = function,
+                    .path = folder,
+                    .what = "model",
+                    .names = files,
+                    .fill = write_files,
+                    .user = &(saving){m, &config, o}};
+    return hd__hf_dtype_ok(function, o->dtype) && (!o->source || source_ok(o->source)) &&
+           hd__config_now(function, m, &config) && hd__folder_write(&f);
+}

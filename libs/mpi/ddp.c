@@ -1,0 +1,389 @@
+/* ddp.c - backward on several ranks.
+ *
+ * A round is one backward. The first hook that runs asks for the round's memory and meets the other
+ * ranks; if all are well, each of them will send all its buckets, whatever happens to it. A hook
+ * puts its gradient into its bucket. At the end of backward the gradients that are missing are
+ * filled in, everything is awaited, the ranks tell each other which parameters were used, and meet
+ * again. Only if all are well does any of them write a .grad. */
+#include "mpi/mpi_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool hd__ddp_given(const char *arg, const hd_ddp *d)
+{
+    return hd__given_to(hd__mpi_call, arg, d) &&
+           (d == hd__mpi.ddp ||
+            hd__mpi_fail(HD_STATE,
+                         "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
+                         "called",
+                         arg)) &&
+           (pthread_equal(d->thread, pthread_self()) ||
+            hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
+                         arg));
+}
+
+bool hd__in_round(void)
+{
+    bool in = hd__mpi.ddp && hd__mpi.ddp->met;
+    if (in) {
+        hd__mpi_fail(HD_STATE,
+                     "the ranks are averaging gradients: expected no collective call inside "
+                     "hd_backward");
+    }
+    return in;
+}
+
+/* ---------------------------------------------------------------- a round */
+
+static bool round_begin(hd_ddp *d, bool ok)
+{
+    char number[48]; /* tells ranks that do not run the same backwards */
+    snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
+    ok = hd__buckets_begin(d) && ok;
+    d->met = true;
+    d->going = hd__meet(number, ok);
+    return d->going;
+}
+
+static int64_t bytes_posted(const hd_ddp *d)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < d->next; i++) {
+        bytes += d->buckets[i].n * (int64_t)hd_dtype_size(d->buckets[i].dtype);
+    }
+    return bytes;
+}
+
+/* May the gradient of s be averaged here? */
+static bool in_turn(const hd__slot *s)
+{
+    return hd__ddp_given("the hd_ddp", s->d) &&
+           (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
+            hd__mpi_fail(HD_STATE,
+                         "hd_module_to has converted the model since hd_ddp_new: expected "
+                         "hd_module_to before it")) &&
+           ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
+            hd__mpi_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
+                                   "hd_ddp, which averages once in each outermost backward: "
+                                   "expected hd_grad_of, or hd_ddp_no_sync around both"));
+}
+
+/* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are
+ * there. */
+static hd_tensor *gradient_ready(hd_tensor *g, void *user)
+{
+    hd__slot *s = user;
+    hd_ddp *d = s->d;
+    hd__mpi_call = hd__in_backward;
+    if (hd_backward_depth() == 0 || d->no_sync) {
+        s->touched |= hd_backward_depth() > 0;
+        return HD_NONE;
+    }
+    if (!in_turn(s) || (!d->met && !round_begin(d, true))) {
+        return NULL;
+    }
+    double start = MPI_Wtime();
+    bool ok = hd__slot_fill(s, g);
+    s->used = true;
+    if (d->n_ready == d->n - 1) {
+        d->figures.bytes_hidden += bytes_posted(d);
+    }
+    ok = ok && hd__slot_ready(s);
+    d->figures.seconds_hooks += MPI_Wtime() - start;
+    return ok ? HD_NONE : NULL;
+}
+
+/* Gradients that did not arrive: what this rank has alone, or zeros. */
+static bool fill_rest(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        hd__slot *s = &d->slots[i];
+        if (!s->ready) {
+            ok = ok && hd__slot_fill(s, HD_NONE);
+            s->used = s->alone && hd_grad(s->p) != HD_NONE;
+            ok = hd__slot_ready(s) && ok;
+        }
+    }
+    return ok;
+}
+
+/* used[i] becomes whether any rank has used slot i. */
+static bool share_used(const hd_ddp *d, unsigned char *used)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        used[i] = d->slots[i].used;
+    }
+    return hd__mpi_ok(
+        MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR, MPI_MAX, hd__mpi.control));
+}
+
+/* Hands the averages to backward, which writes them if all ranks are well. */
+static bool give_averages(const hd_ddp *d)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < d->n && ok; i++) {
+        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, hd__slot_part(&d->slots[i]));
+    }
+    return ok;
+}
+
+static void round_end(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        d->slots[i].alone &= !ok;
+    }
+    d->figures.bytes += ok ? bytes_posted(d) : 0;
+    d->figures.backwards += ok;
+    d->figures.bytes_moved += d->e.moved;
+    d->e.moved = 0;
+}
+
+/* What backwards under hd_ddp_no_sync have written waits for the next round. */
+static void end_alone(hd_ddp *d, bool ok)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        d->slots[i].alone |= ok && d->slots[i].touched;
+        d->slots[i].touched = false;
+    }
+}
+
+/* All buckets are sent and awaited, whatever has failed here. */
+static bool end_round(hd_ddp *d, bool ok)
+{
+    d->figures.bytes_early += bytes_posted(d);
+    d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
+    double start = MPI_Wtime();
+    ok = fill_rest(d, ok);
+    bool well = hd__traffic_go_on(&d->e, true) && share_used(d, d->used);
+    d->figures.seconds_exposed += MPI_Wtime() - start;
+    ok = hd__meet(NULL, ok && well && give_averages(d));
+    round_end(d, ok);
+    return ok;
+}
+
+/* The end of a backward of this thread. */
+static bool backward_ends(bool ok, void *user)
+{
+    hd_ddp *d = user;
+    hd__mpi_call = hd__in_backward;
+    if (d->no_sync) {
+        end_alone(d, ok);
+        d->backwards++;
+        return true;
+    }
+    bool going = d->met ? d->going : round_begin(d, ok);
+    ok = going && end_round(d, ok);
+    if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write there */
+        hd__buckets_end(d);
+    }
+    d->backwards++;
+    d->met = d->going = false;
+    return ok;
+}
+
+/* ---------------------------------------------------------------- making */
+
+hd_ddp_options hd_ddp_defaults(void)
+{
+    return (hd_ddp_options){
+        .size = sizeof(hd_ddp_options), .bucket_bytes = 25 << 20, .first_bucket_bytes = 1 << 20};
+}
+
+static bool bytes_ok(const char *option, int64_t bytes)
+{
+    return bytes >= 1 ||
+           hd__mpi_fail(HD_VALUE, "%s %lld: expected 1 or more", option, (long long)bytes);
+}
+
+static bool ddp_options_ok(const hd_ddp_options *o)
+{
+    return HD__SIZE_OK_TO(hd__mpi_call, o, "hd_ddp_defaults()") &&
+           bytes_ok("bucket_bytes", o->bucket_bytes) &&
+           bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
+}
+
+/* The slots, the last parameter first. */
+static bool make_slots(hd_ddp *d)
+{
+    hd_list *all = hd_module_parameters(d->model);
+    int64_t n = all ? hd_list_len(all) : 0;
+    d->slots = hd__alloc_items(n + 1, sizeof *d->slots);
+    d->used = all && d->slots ? hd_alloc((size_t)n + 1) : NULL;
+    bool ok = d->used;
+    for (int64_t i = n - 1; i >= 0 && ok; i--) {
+        hd_tensor *p = hd_list_get(all, i);
+        if (hd_requires_grad(p)) {
+            d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
+            ok = hd_is_contiguous(p) ||
+                 hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
+                              (long long)i);
+        }
+    }
+    return ok &&
+           (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
+}
+
+static bool same_options(const hd_ddp_options *o, bool ok)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "bucket_bytes %lld\nfirst_bucket_bytes %lld\nfast %d\nshard_optimizer %d\n",
+             (long long)o->bucket_bytes, (long long)o->first_bucket_bytes, o->fast,
+             o->shard_optimizer);
+    return hd__same_text("hd_ddp_new: hd_ddp_options", text, ok);
+}
+
+static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *what)
+{
+    for (int64_t i = 0; i < hd_dict_len(tensors); i++) {
+        char kind[HD__SHAPE_TEXT];
+        const char *name = hd_dict_name(tensors, i);
+        const hd_tensor *x = hd_dict_get(tensors, name);
+        hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
+                        hd_requires_grad(x) ? "" : ", requires no grad");
+    }
+}
+
+static bool broadcast_all(const hd_dict *tensors)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
+        ok = hd__broadcast_tensor(hd_dict_get(tensors, hd_dict_name(tensors, i)), 0);
+    }
+    return ok;
+}
+
+/* The models are alike, and all of them become that of rank 0. */
+static bool share_model(hd_module *model)
+{
+    hd_dict *parameters = hd_module_named_parameters(model);
+    hd_dict *buffers = hd_module_named_buffers(model);
+    hd__text t = {0};
+    describe_tensors(&t, parameters, "parameter");
+    describe_tensors(&t, buffers, "buffer");
+    char *text = hd__text_take(&t);
+    bool ok = hd__same_text("hd_ddp_new: the model", text, parameters && buffers && text) &&
+              broadcast_all(parameters) && broadcast_all(buffers);
+    hd_free(text);
+    hd_dict_free(parameters);
+    hd_dict_free(buffers);
+    return ok;
+}
+
+static bool register_all(hd_ddp *d)
+{
+    bool ok = hd_on_backward_end(backward_ends, d);
+    d->listens = ok;
+    for (int64_t i = 0; i < d->n && ok; i++) {
+        d->slots[i].hook = hd_register_hook(d->slots[i].p, gradient_ready, &d->slots[i]);
+        ok = d->slots[i].hook >= 0;
+    }
+    return ok;
+}
+
+static void ddp_drop(hd_ddp *d)
+{
+    if (d->listens) {
+        hd_on_backward_end(NULL, NULL);
+    }
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->slots[i].hook >= 0) {
+            hd_remove_hook(d->slots[i].p, d->slots[i].hook);
+        }
+        hd_release(d->slots[i].p);
+    }
+    hd_free(d->e.pieces);
+    hd_free(d->buckets);
+    hd_free(d->slots);
+    hd_free(d->used);
+    hd_free(d->owners);
+    hd_free(d);
+}
+
+/* What each rank does by itself. NULL on failure. */
+static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
+{
+    if (!HD__SIBLING_OK(hd__mpi_call) || !hd__given_to(hd__mpi_call, "model", model) ||
+        !ddp_options_ok(o)) {
+        return NULL;
+    }
+    if (hd__mpi.ddp) {
+        return hd__mpi_fail(HD_STATE, "an hd_ddp lives already: expected hd_ddp_free first");
+    }
+    hd_ddp *d = hd_alloc(sizeof *d);
+    if (!d) {
+        return NULL;
+    }
+    *d = (hd_ddp){.model = model, .thread = pthread_self(), .o = *o, .e = {.fast = o->fast}};
+    if (make_slots(d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
+        return d;
+    }
+    ddp_drop(d);
+    return NULL;
+}
+
+hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
+{
+    hd__mpi_call = "hd_ddp_new";
+    hd_ddp_options o = options ? *options : hd_ddp_defaults();
+    int launched = hd__mpi.begun ? 0 : hd__launched();
+    if (launched > 1) {
+        return hd__mpi_fail(HD_STATE,
+                            "this is one of %d processes that mpirun started, and hd_mpi_init "
+                            "was not called: expected it as the first call of main",
+                            launched);
+    }
+    hd_scope *scope = hd_scope_open();
+    hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
+    bool ok = d;
+    if (hd__others()) {
+        ok = same_options(&o, d) && share_model(model) && hd__meet(NULL, register_all(d));
+    }
+    hd_scope_close(scope);
+    if (!ok) {
+        if (d) {
+            ddp_drop(d);
+        }
+        return NULL;
+    }
+    d->figures.buckets = d->n_buckets;
+    hd__mpi.ddp = d;
+    return d;
+}
+
+void hd_ddp_free(hd_ddp *d)
+{
+    hd__mpi_call = "hd_ddp_free";
+    if (d && hd__ddp_given("d", d) && !hd__in_round()) {
+        hd__meet_to_end();
+        ddp_drop(d);
+        hd__mpi.ddp = NULL;
+    }
+}
+
+/* ---------------------------------------------------------------- in the loop */
+
+bool hd_ddp_no_sync(hd_ddp *d, bool on)
+{
+    hd__mpi_call = "hd_ddp_no_sync";
+    if (!hd__ddp_given("d", d) || hd__in_round()) {
+        return false;
+    }
+    bool before = d->no_sync;
+    d->no_sync = on;
+    return before;
+}
+
+bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
+{
+    hd__mpi_call = "hd_ddp_get_figures";
+    if (!hd__ddp_given("d", d) || !hd__given_to(hd__mpi_call, "f", f)) {
+        return false;
+    }
+    *f = d->figures;
+    if (reset) {
+        d->figures = (hd_ddp_figures){.buckets = d->n_buckets};
+    }
+    return true;
+}

@@ -1,0 +1,216 @@
+/* init.c - the beginning and the end of MPI, and what a rank knows of itself. */
+#include "mpi/mpi_internal.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+hd__world hd__mpi = {.size = 1,
+                     .host_size = 1,
+                     .control = MPI_COMM_NULL,
+                     .parts = MPI_COMM_NULL,
+                     .averages = MPI_COMM_NULL};
+
+_Thread_local const char *hd__mpi_call;
+
+static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
+
+void *hd__mpi_fail(hd_code code, const char *format, ...)
+{
+    char text[1024]; /* hd_error_set cuts it */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return hd_error_set(code, "%s: %s", hd__mpi_call, text);
+}
+
+bool hd__mpi_ok(int result)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    if (result == MPI_SUCCESS) {
+        return true;
+    }
+    MPI_Error_string(result, text, &n);
+    hd__mpi.apart = true;
+    return hd__mpi_fail(HD_IO, "MPI: %s", text);
+}
+
+/* ---------------------------------------------------------------- beginning */
+
+/* What launchers leave in the environment of the processes that they start, and whether it is the
+ * number of these */
+static const struct {
+    const char *name;
+    bool number;
+} left_by_launchers[] = {
+    {"PMI_RANK", false},       {"PMI_SIZE", true},
+    {"PMI_FD", false},         {"PMI_PORT", false},
+    {"PMIX_RANK", false},      {"PMIX_NAMESPACE", false},
+    {"MPI_LOCALNRANKS", true}, {"OMPI_COMM_WORLD_SIZE", true},
+    {"SLURM_PROCID", false},   {"PALS_RANKID", false},
+};
+
+enum { LEFT = sizeof left_by_launchers / sizeof left_by_launchers[0] };
+
+int hd__launched(void)
+{
+    long most = 0;
+    for (int i = 0; i < LEFT; i++) {
+        const char *text = getenv(left_by_launchers[i].name);
+        long n = text && left_by_launchers[i].number ? strtol(text, NULL, 10) : 0;
+        n = text && (n < 1 || n > INT_MAX) ? 1 : n;
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
+static bool find_host(void)
+{
+    MPI_Comm host;
+    bool ok = hd__mpi_ok(
+        MPI_Comm_split_type(hd__mpi.control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+    if (ok) {
+        MPI_Comm_rank(host, &hd__mpi.host_rank);
+        MPI_Comm_size(host, &hd__mpi.host_size);
+        MPI_Comm_free(&host);
+    }
+    return ok;
+}
+
+static bool make_communicators(void)
+{
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; i++) {
+        ok = hd__mpi_ok(MPI_Comm_dup(MPI_COMM_WORLD, communicators[i]));
+        if (ok) {
+            MPI_Comm_set_errhandler(*communicators[i], MPI_ERRORS_RETURN);
+        }
+    }
+    return ok;
+}
+
+static bool start_mpi(int *argc, char ***argv, bool there)
+{
+    int level = MPI_THREAD_FUNNELED;
+    hd__mpi.ours = !there;
+    if (!there && !hd__mpi_ok(MPI_Init_thread(argc, argv, level, &level))) {
+        return false;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
+    return make_communicators() && find_host() && hd__meetings_begin();
+}
+
+/* A launcher may have bound each rank to CPUs of its own. */
+static bool share_cpus(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int mine = hd_num_threads(), bound = hd__sys_affinity_cpus();
+    int all = online > 0 && bound > 0 && bound < online ? (int)online : mine;
+    int each = all / hd__mpi.host_size;
+    each = each > mine ? mine : each;
+    return getenv("HEED_THREADS") || hd__mpi.host_size == 1 ||
+           hd_set_num_threads(each > 1 ? each : 1);
+}
+
+bool hd_mpi_init(int *argc, char ***argv)
+{
+    hd__mpi_call = "hd_mpi_init";
+    int there = 0;
+    if (!HD__SIBLING_OK(hd__mpi_call)) {
+        return false;
+    }
+    if (hd__mpi.begun) {
+        return hd__mpi_fail(HD_STATE, "it was called already: expected one call");
+    }
+    hd__mpi.begun = true;
+    MPI_Initialized(&there);
+    return (!there && hd__launched() == 0) || (start_mpi(argc, argv, there) && share_cpus());
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static bool mpi_runs(void)
+{
+    int there = 0, ended = 0;
+    MPI_Initialized(&there);
+    MPI_Finalized(&ended);
+    return there && !ended;
+}
+
+static bool end_mpi(void)
+{
+    for (int i = 0; i < 3; i++) {
+        if (*communicators[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(communicators[i]);
+        }
+    }
+    return !hd__mpi.ours || hd__mpi_ok(MPI_Finalize());
+}
+
+bool hd_mpi_finish(void)
+{
+    hd__mpi_call = "hd_mpi_finish";
+    if (!hd__mpi.begun || hd__mpi.ended) {
+        return true;
+    }
+    if (hd__in_round()) {
+        return false;
+    }
+    hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
+    hd_ddp_free(hd__mpi.ddp);
+    hd__mpi_call = "hd_mpi_finish";
+    hd__meet_to_end();
+    hd__mpi.ended = true;
+    bool ok = !mpi_runs() || end_mpi();
+    hd__meetings_end();
+    hd__mpi.rank = hd__mpi.host_rank = 0;
+    hd__mpi.size = hd__mpi.host_size = 1;
+    return ok;
+}
+
+void hd_mpi_abort(int status)
+{
+    if (mpi_runs()) {
+        MPI_Abort(MPI_COMM_WORLD, status);
+    }
+    _Exit(status);
+}
+
+/* ---------------------------------------------------------------- this rank */
+
+int hd_mpi_rank(void)
+{
+    return hd__mpi.rank;
+}
+
+int hd_mpi_size(void)
+{
+    return hd__mpi.size;
+}
+
+int hd_mpi_host_rank(void)
+{
+    return hd__mpi.host_rank;
+}
+
+int hd_mpi_host_size(void)
+{
+    return hd__mpi.host_size;
+}
+
+char *hd_mpi_describe(void)
+{
+    char host[256] = "";
+    const char *level = hd_cpu_level();
+    hd__text t = {0};
+    gethostname(host, sizeof host - 1);
+    hd__text_format(&t, "rank %d of %d: host %s, %d thread%s, %s", hd__mpi.rank, hd__mpi.size, host,
+                    hd_num_threads(), hd_num_threads() == 1 ? "" : "s", level ? level : "no level");
+    return hd__text_take(&t);
+}

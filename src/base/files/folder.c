@@ -1,0 +1,312 @@
+/* folder.c - folders that appear whole or not at all, and their hidden directories.
+ *
+ * A new folder is filled under its hidden name and then gets its own. Every file in it is synced
+ * before that, its parent after it. If it takes the place of an old one, the system exchanges the
+ * two names in one step, and the old one is removed under the hidden name. */
+#include "base/files/hidden.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SIZE = 64 };
+
+/* ---------------------------------------------------------------- names */
+
+/* The path of a name beside the folder. One that is cut is longer than what the system opens. */
+static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
+{
+    size_t n = hd__parent_length(f->path);
+    snprintf(path, HD__HIDDEN_PATH, "%.*s/%s", n ? (int)n : 1, n ? f->path : ".", name);
+}
+
+void hd__hidden_name(hd__folder *f)
+{
+    static atomic_uint count;
+    char prefix[HD__PREFIX], name[NAME_SIZE];
+    hd__hidden_prefix(f->path, prefix);
+    snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
+             atomic_fetch_add(&count, 1));
+    path_beside(f, name, f->hidden);
+}
+
+/* ---------------------------------------------------------------- looking */
+
+int hd__stat_cause(const char *path)
+{
+    hd__sys_info info;
+    return hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0 ? 0 : errno;
+}
+
+bool hd__still_at(int fd, const char *path, bool follow, int *cause)
+{
+    hd__sys_info open_one, named;
+    if (hd__sys_fstat(fd, &open_one) != 0 ||
+        hd__sys_stat(HD__SYS_HERE, path, follow, &named) != 0) {
+        *cause = errno == ENOENT ? 0 : errno;
+        return false;
+    }
+    *cause = 0;
+    return open_one.device == named.device && open_one.number == named.number;
+}
+
+/* ---------------------------------------------------------------- removing */
+
+/* Removes the files by their names, which needs no memory. */
+static int clear_by_name(int fd, const char *const *names)
+{
+    int cause = 0;
+    for (; *names && cause == 0; names++) {
+        cause = hd__sys_unlink(fd, *names) == 0 || errno == ENOENT ? 0 : errno;
+    }
+    return cause;
+}
+
+/* A folder that is read-only is made writable first. If that fails, unlink tells why. A listing
+ * needs memory. The lock is held until the directory is gone: a process that has just made it would
+ * otherwise take it into use before. */
+int hd__directory_clear(int fd, const char *path, const char *const *names)
+{
+    hd__sys_chmod(fd, ".", 0700);
+    hd__sys_list *dir = hd__sys_list_of(fd);
+    int cause = dir ? 0 : errno == ENOMEM ? clear_by_name(fd, names) : errno, read = 0;
+    for (const char *name; dir && cause == 0 && (name = hd__sys_list_next(dir, &read));) {
+        cause = hd__sys_unlink(fd, name) == 0 || errno == ENOENT ? 0 : errno;
+    }
+    cause = cause ? cause : read ? read : hd__sys_rmdir(path) == 0 || errno == ENOENT ? 0 : errno;
+    dir ? hd__sys_list_end(dir) : hd__sys_drop(fd);
+    return cause;
+}
+
+int hd__hidden_clear(hd__folder *f)
+{
+    int fd = f->lock;
+    f->lock = -1;
+    return hd__directory_clear(fd, f->hidden, f->names);
+}
+
+/* Warns that an "old" or "unfinished" one is left under the hidden name, unless cause is 0. */
+static void warn_if_left(const hd__folder *f, const char *which, int cause)
+{
+    if (cause != 0) {
+        hd_warn("the %s %s of '%.*s' is left as '%.*s', because it cannot be removed: %s; remove "
+                "it, or the next call tries again",
+                which, f->what, HD__CUT(f->path), HD__CUT(f->hidden), HD__WHY(cause));
+    }
+}
+
+static void drop_unfinished(hd__folder *f)
+{
+    warn_if_left(f, "unfinished", hd__hidden_clear(f));
+}
+
+/* ---------------------------------------------------------------- what is left over */
+
+/* Does this process's user own the open directory, and does no process use it? *cause: why that
+ * cannot be told, or 0. The lock is taken before the name is compared, because the directory may
+ * have got the folder's name before. */
+static bool is_unused(int fd, const char *path, int *cause)
+{
+    hd__sys_info info;
+    *cause = hd__sys_fstat(fd, &info) == 0 ? 0 : errno;
+    if (*cause != 0 || !info.own) {
+        return false;
+    }
+    *cause = hd__sys_lock(fd);
+    if (*cause != 0) {
+        *cause = *cause == EWOULDBLOCK ? 0 : *cause;
+        return false;
+    }
+    return hd__still_at(fd, path, false, cause);
+}
+
+/* Returns 0 or an errno. *found: it was one that was left over. */
+static int clear_left_over(const hd__folder *f, const char *path, bool *found)
+{
+    int fd = hd__sys_open_directory(path, false), cause;
+    if (fd < 0) { /* another process has removed it, or it is a file or a link of that name */
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
+    }
+    *found = is_unused(fd, path, &cause);
+    if (*found) {
+        return hd__directory_clear(fd, path, f->names);
+    }
+    hd__sys_drop(fd);
+    return cause;
+}
+
+void hd__left_overs_clear(const hd__folder *f, hd__left_overs *left)
+{
+    char prefix[HD__PREFIX], path[HD__HIDDEN_PATH];
+    path_beside(f, ".", path);
+    hd__sys_list *parent = hd__sys_list_at(path);
+    if (!parent) {
+        left->unread = errno;
+        return;
+    }
+    hd__hidden_prefix(f->path, prefix);
+    for (const char *name; (name = hd__sys_list_next(parent, &left->unread));) {
+        if (strncmp(name, prefix, strlen(prefix)) == 0) {
+            bool found = false;
+            path_beside(f, name, path);
+            int cause = clear_left_over(f, path, &found);
+            left->found += found || cause != 0;
+            if (cause != 0 && left->cause == 0) { /* the first failure is noted */
+                left->cause = cause;
+                memcpy(left->path, path, sizeof path);
+            }
+        }
+    }
+    hd__sys_list_end(parent);
+}
+
+/* ---------------------------------------------------------------- making */
+
+/* Opens and locks the directory that was just made. Returns false with 0 in *cause if another
+ * process has taken it for one that was left over. */
+static bool lock_new(hd__folder *f, int *cause)
+{
+    f->lock = hd__sys_open_directory(f->hidden, false);
+    if (f->lock < 0) {
+        *cause = errno == ENOENT ? 0 : errno;
+        return false;
+    }
+    *cause = 0;
+    if (hd__sys_lock(f->lock) == EWOULDBLOCK || !hd__still_at(f->lock, f->hidden, false, cause)) {
+        hd__sys_drop(f->lock);
+        f->lock = -1;
+    }
+    return f->lock >= 0;
+}
+
+static bool hidden_make(hd__folder *f)
+{
+    for (;;) {
+        int cause;
+        hd__hidden_name(f);
+        if (hd__sys_mkdir(f->hidden) != 0) {
+            if (errno == EEXIST) {
+                continue;
+            }
+            return hd__create_fail(f->function, f->path, "a directory", errno);
+        }
+        if (lock_new(f, &cause)) {
+            return true;
+        }
+        if (cause != 0) {
+            bool gone = hd__sys_rmdir(f->hidden) == 0 || errno == ENOENT;
+            warn_if_left(f, "unfinished", gone ? 0 : errno);
+            return hd__io_fail(f->function, f->path, "open the new directory", cause);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- writing */
+
+bool hd__folder_place_ok(const hd__folder *f)
+{
+    int cause = hd__stat_cause(f->path);
+    if (cause != 0) {
+        return cause == ENOENT || hd__create_fail(f->function, f->path, "a directory", cause);
+    }
+    if (f->replaceable) {
+        return f->replaceable(f->path);
+    }
+    return hd_error_set(HD_IO, "%s: '%.*s' exists already: expected a new name%s", f->function,
+                        HD__CUT(f->path), f->advice ? f->advice : "");
+}
+
+static bool show_new(const hd__folder *f)
+{
+    return hd__folder_place_ok(f) &&
+           (hd__sys_rename(f->hidden, f->path) == 0 ||
+            hd__io_fail(f->function, f->path, "rename the new directory to it", errno));
+}
+
+/* After an interruption it looks which of the two has the path. */
+int hd__folder_exchange_to(const hd__folder *f, const char *path)
+{
+    int cause, unknown = 0;
+    do {
+        cause = hd__sys_exchange(f->hidden, f->path);
+    } while (cause == EINTR && !hd__still_at(f->lock, path, false, &unknown) && unknown == 0);
+    return cause == EINTR ? unknown : cause;
+}
+
+/* The new directory has got the folder's name, and the old one, if there was one, the hidden name,
+ * and this cannot be made durable because of `cause`. It is undone, unless another process has
+ * replaced the folder since then. Then the new directory is removed, under its hidden name, so that
+ * nobody finds a half removed one. Returns false after HD_IO, which tells what stands where. */
+static bool take_back(hd__folder *f, int cause)
+{
+    int unknown;
+    bool own = hd__still_at(f->lock, f->path, false, &unknown);
+    bool back = own && (f->old ? hd__folder_exchange_to(f, f->hidden)
+                               : hd__sys_rename(f->path, f->hidden)) == 0;
+    if (back || (!f->old && !own && unknown == 0)) {
+        hd__io_fail(f->function, f->path, "sync its directory", cause);
+        if (back) {
+            drop_unfinished(f);
+        }
+        return false;
+    }
+    if (f->old) {
+        return hd_error_set(HD_IO,
+                            "%s: '%.*s': cannot sync its directory: %s: it is replaced, but a "
+                            "crash may undo that; the old one is left as '%.*s', and the next call "
+                            "removes it",
+                            f->function, HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
+    }
+    return hd_error_set(HD_IO,
+                        "%s: '%.*s': cannot sync its directory: %s: the new %s stands there, but a "
+                        "crash may lose it",
+                        f->function, HD__CUT(f->path), HD__WHY(cause), f->what);
+}
+
+/* Another process that replaces the same folder may have removed the old one. */
+static void remove_old(const hd__folder *f)
+{
+    int fd = hd__sys_open_directory(f->hidden, false);
+    int cause = fd >= 0           ? hd__directory_clear(fd, f->hidden, f->names)
+                : errno == ENOENT ? 0
+                                  : errno;
+    warn_if_left(f, "old", cause);
+}
+
+/* parent: the open directory of the folder, which this function closes. */
+static bool write_in(int parent, hd__folder *f)
+{
+    bool made = hidden_make(f);
+    if (!made || !f->fill(f) || !(f->show ? f->show(f) : show_new(f))) {
+        hd__sys_drop(parent);
+        if (made) {
+            drop_unfinished(f);
+        }
+        return false;
+    }
+    int cause = hd__sync_close(parent);
+    if (cause != 0) {
+        return take_back(f, cause);
+    }
+    if (f->old) {
+        remove_old(f);
+    }
+    return true;
+}
+
+bool hd__folder_write(hd__folder *f)
+{
+    if (!hd__folder_place_ok(f)) {
+        return false;
+    }
+    int parent = hd__parent_open(f->path);
+    if (parent < 0) {
+        return hd__create_fail(f->function, f->path, "a directory", errno);
+    }
+    f->lock = -1;
+    hd__left_overs_clear(f, &(hd__left_overs){0});
+    bool ok = write_in(parent, f);
+    hd__sys_drop(f->lock);
+    return ok;
+}

@@ -1,0 +1,26 @@
+/* sibling.h - what base offers to the libraries beside libheed, which lie in libs/.
+ *
+ * Those may include heed's public headers, and of base this one, error/args.h, files/folder.h,
+ * files/whole.h, system/shared.h, text/json.h and text/text.h. What these declare as HD__SIBLING
+ * the shared library exports, so that nothing of base is compiled a second time. It is for them
+ * alone: where the linker knows symbol versions it has one of its own (src/private.map.in), and it
+ * may change with any version of heed. So each of these libraries first asks whether it was built
+ * with this very version. */
+#ifndef HEED_BASE_SIBLING_H
+#define HEED_BASE_SIBLING_H
+
+#include "heed/base.h"
+
+#define HD__SIBLING HD_API
+
+#define HD__TEXT_OF(x) #x
+#define HD__VERSION_OF(major, minor, patch)                                                        \
+    HD__TEXT_OF(major) "." HD__TEXT_OF(minor) "." HD__TEXT_OF(patch)
+#define HD__VERSION HD__VERSION_OF(HD_VERSION_MAJOR, HD_VERSION_MINOR, HD_VERSION_PATCH)
+
+/* Was the library of this function built with the very version of heed that runs? If not, fails
+ * with HD_STATE. A function that a program can call first asks it before anything else. */
+HD__SIBLING bool hd__sibling_ok(const char *function, const char *version);
+#define HD__SIBLING_OK(function) hd__sibling_ok((function), HD__VERSION)
+
+#endif

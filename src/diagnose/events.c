@@ -1,0 +1,72 @@
+/* events.c - the start of the room, what turns it on and off, and the table of its listeners. */
+#include "diagnose/diagnose_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+pthread_mutex_t hd__diagnose_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void diagnose_lock(void)
+{
+    pthread_mutex_lock(&hd__diagnose_lock);
+}
+
+static void diagnose_unlock(void)
+{
+    pthread_mutex_unlock(&hd__diagnose_lock);
+}
+
+/* ---------------------------------------------------------------- what is asked for */
+
+/* The place of the variable's value among the first n. "0" is the default. */
+static unsigned int choice(const char *variable, unsigned int n, const char *expected, char *wrong,
+                           size_t size)
+{
+    static const char *const values[] = {"0", "1", "backward", "all"};
+    const char *text = getenv(variable);
+    unsigned int i = 0;
+    while (text && *text && i < n && strcmp(text, values[i]) != 0) {
+        i++;
+    }
+    if (i == n) {
+        snprintf(wrong, size, "heed: %s=%.40s: expected %s", variable, text, expected);
+    }
+    return i % n;
+}
+
+bool hd_set_debug(bool on)
+{
+    HD__CALL("hd_set_debug");
+    const unsigned int watches = HD__DEBUG_WATCHES;
+    if (!hd__init()) { /* after this the environment cannot turn it on */
+        return false;
+    }
+    return (on ? atomic_fetch_or(&hd__debug, watches) : atomic_fetch_and(&hd__debug, ~watches)) &
+           watches;
+}
+
+/* ---------------------------------------------------------------- start and end */
+
+/* hd_shutdown also runs at exit. */
+void hd__hear_shutdown(void)
+{
+    if (hd__watching() && hd__warns()) {
+        hd__tell_strays();
+        hd__tell_live();
+    }
+}
+
+#define LISTENER(result, event, ...) .event = hd__hear_##event,
+static const hd__event_table listeners = {HD__EVENTS(LISTENER)};
+
+void hd__diagnose_start(char *wrong, size_t size)
+{
+    choice("HEED_CACHE", 2, "0", wrong, size); /* alloc.c and hd__debug_start have read */
+    choice("HEED_DEBUG", 2, "1", wrong, size); /* these two */
+    unsigned int bits = choice("HEED_PROFILE", 2, "1", wrong, size) * HD__PROFILES;
+    bits |= choice("HEED_TRACE", 4, "1, backward or all", wrong, size) * HD__TRACES;
+    bits |= hd__debug_any() & HD__DEBUG_PRINTS ? HD__DEBUG_WATCHES : 0;
+    pthread_atfork(diagnose_lock, diagnose_unlock, diagnose_unlock);
+    hd__events = &listeners;
+    atomic_fetch_or(&hd__debug, bits);
+}

@@ -1,0 +1,102 @@
+/* finite.c - NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so this
+ * is asked first, many elements at a time. */
+#include <math.h>
+
+#include "diagnose/diagnose_internal.h"
+#include "tensor/dims.h"
+
+/* ---------------------------------------------------------------- are all finite? */
+
+/* x - x is 0 for a finite x, and NaN for any other. The sums lie side by side in vectors. */
+enum { SUMS = 16 };
+#define ALL_FINITE(name, type)                                                                     \
+    static bool name(const type *x, int64_t n)                                                     \
+    {                                                                                              \
+        type sums[SUMS] = {0}, sum = 0;                                                            \
+        int64_t i = 0;                                                                             \
+        for (; i + SUMS <= n; i += SUMS) {                                                         \
+            for (int k = 0; k < SUMS; k++) {                                                       \
+                sums[k] += x[i + k] - x[i + k];                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            sum += x[i] - x[i];                                                                    \
+        }                                                                                          \
+        for (int k = 0; k < SUMS; k++) {                                                           \
+            sum += sums[k];                                                                        \
+        }                                                                                          \
+        return sum == 0;                                                                           \
+    }
+
+ALL_FINITE(floats_finite, float)
+ALL_FINITE(doubles_finite, double)
+
+/* The n elements of x from number `at` of its storage on, `stride` elements apart. */
+static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n)
+{
+    const void *data = x->storage->data;
+    if (stride == 1) {
+        return x->dtype == HD_FLOAT32 ? floats_finite((const float *)data + at, n)
+                                      : doubles_finite((const double *)data + at, n);
+    }
+    int64_t i = 0;
+    while (i < n && isfinite(hd__float_at(x, at + i * stride))) {
+        i++;
+    }
+    return i == n;
+}
+
+/* In any order. x has elements. */
+static bool all_finite(hd_tensor *x)
+{
+    hd__dims w;
+    hd__place p = {0};
+    const int64_t bytes = hd__bytes_of(x->dtype);
+    bool finite = true;
+    hd__dims_of(&w, 1, &x);
+    do {
+        finite = run_finite(x, x->offset + p.offset[0] / bytes, w.dim[0].stride[0] / bytes,
+                            w.dim[0].size);
+    } while (finite && hd__dims_next(&w, 1, &p));
+    return finite;
+}
+
+/* ---------------------------------------------------------------- the first that is not */
+
+/* Goes through x in row-major order. first: the number of the first NaN, or else of the first
+ * infinity. */
+static unsigned int finite_search(const hd_tensor *x, int64_t *first)
+{
+    hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};
+    hd__dims w;
+    hd__place p = {0};
+    unsigned int has = 0;
+    hd__dims_make(&w, x->ndim, x->sizes, 1, xs);
+    for (int64_t i = 0; i < x->numel && !(has & HD__HAS_NAN); i++) {
+        double v = hd__float_at(x, x->offset + p.offset[0] / hd__bytes_of(x->dtype));
+        unsigned int found = isnan(v) ? HD__HAS_NAN : isinf(v) ? HD__HAS_INF : 0;
+        if (found & ~has) {
+            *first = i;
+            has |= found;
+        }
+        hd__dims_next(&w, 0, &p);
+    }
+    return has;
+}
+
+unsigned int hd__not_finite(const hd_tensor *x)
+{
+    int64_t first;
+    const bool finite = hd__is_none(x) || !hd__is_float(x->dtype) || x->numel == 0 ||
+                        all_finite((hd_tensor *)(uintptr_t)x);
+    return finite ? 0 : finite_search(x, &first);
+}
+
+const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT])
+{
+    int64_t first = 0;
+    bool has_nan = finite_search(x, &first) & HD__HAS_NAN;
+    snprintf(text, HD__PLACE_TEXT, "%s at %s", has_nan ? "nan" : "inf or -inf",
+             HD__INDEX(x, first));
+    return text;
+}

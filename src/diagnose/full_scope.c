@@ -1,0 +1,84 @@
+/* full_scope.c - the warning of a loop that has no scope: what its rounds have left in the scope
+ * around it. A backward that is over ends a round. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "autograd/autograd_internal.h"
+#include "diagnose/diagnose_internal.h"
+
+/* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */
+enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
+
+/* What a scope owns of the rounds of a loop: of those between the first and the last loss. One
+ * round, the largest, may have made what the program wants to keep. */
+typedef struct rounds {
+    int64_t graphs; /* losses that this function made, and whose backward is over */
+    int64_t bytes, tensors;
+    int64_t most_bytes, most_tensors; /* of one round */
+    const hd_tensor *largest;
+} rounds;
+
+static bool is_loss(const hd_tensor *t, const char *made_by)
+{
+    const hd__node *n = t->base ? NULL : t->attachment; /* a reader may renew that of a view */
+    return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
+}
+
+/* The newest tensor is the first. */
+static rounds rounds_in(const hd_scope *s, const char *made_by)
+{
+    rounds all = {0}, one = {0};
+    for (const hd_tensor *t = s->first; t; t = t->next) {
+        if (is_loss(t, made_by)) {
+            all = (rounds){.graphs = all.graphs + 1,
+                           .bytes = all.bytes + one.bytes,
+                           .tensors = all.tensors + one.tensors,
+                           .most_bytes = one.bytes > all.most_bytes ? one.bytes : all.most_bytes,
+                           .most_tensors =
+                               one.tensors > all.most_tensors ? one.tensors : all.most_tensors,
+                           .largest = one.largest};
+            one = (rounds){.largest = one.largest};
+        }
+        if (all.graphs && hd__in_storage(t) && !atomic_load(&t->retained)) {
+            one.bytes += (int64_t)t->storage->nbytes;
+            one.tensors++;
+            one.largest = one.largest && one.largest->numel >= t->numel ? one.largest : t;
+        }
+    }
+    return all;
+}
+
+static void watch_memory(hd__node *loss, const char *made_by)
+{
+    static HD__TLS int64_t next = MUCH;
+    if (loss->ended) {
+        loss->ended = HD__ENDED_LOSS;
+    }
+    hd_scope *s = hd__top;
+    const int64_t live = hd__counted(HD__BYTES), count = s->count;
+    if (live < next && count < s->warn_at) {
+        return;
+    }
+    next = live < next ? next : 2 * live;
+    s->warn_at = count < s->warn_at ? s->warn_at : 2 * count;
+    char name[400];
+    const rounds r = rounds_in(s, made_by);
+    const bool much = live >= MUCH && r.bytes - r.most_bytes > live / 2;
+    const bool many = count >= HD__SCOPE_MANY && r.tensors - r.most_tensors > count / 2;
+    if (r.graphs >= (s->outer ? MANY_GRAPHS : 3) && (much || many)) {
+        hd_warn("%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
+                "first and the last of %" PRId64 " backwards, as the %s that %s made: write "
+                "HD_SCOPE; at the start of a loop's body, so that each round frees what it made "
+                "(hd_scope_report lists them all)",
+                hd__scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
+                HD__SHAPE(r.largest), r.largest->made_by);
+    }
+}
+
+void hd__hear_backward_ended(hd__node *loss, const char *made_by, double value)
+{
+    hd__watch_loss(value, made_by);
+    if (loss) {
+        watch_memory(loss, made_by);
+    }
+}

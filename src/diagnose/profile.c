@@ -1,0 +1,221 @@
+/* profile.c - HEED_PROFILE: where the time of a program goes, by op and by module.
+ *
+ * The time of an op begins when its call makes its first tensor, or is about to change one, and
+ * ends when its result is ready. A node's backward, a step of an optimizer and the forward of a
+ * user's op are spans: they are measured as a whole, and what happens inside of them is not
+ * measured again. So no time counts twice. What is left of a thread's time, from its first tensor
+ * on, is "other": the program's own code, and what heed does between ops.
+ *
+ * Profiling never fails a call. The tables are the system's memory, which is asked for once, so
+ * that hd_bytes_live stays as it is. What they have no room for, or no memory, counts in a row of
+ * its own, `rest`. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "diagnose/diagnose_internal.h"
+
+enum { BY_MODULE, BY_OP, TABLES };
+enum { PLACES = 8192, TRIES = 64 };
+
+typedef hd__profiled row;
+
+/* hd__diagnose_lock protects it. */
+static struct {
+    row *rows; /* PLACES of each table, of which those without a name are empty; NULL: none */
+    row rest[TABLES];
+    int64_t whole; /* the time of all threads */
+} profile;
+
+static bool profiling(void)
+{
+    return hd__debug_any() & HD__PROFILES;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+static row *row_of(int table, const char *name)
+{
+    uint64_t h = hd__hash(name, strlen(name));
+    profile.rows = profile.rows ? profile.rows : calloc((size_t)TABLES * PLACES, sizeof(row));
+    for (uint64_t i = h; profile.rows && i < h + TRIES; i++) {
+        row *r = &profile.rows[table * PLACES + i % PLACES];
+        r->name = r->name ? r->name : name;
+        if (strcmp(r->name, name) == 0) {
+            return r;
+        }
+    }
+    profile.rest[table].name = "what the table lacked room for";
+    return &profile.rest[table];
+}
+
+static void add_up(row *r, const row *more)
+{
+    r->calls += more->calls;
+    r->time += more->time;
+    r->backward += more->backward;
+    r->bytes += more->bytes;
+    r->flop += more->flop;
+}
+
+/* The thread's time up to now counts. */
+static void see(hd__hearing *mine)
+{
+    int64_t now = hd__sys_nanoseconds();
+    profile.whole += mine->seen ? now - mine->seen : 0;
+    mine->seen = now;
+}
+
+void hd__profile_begin(void)
+{
+    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    uint64_t failures = hd_error_count();
+    if (mine && !mine->spans && (mine->call != hd__call || mine->failures != failures)) {
+        mine->call = hd__call;
+        mine->failures = failures;
+        mine->flop = 0;
+        mine->began = hd__sys_nanoseconds();
+        mine->seen = mine->seen ? mine->seen : mine->began;
+    }
+}
+
+void hd__hear_call_begins(void)
+{
+    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    if (mine && !mine->spans++) {
+        mine->flop = 0;
+        mine->began = hd__sys_nanoseconds();
+    }
+}
+
+void hd__hear_computed(int64_t flop)
+{
+    hd__heard()->flop += flop;
+}
+
+void hd__profile_end(bool span, const hd__profiled *e)
+{
+    int64_t now = hd__sys_nanoseconds();
+    hd__hearing *mine = hd__heard();
+    if (!profiling() || (mine->spans -= span)) {
+        return;
+    }
+    row r = *e;
+    const int64_t began = span || (*r.name && mine->call == hd__call) ? mine->began : now;
+    r.time = now - began;
+    r.backward = r.calls ? 0 : r.time;
+    r.flop = began < now ? mine->flop : 0;
+    mine->call = NULL;
+    HD__LOCKED(hd__diagnose_lock);
+    if (*r.name) {
+        add_up(row_of(BY_OP, r.name), &r);
+        r.calls = 0; /* of a module, the forwards count */
+    }
+    add_up(row_of(BY_MODULE, r.module ? r.module : "outside of modules"), &r);
+    see(mine);
+}
+
+/* ---------------------------------------------------------------- the tables */
+
+static int longest_first(const void *a, const void *b)
+{
+    int64_t x = ((const row *)a)->time, y = ((const row *)b)->time;
+    return (x < y) - (x > y);
+}
+
+/* Three digits at most, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is
+ * left out. */
+static void write_amount(hd__text *t, double v, const char *prefix, const char *unit)
+{
+    char amount[40] = "";
+    for (; v >= 999.5 && prefix[1]; prefix++) {
+        v /= 1000;
+    }
+    if (v > 0) {
+        snprintf(amount, sizeof amount, "%.3g %.*s%s", v, *prefix != ' ', prefix, unit);
+    }
+    hd__text_format(t, "%9s", amount);
+}
+
+static void write_row(hd__text *t, const row *r, double whole)
+{
+    double time = (double)r->time;
+    hd__text_format(t, "%6.0" PRId64, r->calls);
+    write_amount(t, time, "num ", "s");
+    hd__text_format(t, "%6.1f%%", whole > 0 ? 100 * time / whole : 0);
+    write_amount(t, (double)(r->time - r->backward), "num ", "s");
+    write_amount(t, (double)r->backward, "num ", "s");
+    write_amount(t, (double)r->bytes, " kMGT", "B");
+    write_amount(t, (double)r->flop, " kMGTP", "");
+    write_amount(t, r->flop ? (double)r->flop / time * 1e9 : 0, " kMGT", "");
+    hd__text_format(t, "  %s\n", r->name);
+}
+
+/* The rows of a table, and how many there are. */
+static int64_t collect_rows(row *rows, int table)
+{
+    int64_t n = 0;
+    for (int i = profile.rows ? 0 : PLACES; i <= PLACES; i++) {
+        const row *r = i < PLACES ? &profile.rows[table * PLACES + i] : &profile.rest[table];
+        if (r->calls + r->time > 0) {
+            rows[n++] = *r;
+        }
+    }
+    return n;
+}
+
+static void write_table(hd__text *t, const char *of, row *rows, int64_t n, int64_t whole)
+{
+    row other = {.name = "other: what is no op", .time = whole};
+    hd__text_format(t, "%6s%9s%7s%9s%9s%9s%9s%9s  %s\n", "calls", "time", "share", "forward",
+                    "backward", "bytes", "FLOP", "FLOP/s", of);
+    qsort(rows, (size_t)n, sizeof *rows, longest_first);
+    for (int64_t i = 0; i < n; i++) {
+        write_row(t, &rows[i], (double)whole);
+        other.time -= rows[i].time;
+    }
+    write_row(t, &other, (double)whole);
+}
+
+HD__RARE bool hd_profile(FILE *f)
+{
+    HD__CALL("hd_profile");
+    if (!hd__given("f", f) || !hd__init()) {
+        return false;
+    }
+    if (!profiling()) {
+        return hd__fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
+                                  "the program starts");
+    }
+    hd__text t = {0};
+    row *rows = hd__alloc_items(TABLES * (PLACES + 1), sizeof *rows);
+    if (!rows) {
+        return false;
+    }
+    row *ops = rows + PLACES + 1;
+    void *locale = hd__sys_locale_enter();
+    pthread_mutex_lock(&hd__diagnose_lock); /* not while writing, which may call an error handler */
+    see(hd__heard());
+    int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
+            whole = profile.whole;
+    pthread_mutex_unlock(&hd__diagnose_lock);
+    write_table(&t, "module, without those inside it", rows, n_modules, whole);
+    hd__text_puts(&t, "\n");
+    write_table(&t, "op", ops, n_ops, whole);
+    hd__sys_locale_leave(locale);
+    hd_free(rows);
+    return hd__text_print(&t, f, true);
+}
+
+static void profile_at_exit(void)
+{
+    if (!hd_profile(stderr)) {
+        fputs("heed: the profile could not be printed, because memory ran out\n", stderr);
+    }
+}
+
+void hd__profile_prepare(void)
+{
+    if (profiling()) {
+        atexit(profile_at_exit);
+    }
+}

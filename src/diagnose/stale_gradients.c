@@ -1,0 +1,89 @@
+/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for nothing.
+ *
+ * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
+ * since (hd__grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
+ * does any of them gives no warning, nor does one that adds up the gradients of several
+ * backwards. */
+#include <inttypes.h>
+
+#include "diagnose/diagnose_internal.h"
+#include "optim/optim_internal.h"
+
+enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
+
+/* What a step found in all parameters. */
+typedef struct finding {
+    int64_t grads, used; /* how many there are; used: in the last step, and added to since */
+    /* Does a parameter require grad; has a backward written to one since the last step; and had
+     * some step a gradient? */
+    bool wanted, written, stepped;
+} finding;
+
+/* Did o use this gradient of p before, and nothing but a backward has changed it since, nor p? A
+ * method that begins each step with other weights may want the sum of all gradients. */
+static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__grad_use *use, int64_t version)
+{
+    return use->by == o->number && use->added && use->version == version &&
+           hd__version_of(p) == use->stepped + 1;
+}
+
+static finding look_at_grads(const hd_optim *o)
+{
+    finding f = {0};
+    for (int64_t i = 0; i < o->n; i++) {
+        const hd_tensor *p = o->slots[i].p;
+        int64_t version = -1;
+        hd__grad_use *use = hd__grad_use_of(p, &version);
+        f.stepped |= o->slots[i].steps > 0;
+        f.wanted |= hd_requires_grad(p);
+        if (use) {
+            f.grads += version >= 0;
+            f.used += is_used(o, p, use, version);
+            f.written |= atomic_exchange(&use->written, false);
+            use->by = *hd__lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
+            use->version = version;
+            use->stepped = hd__version_of(p);
+            use->added = false;
+        }
+    }
+    return f;
+}
+
+static void watch_step(hd_optim *o)
+{
+    finding f = look_at_grads(o);
+    bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
+    bool vain = nothing && (f.written || !f.wanted);
+    o->in_vain = nothing ? o->in_vain + vain : 0;
+    /* The handler may free o. */
+    const bool tell_used = f.used && !o->told_used;
+    const bool tell_vain = vain && o->in_vain == IN_VAIN;
+    o->told_used |= tell_used;
+    if (tell_used) {
+        hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
+                "hd_backward has added: call hd_optim_zero_grad once for each step, before its "
+                "first hd_backward",
+                f.used, f.grads);
+    }
+    if (tell_vain && f.wanted) {
+        hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
+                "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
+                "this order",
+                IN_VAIN);
+    } else if (tell_vain) {
+        hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
+                " parameters requires grad: make the optimizer after hd_lora_apply and "
+                "hd_module_freeze, of the parameters that train",
+                IN_VAIN, o->n);
+    }
+}
+
+void hd__hear_stepped(hd_optim *o, int64_t n)
+{
+    if (hd__telling()) {
+        hd__tell_step(o->type->name, n, o->n);
+    }
+    if (n >= 0 && hd__warns()) {
+        watch_step(o);
+    }
+}

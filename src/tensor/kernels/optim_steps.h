@@ -1,0 +1,125 @@
+/* optim_steps.h - the steps of optimizers: a template (template.h) for optim.c, and without a TYPE
+ * their names for optim.h.
+ *
+ * A kernel is one loop, inlined once for each set of states that is common, which vectorises.
+ * Nothing overlaps. */
+#ifndef TYPE
+
+/* RMSPROP is Adagrad's, too */
+#define HDK_OPTIM_STEPS(STEP)                                                                      \
+    STEP(SGD, sgd) STEP(ADAM, adam) STEP(RMSPROP, rmsprop) STEP(LION, lion)
+
+#else
+
+/* dx: the gradient, or what goes up, with the decay of x */
+HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
+{
+    const T sign = o->maximize ? -1 : 1, decay = (T)o->weight_decay;
+    return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
+}
+
+/* v = momentum v + keep dx; dx = v, or dx + momentum v; p -= lr dx */
+HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
+                            int64_t end, const hdk_numbers o)
+{
+    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum, keep = (T)(1 - o.dampening);
+    const T first = (T)o.first, nesterov = (T)o.nesterov;
+    for (int64_t i = begin; i < end; i++) {
+        T dx = fn(direction)(g[i], p[i], &o);
+        if (v) {
+            const T next = FMA(keep, dx, v[i] * momentum), now = first != 0 ? dx : next;
+            v[i] = now;
+            dx = nesterov != 0 ? FMA(momentum, now, dx) : now;
+        }
+        p[i] = FMA(minus_lr, dx, p[i]); /* heed-loop */
+    }
+}
+
+static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
+{
+    if (s->state[0]) {
+        fn(sgd_run)(s->p, s->g, s->state[0], begin, end, s->numbers);
+    } else {
+        fn(sgd_run)(s->p, s->g, NULL, begin, end, s->numbers);
+    }
+}
+
+/* m = lerp(m, dx, w1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v) / correction2 + eps).
+ * The largest v so far takes the place of v where `top` holds it; a NaN stays. */
+HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
+                             T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
+{
+    const T decay = (T)o.decay, w1 = (T)(1 - o.beta1), beta2 = (T)o.beta2, eps = (T)o.eps;
+    const T w2 = (T)o.w2, minus_lr = (T)-o.lr, correction2 = (T)o.correction2;
+    for (int64_t i = begin; i < end; i++) {
+        const T dx = fn(direction)(g[i], p[i], &o), x = p[i] * decay;
+        m[i] = LERP(m[i], dx, w1);
+        v[i] = FMA(w2 * dx, dx, v[i] * beta2);
+        T d = v[i];
+        if (top) {
+            top[i] = d > top[i] || d != d ? d : top[i];
+            d = top[i];
+        }
+        p[i] = x + minus_lr * m[i] / (SQRT(d) / correction2 + eps); /* heed-loop */
+    }
+}
+
+static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
+{
+    if (s->state[2]) {
+        fn(adam_run)(s->p, s->g, s->state[0], s->state[1], s->state[2], begin, end, s->numbers);
+    } else {
+        fn(adam_run)(s->p, s->g, s->state[0], s->state[1], NULL, begin, end, s->numbers);
+    }
+}
+
+/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. With alpha
+ * and w 1, and without v and m, it is Adagrad's, to the bit. */
+HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
+                                T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
+{
+    const T alpha = (T)o.beta2, w = (T)o.w2, eps = (T)o.eps;
+    const T minus_lr = (T)-o.lr, momentum = (T)o.momentum;
+    for (int64_t i = begin; i < end; i++) {
+        T dx = fn(direction)(g[i], p[i], &o);
+        s[i] = FMA(w * dx, dx, s[i] * alpha);
+        T d = s[i];
+        if (m) {
+            m[i] = LERP(m[i], dx, w);
+            d = FMA(-m[i], m[i], d);
+        }
+        d = SQRT(d) + eps;
+        if (v) {
+            v[i] = v[i] * momentum + dx / d;
+            p[i] = FMA(minus_lr, v[i], p[i]);
+        } else {
+            p[i] += minus_lr * dx / d;
+        }
+    }
+}
+
+static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
+{
+    T *v = k->state[1], *m = k->state[2];
+    if (v || m) {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], v, m, begin, end, k->numbers);
+    } else {
+        fn(rmsprop_run)(k->p, k->g, k->state[0], NULL, NULL, begin, end, k->numbers);
+    }
+}
+
+/* c = lerp(m, dx, w1); m = lerp(m, dx, w2); p = decay p - lr sign(c); a NaN stays */
+static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
+{
+    T *restrict p = s->p, *restrict m = s->state[0];
+    const T *restrict g = s->g;
+    const hdk_numbers o = s->numbers;
+    const T decay = (T)o.decay, minus_lr = (T)-o.lr, w1 = (T)(1 - o.beta1), w2 = (T)(1 - o.beta2);
+    for (int64_t i = begin; i < end; i++) {
+        const T dx = fn(direction)(g[i], p[i], &o), c = LERP(m[i], dx, w1);
+        m[i] = LERP(m[i], dx, w2);
+        p[i] = FMA(minus_lr, c > 0 ? 1 : c < 0 ? -1 : c, p[i] * decay);
+    }
+}
+
+#endif

@@ -1,0 +1,453 @@
+/* bpe.c - encodes a text by byte pair encoding: finds added tokens, normalizes, cuts words, merges
+ * pairs.
+ *
+ * A word is a list of parts; at first each part is one byte, or one character. A heap holds every
+ * two neighbours that can merge, sorted by rank and place. A pair that is taken from the heap is
+ * skipped if one of its parts has merged with another meanwhile. So a word of n bytes costs
+ * n log n. */
+#include "tokenizers/bpe.h"
+
+#include <inttypes.h>
+
+/* ---------------------------------------------------------------- tokens by their bytes */
+
+/* The slot that holds the token with these bytes, or a free one. */
+static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
+{
+    uint64_t hash = hd__hash(s, (size_t)n);
+    for (uint32_t at = (uint32_t)(hash ^ hash >> 32);; at++) {
+        int32_t *slot = &b->slots[at & b->mask];
+        if (*slot == 0) {
+            return slot;
+        }
+        int64_t m;
+        const char *token = hd__token(&b->base, *slot - 1, &m);
+        if (m == n && memcmp(token, s, (size_t)n) == 0) {
+            return slot;
+        }
+    }
+}
+
+int32_t hd__bpe_find(const hd__bpe *b, const char *s, int64_t n)
+{
+    return n > b->longest ? -1 : *slot_of(b, s, n) - 1;
+}
+
+bool hd__bpe_enter(hd__bpe *b, int32_t id)
+{
+    int64_t n;
+    const char *token = hd__token(&b->base, id, &n);
+    int32_t *slot = slot_of(b, token, n);
+    if (*slot) {
+        return false;
+    }
+    *slot = id + 1;
+    b->longest = n > b->longest ? n : b->longest;
+    return true;
+}
+
+static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
+{
+    const hd__bpe *b = (const hd__bpe *)t;
+    const hd__added *a = hd__added_find(b, token, n);
+    return a ? a->id : hd__bpe_find(b, token, n);
+}
+
+/* The slot that holds the merge of these two, or a free one. */
+static int32_t *merge_slot_of(const hd__bpe *b, int32_t left, int32_t right)
+{
+    uint64_t hash = ((uint64_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
+    for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+        int32_t *slot = &b->merge_slots[at & b->merge_mask];
+        const hd__merge *m = &b->merges[*slot - (*slot > 0)];
+        if (*slot == 0 || (m->left == left && m->right == right)) {
+            return slot;
+        }
+    }
+}
+
+void hd__bpe_enter_merge(hd__bpe *b, int32_t rank)
+{
+    *merge_slot_of(b, b->merges[rank].left, b->merges[rank].right) = rank + 1;
+}
+
+/* ---------------------------------------------------------------- one word */
+
+/* parts[i] is the part that begins at byte i. */
+typedef struct part {
+    int32_t end;    /* where the next part begins; 0: no part begins here */
+    int32_t before; /* where the part before begins */
+    int32_t id;
+} part;
+
+typedef struct pair {
+    uint64_t key; /* rank << 32 | where the left part begins */
+    int32_t end;  /* of the right part */
+    int32_t id;   /* of the token that they make */
+} pair;
+
+typedef struct word {
+    const hd__bpe *b;
+    hd__ids *ids;
+    const char *s;
+    int32_t n;
+    part *parts;
+    pair *heap;
+    int64_t parts_room, heap_room, pairs;
+} word;
+
+static void heap_add(word *w, pair p)
+{
+    int64_t at = w->pairs++;
+    while (at > 0 && w->heap[(at - 1) / 2].key > p.key) {
+        w->heap[at] = w->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    w->heap[at] = p;
+}
+
+static pair heap_take(word *w)
+{
+    pair top = w->heap[0], last = w->heap[--w->pairs];
+    int64_t at = 0;
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child >= w->pairs) {
+            break;
+        }
+        child += child + 1 < w->pairs && w->heap[child + 1].key < w->heap[child].key;
+        if (last.key <= w->heap[child].key) {
+            break;
+        }
+        w->heap[at] = w->heap[child];
+        at = child;
+    }
+    w->heap[at] = last;
+    return top;
+}
+
+/* If the part at `at` and the next one can merge, adds them to the heap. */
+static void consider(word *w, int32_t at)
+{
+    int32_t middle = w->parts[at].end;
+    if (middle == w->n) {
+        return;
+    }
+    const int32_t rank = *merge_slot_of(w->b, w->parts[at].id, w->parts[middle].id) - 1;
+    if (rank >= 0) {
+        uint64_t key = (uint64_t)rank << 32 | (uint32_t)at;
+        heap_add(w, (pair){key, w->parts[middle].end, w->b->merges[rank].id});
+    }
+}
+
+static void merge_pair(word *w, pair p)
+{
+    int32_t at = (int32_t)(p.key & UINT32_MAX), middle = w->parts[at].end;
+    if (middle == 0 || middle == w->n || w->parts[middle].end != p.end) {
+        return; /* one of the two has merged with another part */
+    }
+    w->parts[middle].end = 0;
+    w->parts[at].end = p.end;
+    w->parts[at].id = p.id;
+    if (p.end < w->n) {
+        w->parts[p.end].before = at;
+    }
+    consider(w, at);
+    if (at > 0) {
+        consider(w, w->parts[at].before);
+    }
+}
+
+/* Makes each byte or character a part, or a run of unknown ones, or the bytes of an unknown one.
+ * Returns how many bytes were good. */
+static int32_t first_parts(word *w)
+{
+    const hd__bpe *b = w->b;
+    bool fuses = false; /* the part before is unknown, and the next one would be part of it */
+    for (int32_t i = 0, before = -1, end; i < w->n; i = end) {
+        uint32_t code;
+        int length = b->form.words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
+        int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
+        bool missing = id < 0;
+        if (missing && b->byte_fallback) { /* the next byte may be in the middle of a character */
+            length = 1;
+            id = b->fallback[(unsigned char)w->s[i]];
+            missing = false;
+        }
+        end = i + length;
+        if (missing && fuses) {
+            w->parts[before].end = end;
+            continue;
+        }
+        id = missing ? b->unknown : id;
+        if (id < 0) {
+            return i;
+        }
+        w->parts[i] = (part){end, before, id};
+        before = i;
+        fuses = missing && b->fuse_unknown;
+    }
+    return w->n;
+}
+
+/* Splits a word into its first parts. The heap needs room for 3 n pairs: there are fewer than n at
+ * first, and each of fewer than n merges adds at most two. *good gets the number of bytes that have
+ * a token. */
+static bool start_word(word *w, const char *s, int32_t n, int32_t *good)
+{
+    if (!hd__grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
+        !hd__grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
+        return false;
+    }
+    w->s = s;
+    w->n = n;
+    w->pairs = 0;
+    memset(w->parts, 0, (size_t)n * sizeof *w->parts);
+    *good = first_parts(w);
+    for (int32_t i = 0; i < *good && *good == n; i = w->parts[i].end) {
+        consider(w, i);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- a text */
+
+/* A text is cut at the added tokens that are not normalized; each piece is normalized, and cut at
+ * those that are; each piece of that is cut into words. So white space before an added token is
+ * white space at the end of a text. */
+typedef struct encoding {
+    word w;
+    hd_special special;
+    const char *from; /* what is read now: the text or normal.s, which begins at `place` */
+    int64_t place;
+    hd__text normal, spaced;
+} encoding;
+
+static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
+{
+    word *w = &e->w;
+    int32_t whole = w->b->ignore_merges ? hd__bpe_find(w->b, s, n) : -1, good;
+    if (whole >= 0) {
+        hd__ids_add(w->ids, whole);
+        return true;
+    }
+    if (!start_word(w, s, (int32_t)n, &good)) {
+        return false;
+    }
+    if (good < n) {
+        return hd__fail(HD_VALUE,
+                        "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
+                        "the vocabulary has no unknown token",
+                        (unsigned char)s[good], place + good,
+                        e->from == e->normal.s ? " after normalization" : "");
+    }
+    while (w->pairs > 0) {
+        merge_pair(w, heap_take(w));
+    }
+    for (int32_t i = 0; i < n; i = w->parts[i].end) {
+        hd__ids_add(w->ids, w->parts[i].id);
+    }
+    return !w->ids->failed;
+}
+
+/* Adds s with U+2581 in place of spaces. */
+static void add_spaced(hd__text *to, const char *s, int64_t n)
+{
+    for (const char *end = s + n; s < end; s++) {
+        hd__text_add(to, *s == ' ' ? HD__METASPACE : s, *s == ' ' ? strlen(HD__METASPACE) : 1);
+    }
+}
+
+void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *to)
+{
+    switch (how) {
+    case HD__AS_IS: hd__text_add(to, s, (size_t)n); return;
+    case HD__NFC: hd__nfc(s, n, to); return;
+    case HD__PREPEND: hd__text_puts(to, HD__METASPACE); /* falls through */
+    case HD__SPACES: add_spaced(to, s, n);
+    }
+}
+
+static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t place)
+{
+    const hd__prepend how = e->w.b->form.metaspace;
+    const bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
+    const bool wanted = how == HD__ALWAYS || (how == HD__FIRST && place == 0);
+    hd__text_cut(&e->spaced, 0);
+    hd__bpe_normalize(wanted && !there ? HD__PREPEND : HD__SPACES, s, n, &e->spaced);
+    return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
+}
+
+/* A piece without added tokens. */
+static bool encode_words(encoding *e, const char *s, int64_t n)
+{
+    const hd__bpe *b = e->w.b;
+    const int64_t place = e->place + (s - e->from);
+    if (!b->form.words) {
+        return b->form.metaspace ? encode_metaspace(e, s, n, place) : encode_word(e, s, n, place);
+    }
+    for (int64_t at = 0, end, length; at < n;) {
+        for (end = at + (b->form.digits ? hd__before_digit(s + at, n - at) : n); at < end;
+             at += length) {
+            length = hd__next_word(b->form.words, s + at, end - at);
+            if (!encode_word(e, s + at, length, place + at)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The character of s[0 .. n) that begins at `at`, and the one that ends there; 0: there is none. */
+static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
+{
+    uint32_t code = 0;
+    *length = at < n ? hd__utf8_next(s + at, n - at, &code) : 0;
+    return code;
+}
+
+static uint32_t character_before(const char *s, int64_t at, int *length)
+{
+    int64_t begin = at - 1;
+    while (begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80) {
+        begin--;
+    }
+    *length = 0;
+    return at > 0 ? character_at(s, begin, at, length) : 0;
+}
+
+/* Takes the white space beside an added token, down to `least` and up to n. One before it may have
+ * taken this one, too; then nothing of it is left. */
+static void strip(const hd__added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
+                  int64_t *end)
+{
+    int length;
+    while (a->lstrip && *begin > least &&
+           hd__char_class(character_before(s, *begin, &length)) == HD__SPACE) {
+        *begin -= length;
+    }
+    *begin = a->lstrip && *begin < least ? least : *begin;
+    while (a->rstrip && hd__char_class(character_at(s, *end, n, &length)) == HD__SPACE) {
+        *end += length;
+    }
+}
+
+static bool encode_normalized(encoding *e, const char *s, int64_t n);
+
+static bool encode_piece(encoding *e, bool normalized, const char *s, int64_t n)
+{
+    return n == 0 || (normalized ? encode_words(e, s, n) : encode_normalized(e, s, n));
+}
+
+/* Cuts s at the added tokens that are, or are not, normalized. */
+static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n)
+{
+    const hd__bpe *b = e->w.b;
+    int64_t done = 0;
+    for (int64_t at = 0, end; at < n; at = end) {
+        const int32_t found = hd__needles_longest(&b->patterns[normalized], s + at, n - at);
+        const hd__added *a = found < 0 ? NULL : &b->added[found];
+        int64_t begin = at, stop = at + (a ? a->pattern_n : 1);
+        end = stop;
+        if (!a || (a->special && e->special == HD_SPECIAL_TEXT)) {
+            continue;
+        }
+        if (a->special && e->special == HD_SPECIAL_REFUSE) {
+            return hd__fail(HD_VALUE,
+                            "%.*s at byte %" PRId64 "%s: expected a text without it, "
+                            "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                            HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
+                            e->from == e->normal.s ? " after normalization" : "");
+        }
+        strip(a, s, done, n, &begin, &stop);
+        if (begin > done && !encode_piece(e, normalized, s + done, begin - done)) {
+            return false;
+        }
+        if (begin < stop) {
+            hd__ids_add(e->w.ids, a->id);
+        }
+        done = stop;
+    }
+    return encode_piece(e, normalized, s + done, n - done);
+}
+
+static bool encode_normalized(encoding *e, const char *s, int64_t n)
+{
+    if (e->w.b->form.normalizer == HD__AS_IS) {
+        return encode_around(e, true, s, n);
+    }
+    const char *from = e->from;
+    const int64_t place = e->place;
+    hd__text_cut(&e->normal, 0);
+    hd__bpe_normalize(e->w.b->form.normalizer, s, n, &e->normal);
+    if (e->normal.failed) {
+        return false;
+    }
+    e->place = place + (s - from);
+    e->from = e->normal.s;
+    bool ok = encode_around(e, true, e->normal.s, (int64_t)e->normal.len);
+    e->place = place;
+    e->from = from;
+    return ok;
+}
+
+static void add_all(hd__ids *to, bool wanted, const hd__ids *ids)
+{
+    for (int64_t i = 0; wanted && i < ids->n; i++) {
+        hd__ids_add(to, ids->v[i]);
+    }
+}
+
+static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                       const hd_encode_options *o, hd__ids *ids)
+{
+    const hd__bpe *b = (const hd__bpe *)t;
+    /* what is normalized has at most three bytes for each one, and a U+2581 */
+    const int most = b->form.normalizer || b->form.metaspace ? INT32_MAX / 4 : INT32_MAX;
+    if (n > most) {
+        return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
+    }
+    if (!hd__utf8_check(text, n)) {
+        return false;
+    }
+    encoding e = {.w = {.b = b, .ids = ids}, .special = o->special, .from = text};
+    add_all(ids, o->add_special_tokens, &b->before);
+    bool ok = encode_around(&e, false, text, n);
+    add_all(ids, o->add_special_tokens, &b->after);
+    hd_free(e.w.parts);
+    hd_free(e.w.heap);
+    hd_free(e.normal.s);
+    hd_free(e.spaced.s);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the types */
+
+static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    char *const *files = ((const hd__bpe *)t)->files;
+    return hd_dict_set_string(d, hd__field(prefix, files[1] ? "vocab" : "json"), files[0]) &&
+           (!files[1] || hd_dict_set_string(d, hd__field(prefix, "merges"), files[1]));
+}
+
+static void bpe_free(hd_tokenizer *t)
+{
+    hd__bpe *b = (hd__bpe *)t;
+    hd_free(b->slots);
+    hd_free(b->merges);
+    hd_free(b->merge_slots);
+    hd_free(b->added);
+    hd_free(b->added_text);
+    hd_free(b->names.v);
+    hd_free(b->patterns[0].v);
+    hd_free(b->patterns[1].v);
+    hd_free(b->before.v);
+    hd_free(b->after.v);
+    hd_free(b->files[0]);
+    hd_free(b->files[1]);
+}
+
+const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,
+                                         bpe_save, hd__bpe_load, bpe_free};
+const hd__tokenizer_type hd__json_type = {"json",   bpe_encode,    bpe_find,
+                                          bpe_save, hd__json_load, bpe_free};

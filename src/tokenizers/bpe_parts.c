@@ -1,0 +1,240 @@
+/* bpe_parts.c - reads the parts of a tokenizer.json around the model. The normalizer, the
+ * pre-tokenizer and the decoder are lists of components; a short text that describes the list is
+ * looked up among those that are known. */
+#include "tokenizers/bpe_json.h"
+
+/* ---------------------------------------------------------------- components */
+
+enum { TYPE, LIST, DESCRIBED, MEMBERS = 12 };
+
+typedef struct section {
+    const char *key, *known; /* of the file; for a message */
+    int described;           /* keys from DESCRIBED to this one are; the others have no effect */
+    const char *keys[MEMBERS + 1]; /* of a component; LIST has those of a Sequence */
+} section;
+
+static const section normalizers = {
+    "normalizer",
+    "none, NFC, or Prepend and Replace with U+2581 for a space",
+    5,
+    {"type", "normalizers", "prepend", "pattern", "content"},
+};
+static const section pre_tokenizers = {
+    "pre_tokenizer",
+    "none, ByteLevel without a prefix space, after nothing, Digits, or the Split of Llama 3 or "
+    "Qwen 2, or a Metaspace that does not split",
+    11,
+    {"type", "pretokenizers", "add_prefix_space", "use_regex", "individual_digits", "behavior",
+     "invert", "pattern", "replacement", "prepend_scheme", "split", "trim_offsets"},
+};
+static const section decoders = {
+    "decoder",
+    "ByteLevel, or Replace of U+2581, ByteFallback, Fuse, and perhaps Strip of one space",
+    6,
+    {"type", "decoders", "pattern", "content", "start", "stop", "add_prefix_space", "trim_offsets",
+     "use_regex"},
+};
+
+/* Adds " key=value" to the description, a text as 'value', and a regular expression that is known
+ * by its name. */
+static void describe_member(hd__reader *r, const char *key, hd__value v, hd__text *to)
+{
+    if (v.kind == HD__JSON_OBJECT &&
+        strcmp(key, "pattern") == 0) { /* {"String": text}, or "Regex" */
+        hd__value string = hd__member(r, v, "String");
+        v = string.end ? string : hd__member(r, v, "Regex");
+    }
+    if (v.end == 0) {
+        return;
+    }
+    const char *quote = v.kind == HD__JSON_STRING ? "'" : "";
+    const hd__text *t = hd__text_of(r, v);
+    if (hd__is_text(t, hd__words_llama3.pattern)) {
+        hd__text_format(to, " %s: Llama 3", key);
+    } else if (hd__is_text(t, hd__words_qwen2.pattern)) {
+        hd__text_format(to, " %s: Qwen 2", key);
+    } else {
+        hd__text_format(to, " %s=%s", key, quote);
+        hd__text_add(to, t->s, t->failed ? 0 : t->len);
+        hd__text_puts(to, quote);
+    }
+}
+
+/* Adds "Type key=value;", with the keys in the section's order, for each component. */
+static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
+{
+    hd__each w;
+    hd__value m[MEMBERS];
+    hd__expect_kind(r, s->key, v, HD__JSON_OBJECT, "an object or null");
+    hd__members(r, v, s->keys, m, s->key);
+    if (hd__is_text(hd__text_of(r, m[TYPE]), "Sequence")) {
+        hd__expect_kind(r, s->keys[LIST], m[LIST], HD__JSON_ARRAY, "an array");
+        for (hd__each_begin(r, &w, m[LIST]); hd__each_next(r, &w);) {
+            describe(r, s, w.item, to);
+        }
+        return;
+    }
+    hd__add_text_of(r, m[TYPE], to);
+    for (int i = DESCRIBED; i < s->described; i++) {
+        describe_member(r, s->keys[i], m[i], to);
+    }
+    hd__text_puts(to, ";");
+}
+
+/* The forms of tokenizers: words of bytes, and texts of characters whose spaces the normalizer or
+ * Metaspace replaces. */
+enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
+
+typedef struct known {
+    const char *text;
+    int forms;  /* that have it */
+    int choice; /* hd__normalizer, hd__prepend, or whether a text loses its first space */
+    const hd__words *words;
+    bool digits;
+} known;
+
+#define LEVEL "ByteLevel add_prefix_space=false"
+#define SPLIT "Split behavior='Isolated' invert=false pattern: "
+#define META "Metaspace replacement='" HD__METASPACE "' prepend_scheme="
+#define SPACED "Replace pattern=' ' content='" HD__METASPACE "';"
+#define UNSPACED "Replace pattern='" HD__METASPACE "' content=' ';ByteFallback;Fuse;"
+
+static const known known_normalizers[] = {
+    {"", BYTES | METASPACE, HD__AS_IS, NULL, false},
+    {"NFC;", BYTES, HD__NFC, NULL, false},
+    {SPACED, NORMALIZED, HD__SPACES, NULL, false},
+    {"Prepend prepend='" HD__METASPACE "';" SPACED, NORMALIZED, HD__PREPEND, NULL, false},
+    {NULL, 0, 0, NULL, false},
+};
+static const known known_pre_tokenizers[] = {
+    {"", NORMALIZED, HD__NO_METASPACE, NULL, false},
+    {LEVEL ";", BYTES, 0, &hd__words_gpt2, false},
+    {LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, false},
+    {"Digits individual_digits=true;" LEVEL ";", BYTES, 0, &hd__words_gpt2, true},
+    {"Digits individual_digits=true;" LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, true},
+    {SPLIT "Llama 3;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_llama3, false},
+    {SPLIT "Qwen 2;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_qwen2, false},
+    {META "'never' split=false;", METASPACE, HD__NEVER, NULL, false},
+    {META "'first' split=false;", METASPACE, HD__FIRST, NULL, false},
+    {META "'always' split=false;", METASPACE, HD__ALWAYS, NULL, false},
+    {NULL, 0, 0, NULL, false},
+};
+static const known known_decoders[] = {
+    {"ByteLevel;", BYTES, false, NULL, false},
+    {UNSPACED, NORMALIZED | METASPACE, false, NULL, false},
+    {UNSPACED "Strip content=' ' start=1 stop=0;", NORMALIZED | METASPACE, true, NULL, false},
+    {NULL, 0, 0, NULL, false},
+};
+
+/* The known list of components that v is; NULL after an error. */
+static const known *components(hd__reader *r, const section *s, hd__value v, const known *k)
+{
+    hd__text found = {0};
+    hd__text_puts(&found, "");
+    if (v.kind != HD__JSON_NULL) {
+        describe(r, s, v, &found);
+    }
+    r->failed = r->failed || found.failed;
+    while (!r->failed && k->text && !hd__is_text(&found, k->text)) {
+        k++;
+    }
+    if (!r->failed && !k->text) {
+        r->failed = !hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
+                              HD__CLIP(found.s, found.len), s->known);
+    }
+    hd_free(found.s);
+    return r->failed ? NULL : k;
+}
+
+void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer, hd__value decoder)
+{
+    const known *a = components(r, &normalizers, normalizer, known_normalizers);
+    const known *b = a ? components(r, &pre_tokenizers, pre_tokenizer, known_pre_tokenizers) : NULL;
+    const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
+    if (c && !(a->forms & b->forms & c->forms)) {
+        r->failed = !hd__fail(HD_FORMAT,
+                              "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
+                              "those of one form of tokenizer",
+                              r->f.where, a->text, b->text, c->text);
+    } else if (c) {
+        r->form = (hd__form){(hd__normalizer)a->choice, (hd__prepend)b->choice, b->words, b->digits,
+                             c->choice};
+        r->alphabet = b->words ? &r->a : NULL;
+    }
+}
+
+/* ---------------------------------------------------------------- the post-processor */
+
+#define SINGLE "post_processor.single"
+#define IDS "ids in post_processor.special_tokens"
+
+/* Adds the ids of a special token of the template. */
+static void add_template_token(hd__reader *r, hd__value name, hd__value tokens, hd__ids *to)
+{
+    hd__each w;
+    hd__expect_kind(r, "a SpecialToken of " SINGLE, name, HD__JSON_STRING, "a text");
+    hd__value token = hd__member(r, tokens, hd__text_of(r, name)->s),
+              ids = hd__member(r, token, "ids");
+    if (token.kind != HD__JSON_OBJECT) {
+        hd__value_fail(r, "a SpecialToken of " SINGLE, name,
+                       "one that post_processor.special_tokens has");
+    }
+    hd__expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
+    for (hd__each_begin(r, &w, ids); hd__each_next(r, &w);) {
+        const int64_t id = hd__id_of(r, IDS, w.item);
+        if (id >= r->b->base.size) {
+            hd__value_fail(r, IDS, w.item, "an id of the vocabulary");
+        }
+        hd__ids_add(to, id);
+    }
+    r->failed = r->failed || to->failed;
+}
+
+/* Special tokens before and after one text, which is the Sequence A. */
+static void read_template(hd__reader *r, hd__value single, hd__value tokens)
+{
+    hd__each w;
+    int texts = 0;
+    for (hd__each_begin(r, &w, single); hd__each_next(r, &w);) {
+        hd__value token = hd__member(r, w.item, "SpecialToken");
+        if (token.kind == HD__JSON_OBJECT) {
+            add_template_token(r, hd__member(r, token, "id"), tokens,
+                               texts ? &r->b->after : &r->b->before);
+        } else {
+            hd__value id = hd__member(r, hd__member(r, w.item, "Sequence"), "id");
+            texts += id.kind == HD__JSON_STRING && hd__is_text(hd__text_of(r, id), "A") ? 1 : 2;
+        }
+    }
+    if (texts != 1) {
+        hd__value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
+    }
+}
+
+static void read_processor(hd__reader *r, hd__value v)
+{
+    enum { TYPE_OF, PROCESSORS, THE_SINGLE, TOKENS, KEYS };
+    hd__each w;
+    hd__value m[KEYS];
+    hd__expect_kind(r, "post_processor", v, HD__JSON_OBJECT, "an object or null");
+    hd__members(r, v, (const char *const[]){"type", "processors", "single", "special_tokens", NULL},
+                m, NULL);
+    const hd__text *type = hd__text_of(r, m[TYPE_OF]);
+    if (hd__is_text(type, "Sequence")) {
+        hd__expect_kind(r, "post_processor.processors", m[PROCESSORS], HD__JSON_ARRAY, "an array");
+        for (hd__each_begin(r, &w, m[PROCESSORS]); hd__each_next(r, &w);) {
+            read_processor(r, w.item);
+        }
+    } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
+        read_template(r, m[THE_SINGLE], m[TOKENS]);
+    } else if (!hd__is_text(type, "ByteLevel")) {
+        hd__value_fail(r, "post_processor.type", m[TYPE_OF],
+                       "ByteLevel, one TemplateProcessing, or a Sequence of both");
+    }
+}
+
+void hd__post_processor_read(hd__reader *r, hd__value v)
+{
+    if (v.kind != HD__JSON_NULL) {
+        read_processor(r, v);
+    }
+}

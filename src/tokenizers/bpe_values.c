@@ -1,0 +1,152 @@
+/* bpe_values.c - reads values of a tokenizer.json, each of which is remembered by its place. */
+#include "tokenizers/bpe_json.h"
+
+void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v)
+{
+    w->name = (hd__text){0};
+    hd__json_init(&w->j, v.end ? r->f.s : "null", v.end ? v.end : 4);
+    w->j.next = v.begin;
+    hd__json_next(&w->j);
+}
+
+/* Reads the value that begins with the last event. */
+static void read_value(hd__each *w)
+{
+    hd__json *j = &w->j;
+    const int depth = j->depth;
+    w->item = (hd__value){j->kind, j->at, 0};
+    if (j->kind == HD__JSON_OBJECT || j->kind == HD__JSON_ARRAY) {
+        while (hd__json_next(j) > HD__JSON_END && j->depth >= depth) {
+        }
+    }
+    w->item.end = j->next;
+}
+
+bool hd__each_next(hd__reader *r, hd__each *w)
+{
+    hd__json *j = &w->j;
+    if (j->depth > 0 && hd__json_next(j) == HD__JSON_NAME) {
+        hd__text_cut(&w->name, 0);
+        hd__text_add(&w->name, j->s, j->len);
+        r->failed = r->failed || w->name.failed;
+        hd__json_next(j);
+    }
+    if (j->depth > 0 && j->kind > HD__JSON_END) {
+        read_value(w);
+    }
+    if (!r->failed && j->depth > 0 && j->kind > HD__JSON_END) {
+        return true;
+    }
+    if (j->depth == 0) {
+        hd__json_next(j); /* the end, or what should not follow */
+    }
+    if (j->kind == HD__JSON_BAD && !r->failed) {
+        hd__json_fail(j, hd__call, r->f.where, NULL);
+        r->failed = true;
+    }
+    hd__json_free(j);
+    hd_free(w->name.s);
+    return false;
+}
+
+bool hd__is_text(const hd__text *t, const char *want)
+{
+    return !t->failed && t->len == strlen(want) && memcmp(t->s, want, t->len) == 0;
+}
+
+void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v,
+                 const char *only)
+{
+    hd__each w;
+    for (int i = 0; names[i]; i++) {
+        v[i] = (hd__value){HD__JSON_NULL, 0, 0};
+    }
+    for (hd__each_begin(r, &w, object); hd__each_next(r, &w);) {
+        int i = 0;
+        while (names[i] && !hd__is_text(&w.name, names[i])) {
+            i++;
+        }
+        if (names[i]) {
+            v[i] = w.item;
+        } else if (only) {
+            r->failed = !hd__fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
+                                  r->f.where, only, HD__CLIP(w.name.s, w.name.len));
+        }
+    }
+}
+
+hd__value hd__member(hd__reader *r, hd__value object, const char *name)
+{
+    hd__value v;
+    hd__members(r, object, (const char *const[]){name, NULL}, &v, NULL);
+    return v;
+}
+
+void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to)
+{
+    hd__json j;
+    hd__json_init(&j, r->f.s, v.end);
+    j.next = v.begin;
+    if (v.kind == HD__JSON_STRING && hd__json_next(&j) == HD__JSON_STRING) {
+        hd__text_add(to, j.s, j.len);
+    } else if (v.kind > HD__JSON_STRING && v.kind != HD__JSON_NULL) {
+        hd__text_add(to, r->f.s + v.begin, v.end - v.begin);
+    }
+    r->failed = r->failed || to->failed || j.kind == HD__JSON_BAD;
+    hd__json_free(&j);
+}
+
+const hd__text *hd__text_of(hd__reader *r, hd__value v)
+{
+    hd__text_cut(&r->text, 0);
+    hd__text_puts(&r->text, "");
+    hd__add_text_of(r, v, &r->text);
+    return &r->text;
+}
+
+void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *expected)
+{
+    bool scalar = v.kind == HD__JSON_STRING || v.kind == HD__JSON_NUMBER;
+    const hd__text *t = hd__text_of(r, v);
+    if (r->failed) {
+        return; /* the first error stands */
+    }
+    r->failed = true;
+    if (!scalar) {
+        hd__fail(HD_FORMAT, "%s: %s is %s: expected %s", r->f.where, key,
+                 hd__json_kind_name(v.kind), expected);
+    } else {
+        hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, key,
+                 HD__CLIP(t->s, t->len), expected);
+    }
+}
+
+void hd__expect_kind(hd__reader *r, const char *key, hd__value v, hd__json_kind kind,
+                     const char *expected)
+{
+    if (v.kind != kind) {
+        hd__value_fail(r, key, v, expected);
+    }
+}
+
+bool hd__flag_of(hd__reader *r, const char *key, hd__value v, bool null)
+{
+    const bool left_out = v.kind == HD__JSON_NULL && (null || v.end == 0);
+    if (v.kind != HD__JSON_TRUE && v.kind != HD__JSON_FALSE && !left_out) {
+        hd__value_fail(r, key, v, "true or false");
+    }
+    return v.kind == HD__JSON_TRUE;
+}
+
+int64_t hd__id_of(hd__reader *r, const char *key, hd__value v)
+{
+    const hd__text *t = hd__text_of(r, v);
+    hd__json number = {.s = t->s, .len = t->len};
+    int64_t i = -1;
+    if (v.kind != HD__JSON_NUMBER || t->failed || !hd__json_int(&number, &i) || i < 0 ||
+        i >= HD__MOST_IDS) {
+        hd__value_fail(r, key, v, "an id, an integer from 0 to 1048575");
+        return 0;
+    }
+    return i;
+}

@@ -1,0 +1,212 @@
+/* nfc.c - Unicode's normalization form C: characters are decomposed, the marks that follow a
+ * character are sorted by their combining class, and what composes is composed (Unicode Standard
+ * Annex 15). nfc_tables.c has the tables; Hangul syllables are arithmetic. */
+#include "tokenizers/nfc.h"
+
+/* Each is a code point, with its combining class above bit 24. */
+typedef struct chars {
+    uint32_t *v;
+    int64_t n, room;
+    bool failed;
+} chars;
+
+enum {
+    CODE = 0x1FFFFF,
+    PARTS = 0xC0,  /* no character before this one decomposes, */
+    MARKS = 0x300, /* and none before this one has a class or composes with an earlier one */
+    L = 0x1100, /* the first leading consonant and vowel, and one before the first trailing one */
+    V = 0x1161,
+    T = 0x11A7,
+    LS = 19,
+    VS = 21,
+    TS = 28,
+    SYLLABLE = 0xAC00,
+    SYLLABLES = LS * VS * TS
+};
+
+static int combining(uint32_t c)
+{
+    return (int)(c >> 24);
+}
+
+static void add(chars *c, uint32_t code)
+{
+    c->failed = c->failed || !hd__grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
+    if (!c->failed) {
+        uint32_t class = code < MARKS ? 0 : (uint32_t)hd__char_value(&hd__nfc_classes, code);
+        c->v[c->n++] = class << 24 | code;
+    }
+}
+
+/* ---------------------------------------------------------------- decomposition */
+
+/* The number of a character in the table, or -1. */
+static int entry_of(const hd__nfc_table *t, uint32_t code)
+{
+    const int i = code < PARTS ? -1 : hd__last_number(t->codes, 3, 0, t->n, code);
+    if (i < 0) {
+        return -1;
+    }
+    const uint32_t begin = hd__number_at(t->numbers, 2, i),
+                   end = hd__number_at(t->numbers, 2, i + 1);
+    const uint32_t at = code - hd__number_at(t->codes, 3, i);
+    return at < end - begin ? (int)(begin + at) : -1;
+}
+
+/* The second character of pair number e, which decomposes. */
+static uint32_t second_of(int e)
+{
+    return hd__number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
+}
+
+static void decompose(chars *c, uint32_t code)
+{
+    uint32_t seconds[4], syllable = code - SYLLABLE;
+    int n = 0;
+    if (syllable < SYLLABLES) {
+        add(c, L + syllable / (VS * TS));
+        add(c, V + syllable / TS % VS);
+        code = T + syllable % TS;
+        if (code == T) {
+            return;
+        }
+    }
+    int e = entry_of(&hd__nfc_singles, code);
+    code = e < 0 ? code : hd__number_at(hd__nfc_singles.firsts, 3, e);
+    while ((e = entry_of(&hd__nfc_pairs, code)) >= 0) {
+        seconds[n++] = second_of(e);
+        code = hd__number_at(hd__nfc_pairs.firsts, 3, e);
+    }
+    add(c, code);
+    while (n > 0) {
+        add(c, seconds[--n]);
+    }
+}
+
+/* ---------------------------------------------------------------- order */
+
+/* Sorts n marks by their classes; equal ones keep their order. */
+static void sort_marks(uint32_t *v, int64_t n, uint32_t *sorted)
+{
+    int64_t start[256 + 1] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        start[combining(v[i]) + 1]++;
+    }
+    for (int i = 0; i < 256; i++) {
+        start[i + 1] += start[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sorted[start[combining(v[i])]++] = v[i];
+    }
+    memcpy(v, sorted, (size_t)n * sizeof *v);
+}
+
+static void sort_runs(chars *c)
+{
+    uint32_t *scratch = NULL;
+    int64_t room = 0;
+    for (int64_t i = 0, end; i < c->n && !c->failed; i = end) {
+        bool sorted = true;
+        end = i + 1;
+        while (combining(c->v[i]) && end < c->n && combining(c->v[end])) {
+            sorted = sorted && combining(c->v[end - 1]) <= combining(c->v[end]);
+            end++;
+        }
+        if (!sorted) {
+            c->failed = !hd__grow(&scratch, &room, end - i, sizeof *scratch);
+        }
+        if (!sorted && !c->failed) {
+            sort_marks(c->v + i, end - i, scratch);
+        }
+    }
+    hd_free(scratch);
+}
+
+/* ---------------------------------------------------------------- composition */
+
+/* The character that is number e of the pairs. */
+static uint32_t code_of(int e)
+{
+    const hd__nfc_table *t = &hd__nfc_pairs;
+    const int i = hd__last_number(t->numbers, 2, 0, t->n, (uint32_t)e);
+    return hd__number_at(t->codes, 3, i) + (uint32_t)e - hd__number_at(t->numbers, 2, i);
+}
+
+/* What the two compose to; 0: they do not compose. */
+static uint32_t compose(uint32_t a, uint32_t b)
+{
+    if (a - L < LS && b - V < VS) {
+        return SYLLABLE + ((a - L) * VS + b - V) * TS;
+    }
+    if (a - SYLLABLE < SYLLABLES && (a - SYLLABLE) % TS == 0 && b - T - 1 < TS - 1) {
+        return a + b - T;
+    }
+    const int second = hd__last_number(hd__nfc_seconds, 3, 0, hd__nfc_composing, b);
+    if (second < 0 || hd__number_at(hd__nfc_seconds, 3, second) != b) {
+        return 0;
+    }
+    const char *at = hd__nfc_second - 1;
+    while ((at = strchr(at + 1, HD__NFC_LETTER + second))) {
+        const int e = (int)(at - hd__nfc_second);
+        if (hd__number_at(hd__nfc_pairs.firsts, 3, e) == a) {
+            return code_of(e);
+        }
+    }
+    return 0;
+}
+
+/* A character composes with the last one of class 0 before it, unless one between them has a class
+ * that is not lower than its own. */
+static void compose_all(chars *c)
+{
+    int64_t n = 0, starter = -1;
+    for (int64_t i = 0; i < c->n; i++) {
+        uint32_t code = c->v[i] & CODE, both = 0;
+        int class = combining(c->v[i]);
+        if (starter >= 0 && code >= MARKS && (n == starter + 1 || combining(c->v[n - 1]) < class)) {
+            both = compose(c->v[starter], code);
+        }
+        if (both) {
+            c->v[starter] = both; /* of class 0 */
+            continue;
+        }
+        starter = class ? starter : n;
+        c->v[n++] = c->v[i];
+    }
+    c->n = n;
+}
+
+/* ---------------------------------------------------------------- a text */
+
+/* Are all characters below U+0300? Then nothing composes. */
+static bool is_plain(const char *s, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if ((unsigned char)s[i] >= 0xCC) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void hd__nfc(const char *s, int64_t n, hd__text *to)
+{
+    if (is_plain(s, n)) {
+        hd__text_add(to, s, (size_t)n);
+        return;
+    }
+    chars c = {0};
+    uint32_t code;
+    for (int64_t i = 0; i < n;) {
+        i += hd__utf8_next(s + i, n - i, &code);
+        decompose(&c, code);
+    }
+    sort_runs(&c);
+    compose_all(&c);
+    to->failed = to->failed || c.failed;
+    for (int64_t i = 0; i < c.n; i++) {
+        char bytes[4];
+        hd__text_add(to, bytes, (size_t)hd__utf8_put(c.v[i] & CODE, bytes));
+    }
+    hd_free(c.v);
+}

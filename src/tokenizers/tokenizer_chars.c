@@ -1,0 +1,128 @@
+/* tokenizer_chars.c - a tokenizer whose tokens are the characters of a text: its distinct code
+ * points in ascending order, like sorted(set(text)) in Python. */
+#include <inttypes.h>
+
+#include "tokenizers/tokenizers_internal.h"
+
+/* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. No character
+ * begins with another one. */
+static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
+{
+    int64_t low = 0, high = t->size;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2, m;
+        const char *c = hd__token(t, middle, &m);
+        int order = memcmp(token, c, (size_t)(n < m ? n : m));
+        if (order == 0) {
+            return n == m ? middle : -1;
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return -1;
+}
+
+static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
+                         const hd_encode_options *o, hd__ids *ids)
+{
+    (void)o;
+    if (!hd__utf8_check(text, n)) {
+        return false;
+    }
+    uint32_t code;
+    for (int64_t i = 0, count = 0; i < n; count++) {
+        int length = hd__utf8_next(text + i, n - i, &code);
+        int64_t id = chars_find(t, text + i, length);
+        if (id < 0) {
+            return hd__fail(HD_VALUE,
+                            "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
+                            ": expected one of the %" PRId64 " characters of the vocabulary",
+                            length, text + i, (unsigned)code, count, i, t->size);
+        }
+        hd__ids_add(ids, id);
+        i += length;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- making */
+
+/* Marks the code points of the text and counts them in *size. Returns the number of bytes that they
+ * need, or -1 after an error. */
+static int64_t mark_characters(const char *text, int64_t n, unsigned char *seen, int64_t *size)
+{
+    int64_t bytes = 0, count = 0;
+    uint32_t code = 0;
+    for (int64_t i = 0; i < n; count++) {
+        int length = hd__utf8_next(text + i, n - i, &code);
+        if (code == 0) {
+            hd__fail(HD_VALUE,
+                     "U+0000 at character %" PRId64 ", byte %" PRId64
+                     ": expected a text without it",
+                     count, i);
+            return -1;
+        }
+        if (!seen[code]) {
+            seen[code] = 1;
+            bytes += length;
+            ++*size;
+        }
+        i += length;
+    }
+    return bytes;
+}
+
+static void list_marked(hd_tokenizer *t, const unsigned char *seen)
+{
+    int64_t at = 0;
+    for (uint32_t code = 0, id = 0; id < t->size; code++) {
+        if (seen[code]) {
+            at += hd__utf8_put(code, t->bytes + at);
+            t->starts[++id] = at;
+        }
+    }
+}
+
+static hd_tokenizer *from_text(const char *text, int64_t n)
+{
+    enum { CODES = 0x110000 };
+    n = n < 0 ? (int64_t)strlen(text) : n;
+    if (!hd__utf8_check(text, n)) {
+        return NULL;
+    }
+    unsigned char *seen = hd__alloc_zeroed(CODES);
+    int64_t size = 0, bytes = seen ? mark_characters(text, n, seen, &size) : -1;
+    hd_tokenizer *t =
+        bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);
+    if (t) {
+        list_marked(t, seen);
+        t->bytes[bytes] = '\0'; /* saving needs the bytes as a string */
+    }
+    hd_free(seen);
+    return t;
+}
+
+hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
+{
+    HD__CALL("hd_tokenizer_chars");
+    return hd__given("text", text) ? from_text(text, n) : NULL;
+}
+
+/* ---------------------------------------------------------------- dictionaries */
+
+static bool chars_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
+{
+    return hd_dict_set_string(d, hd__field(prefix, "chars"), t->bytes);
+}
+
+static hd_tokenizer *chars_load(const hd_dict *d, const char *prefix)
+{
+    const char *chars = hd_dict_get_string(d, hd__field(prefix, "chars"));
+    return chars ? from_text(chars, -1) : NULL;
+}
+
+const hd__tokenizer_type hd__char_type = {"char",     chars_encode, chars_find,
+                                          chars_save, chars_load,   NULL};
