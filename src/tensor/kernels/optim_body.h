@@ -55,7 +55,5 @@ static void fn(clamp_both)(void *data, int64_t begin, int64_t end, double by)
     }
 }
 
-/* Names: direction_f32 direction_f64 sgd_run_f32 sgd_run_f64 sgd_f32 sgd_f64 adam_run_f32
- * adam_run_f64 adam_f32 adam_f64 rmsprop_run_f32 rmsprop_run_f64 rmsprop_f32 rmsprop_f64
- * norm_squares_f32 norm_squares_f64 norm_f32 norm_f64 scale_f32 scale_f64 clamp_both_f32
+/* Names: norm_squares_f32 norm_squares_f64 norm_f32 norm_f64 scale_f32 scale_f64 clamp_both_f32
  * clamp_both_f64 */
