@@ -1,5 +1,6 @@
-/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each
- * its struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
+ * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
+ * classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
