@@ -3,7 +3,6 @@
 #include "nn/nn_internal.h"
 #include "suites.h"
 #include "support/atomic.h"
-#include "support/module_rows.h"
 
 /* ---------------------------------------------------------------- modules */
 

@@ -77,7 +77,9 @@ int hd__sys_cgroup_cpus(const char *list, const char *root);
  * most. */
 int hd__sys_cpus_allowed(int most);
 
-enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
+/* From the slowest to the fastest. Every CPU has the first two: plain is written to be read and
+ * stepped through, baseline to be fast. */
+enum { HD__PLAIN, HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
 
 /* The highest level that the CPU runs and whose registers the system saves. */
 int hd__sys_cpu_level(void);
@@ -106,7 +108,7 @@ bool hd__sys_pages_drop(void *p, size_t bytes);
 
 /* ---------------------------------------------------------------- words */
 
-/* The system's words for an errno, for a message: hd_error_set(HD_IO, "...: %s", HD__WHY(errno)) */
+/* The system's words for an errno, for a message: hd_fail(HD_IO, "...: %s", HD__WHY(errno)) */
 enum { HD__WHY_TEXT = 128 };
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
 #define HD__WHY(cause) hd__sys_why((cause), (char[HD__WHY_TEXT]){0})
