@@ -64,6 +64,7 @@ REASONS = {
          "the file"),
         (r"'NoneType' and 'float'|no_rope_layer_interval' expected int, got NoneType", "head_dim null in Qwen 2 or SmolLM3, "
          "no_rope_layer_interval null: as if it were left out"),
+        (r"for \*: 'int' and 'NoneType'", "partial_rotary_factor null: as if it were left out"),
         (r"KeyError: 'rope_(type|theta)'", "rotary positions of a type of layers, where one for all is missing: a warning"),
         (r"^gpt2 .*(rope_|object is not iterable)", "rotary positions of a GPT-2, whose class has none"),
         (r"^llama .*layer_types|^gpt2 .*'summary_", "a wrong value of a key that has no effect on the model"),
