@@ -186,9 +186,11 @@ static bool module_same(hd_module *m, const char *name, void *user)
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
+    if (hd_error_code() != HD_OK) { /* memory may have run out */
+        return false;
+    }
     if (!same) {
-        return hd_error_code() == HD_OK &&
-               module_unlike(name, described(m, heads, found), expected);
+        return module_unlike(name, described(m, heads, found), expected);
     }
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
