@@ -69,7 +69,7 @@ struct hd_ctx {
     atomic_uchar ended; /* HD__ENDED: a backward that keeps no graph has run it, or begun here */
     const hd__op *op;
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
-    uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, end.c) */
+    uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, backward_end.c) */
     int32_t n_in, n_saved, n_out;
     int32_t outstanding;  /* of a leaf that a run counted: edges that it has not passed yet */
     hd__edge *edges;      /* n_in */
@@ -179,7 +179,7 @@ static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
     return &n->edges[i].node->outs[n->edges[i].output];
 }
 
-/* ---------------------------------------------------------------- the user's code (guest.c) */
+/* ---------------------------------------------------------------- the user's code (user_code.c) */
 
 /* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
  * It may do what it likes with errors, scopes and grad mode: hd__guest_left looks at all of them.

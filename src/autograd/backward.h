@@ -50,7 +50,7 @@ typedef struct hd__run {
     hd__capture *captures; /* the caller's, sorted (hd__run_captured) */
     int64_t n_captures;
     uint64_t mark;    /* only nodes with this mark run: those on a path to a capture; 0: all run */
-    uint64_t counted; /* of leaves whose edges were counted (end.c); 0: of none */
+    uint64_t counted; /* of leaves whose edges were counted (backward_end.c); 0: of none */
     hd__aside *asides;
     int64_t n_asides, cap_asides;
     struct hd__run *outer; /* the run that this one was called from; or NULL */
@@ -82,7 +82,7 @@ bool hd__run_walk(hd__run *r);
  * none. Frees what the run holds. */
 bool hd__run_end(hd__run *r, bool ok);
 
-/* ---------------------------------------------------------------- the end of a backward (end.c) */
+/* ---------------------------------------------------------------- the end (backward_end.c) */
 
 /* The run is about to write y's gradients to leaves. Counts the edges that lead to each leaf, if
  * this thread has a function for the end of backwards: only that can gain from hooks of leaves that

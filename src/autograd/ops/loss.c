@@ -7,7 +7,7 @@
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/loss.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/reductions.h"
 #include "tensor/kernels/loss.h"
 
 enum { GRAIN = 4096 }; /* elements worth a task of the pool */

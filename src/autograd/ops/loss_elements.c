@@ -5,7 +5,7 @@
  * slope of one element. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/loss.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/reductions.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"

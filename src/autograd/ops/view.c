@@ -1,5 +1,5 @@
 /* view.c - tensors that share all of their input's storage: reshaped and permuted. Views of a part
- * are in part.c.
+ * are in slices.c.
  *
  * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>

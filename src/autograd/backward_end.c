@@ -1,4 +1,4 @@
-/* end.c - a function for the end of backwards, and leaves that are complete early for it.
+/* backward_end.c - a function for the end of backwards, and leaves that are complete early for it.
  *
  * Training on several machines sends gradients while backward goes on, and waits for the last of
  * them before any .grad is written. For that it has a function for the end of each backward, and

@@ -1,7 +1,7 @@
-/* reduce.h - what the files of the reduce, softmax and loss families share: which dims were
+/* reductions.h - what the files of the reduce, softmax and loss families share: which dims were
  * reduced, the way back to x's shape, and the division of a mean. */
-#ifndef HEED_OPS_REDUCE_H
-#define HEED_OPS_REDUCE_H
+#ifndef HEED_OPS_REDUCTIONS_H
+#define HEED_OPS_REDUCTIONS_H
 
 #include "autograd/autograd_internal.h"
 #include "tensor/reduce.h"

@@ -1,5 +1,5 @@
-/* part.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled and
- * flipped ones are copies.
+/* slices.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled
+ * and flipped ones are copies.
  *
  * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>

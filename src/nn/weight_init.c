@@ -1,4 +1,5 @@
-/* init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and draws.
+/* weight_init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and
+ * draws.
  *
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */

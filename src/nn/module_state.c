@@ -1,4 +1,4 @@
-/* state.c - all tensors of a module together: loading, gradients, dtype.
+/* module_state.c - all tensors of a module together: loading, gradients, dtype.
  *
  * Everything that can fail comes before the first write. Loading converts and copies its sources
  * first, so that writing needs no memory. */

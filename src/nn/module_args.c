@@ -1,4 +1,4 @@
-/* args.c - the checks of arguments that every file of nn needs. */
+/* module_args.c - the checks of arguments that every file of nn needs. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
