@@ -14,10 +14,5 @@ extern const hd__op hd__add_op, hd__sub_op, hd__mul_op, hd__div_op, hd__mul_scal
 void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 /* dx += -dy (unary.c) */
 void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* Records that x is about to be written over, as the op says; the change cannot fail. The op's
- * backward is hd__zero_backward. (inplace.c) */
-bool hd__overwrites(const hd__op *op, hd_tensor *x);
-/* dx += 0: zero, not missing, because the result does not depend on what x was (inplace.c) */
-void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

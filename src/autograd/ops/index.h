@@ -4,11 +4,6 @@
 
 #include "autograd/autograd_internal.h"
 
-/* x[...] = s and x[...] = value, of x's shape or one that broadcasts to it (inplace.c). PyTorch has
- * another name for filling with one number than for hd_fill_ and hd_copy_. */
-hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s);
-hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value);
-
 /* Along dim, y[i] = x[index[i]], or into x: x[index[i]] = y[i], or += y[i], in the order of the
  * index. y is contiguous, and index broadcasts to it. (pick.c) */
 typedef enum hd__pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__pick_way;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/ops/arith.h"
+#include "autograd/ops/assign.h"
 #include "tensor/random_fill.h"
 #include "base/random/draws.h"
 #include "tensor/kernels/dropout.h"

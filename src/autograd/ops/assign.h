@@ -1,0 +1,13 @@
+/* assign.h - writing over a tensor without reading it (assign.c). */
+#ifndef HEED_OPS_ASSIGN_H
+#define HEED_OPS_ASSIGN_H
+
+#include "autograd/autograd_internal.h"
+
+/* Records that x is about to be written over, as the op says; the change cannot fail. The op's
+ * backward is hd__zero_backward. */
+bool hd__overwrites(const hd__op *op, hd_tensor *x);
+/* dx += 0: zero, not missing, because the result does not depend on what x was */
+void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+
+#endif
