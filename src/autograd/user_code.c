@@ -11,7 +11,8 @@
  *   later, if it kept them. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/node.h"
+#include "autograd/user_code.h"
 #include "tensor/scope.h"
 
 HD__TLS const hd__guest *hd__guests;

@@ -9,10 +9,46 @@
  *   it: where grad mode is on, it refuses a leaf that requires grad.
  *
  * The part x[...] is a view of x (slices.c). A change of it is a change of x (history.c). */
-#include "autograd/ops/arith.h"
+#include "autograd/history.h"
 #include "autograd/ops/assign.h"
-#include "autograd/ops/inplace.h"
+#include "autograd/record.h"
 #include "tensor/elementwise.h"
+
+/* ---------------------------------------------------------------- checks */
+
+/* Does b broadcast to x's shape, so that x need not grow? */
+static bool shape_fits(hd_tensor *x, hd_tensor *b)
+{
+    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
+           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
+                    HD__SHAPE(x), HD__SHAPE(b));
+}
+
+/* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
+ * one of them is not dense. */
+static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
+{
+    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
+           hd__dense(x) && hd__dense(b) && x->offset < b->offset + b->numel &&
+           b->offset < x->offset + x->numel;
+}
+
+bool hd__operand_ok(hd_tensor *x, hd_tensor **b)
+{
+    if (!shape_fits(x, *b)) {
+        return false;
+    }
+    if (partly_overlaps(x, *b)) {
+        return hd__fail(HD_STATE,
+                        "%s and %s share some memory: expected the second apart from the first, "
+                        "or the same; clone it first",
+                        HD__SHAPE(x), HD__SHAPE(*b));
+    }
+    if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
+        *b = hd__clone(*b);
+    }
+    return *b;
+}
 
 /* ---------------------------------------------------------------- fill, zero, copy */
 

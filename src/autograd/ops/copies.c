@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
+#include "autograd/record.h"
 
 static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
 static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);

@@ -3,11 +3,11 @@
  *
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
+#include "autograd/history.h"
 #include "autograd/ops/arith.h"
-#include "autograd/ops/inplace.h"
+#include "autograd/ops/assign.h"
+#include "autograd/record.h"
 #include "tensor/elementwise.h"
-
-/* ---------------------------------------------------------------- checks */
 
 /* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
  * dtypes' numbers fall. */
@@ -16,40 +16,6 @@ static bool dtype_fits(const hd_tensor *x, hd_dtype result)
     return hd__is_float(x->dtype) || result >= x->dtype ||
            hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
-}
-
-/* Does b broadcast to x's shape, so that x need not grow? */
-static bool shape_fits(hd_tensor *x, hd_tensor *b)
-{
-    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
-           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
-                    HD__SHAPE(x), HD__SHAPE(b));
-}
-
-/* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
- * one of them is not dense. */
-static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
-{
-    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
-           hd__dense(x) && hd__dense(b) && x->offset < b->offset + b->numel &&
-           b->offset < x->offset + x->numel;
-}
-
-bool hd__operand_ok(hd_tensor *x, hd_tensor **b)
-{
-    if (!shape_fits(x, *b)) {
-        return false;
-    }
-    if (partly_overlaps(x, *b)) {
-        return hd__fail(HD_STATE,
-                        "%s and %s share some memory: expected the second apart from the first, "
-                        "or the same; clone it first",
-                        HD__SHAPE(x), HD__SHAPE(*b));
-    }
-    if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
-        *b = hd__clone(*b);
-    }
-    return *b;
 }
 
 /* ---------------------------------------------------------------- arithmetic */

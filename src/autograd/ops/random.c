@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "autograd/ops/assign.h"
+#include "autograd/record.h"
 #include "tensor/random_fill.h"
 #include "base/random/draws.h"
 #include "tensor/kernels/dropout.h"

@@ -5,8 +5,8 @@
  * shape by strides of 0. max and min are in reduce_extreme.c. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
 #include "autograd/ops/reductions.h"
+#include "autograd/record.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/reduce.h"
 

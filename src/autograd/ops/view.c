@@ -4,7 +4,9 @@
  * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>
 
+#include "autograd/history.h"
 #include "autograd/ops/arith.h"
+#include "autograd/record.h"
 
 /* ---------------------------------------------------------------- backward */
 

@@ -1,11 +1,11 @@
-/* index.h - indexing that several families share. */
-#ifndef HEED_OPS_INDEX_H
-#define HEED_OPS_INDEX_H
+/* pick.h - picking by an index tensor, which several families share (pick.c). */
+#ifndef HEED_OPS_PICK_H
+#define HEED_OPS_PICK_H
 
-#include "autograd/autograd_internal.h"
+#include "autograd/op.h"
 
 /* Along dim, y[i] = x[index[i]], or into x: x[index[i]] = y[i], or += y[i], in the order of the
- * index. y is contiguous, and index broadcasts to it. (pick.c) */
+ * index. y is contiguous, and index broadcasts to it. */
 typedef enum hd__pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__pick_way;
 void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
