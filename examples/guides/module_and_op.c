@@ -79,6 +79,7 @@ static void tower_extra(const hd_module *self, char *text, size_t n)
 
 static hd_module *tower_new(int64_t width, int64_t depth, double shortcut)
 {
+    HD_CALL("tower_new");
     static const hd_module_type type =
         HD_MODULE_TYPE(tower, "Tower", tower_forward, NULL, tower_extra);
     hd_module *self = hd_module_new(&type);
@@ -88,7 +89,7 @@ static hd_module *tower_new(int64_t width, int64_t depth, double shortcut)
     }
     if (shortcut < 0 || shortcut > 1) {
         hd_module_free(self);
-        return hd_error_set(HD_VALUE, "tower_new: shortcut %g: expected 0 to 1", shortcut);
+        return hd_fail(HD_VALUE, "shortcut %g: expected 0 to 1", shortcut);
     }
     m->shortcut = shortcut;
     hd_module *layers = hd_module_list_n(0, NULL);
@@ -136,7 +137,7 @@ static bool hard_swish_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
     hd_tensor *in = hd_contiguous(x[0]); /* so that the elements lie one after the other */
     hd_dtype d = hd_dtype_of(in);
     if (d != HD_FLOAT32 && d != HD_FLOAT64) {
-        return hd_error_set(HD_DTYPE, "hard_swish: %s: expected a float dtype", hd_dtype_name(d));
+        return hd_fail(HD_DTYPE, "%s: expected a float dtype", hd_dtype_name(d));
     }
     y[0] = hd_empty_like(in, d);
     if (!y[0]) {
@@ -166,6 +167,7 @@ static hd_tensor *hard_swish(hd_tensor *x)
                              .name = "HardSwish",
                              .forward = hard_swish_forward,
                              .backward = hard_swish_backward};
+    HD_CALL("hard_swish");
     return hd_apply(&op, NULL, x);
 }
 

@@ -53,9 +53,55 @@ HD_API const char *hd_error_message(void);  /* its text; "" when no error stands
 HD_API void hd_error_clear(void);           /* forgets it; the next failure is then kept again */
 HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is no code */
 
-/* Sets the calling thread's error; users' ops and modules may call it. The arguments are printf's.
- * The message should begin with the function's name. While an error stands, a later one is counted
- * but not kept. Returns NULL, so that a function may end in `return hd_error_set(...)`. */
+/* Names a function that is built on heed, in its first line, so that the function speaks as those
+ * of heed do:
+ *     static hd_tensor *my_loss(hd_tensor *x, hd_tensor *y)
+ *     {
+ *         HD_CALL("my_loss");
+ *         if (hd_ndim(x) != 2) {
+ *             return hd_fail(HD_SHAPE, "x has %d dimensions: expected 2", hd_ndim(x));
+ *         }
+ *         return hd_sum(hd_matmul(x, y));
+ *     }
+ * Until the enclosing block ends, messages begin with the name: "my_loss: x has 1 dimensions:
+ * expected 2". Where a function of heed's fails, they have both names: "my_loss: hd_matmul: (2, 3)
+ * and (4, 2): inner sizes 3 and 4 differ". A tensor that is made, or an object that is freed, until
+ * then remembers my_loss. If functions with a name call each other, the first of them speaks. In
+ * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...", and
+ * leave out the functions around that forward. heed keeps a copy of each name as long as the
+ * process lasts. */
+#define HD_CALL(name)                                                                              \
+    hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
+        hd_call_begin(name)
+#define HD__JOIN2(a, b) a##b
+#define HD__JOIN(a, b) HD__JOIN2(a, b)
+
+/* What HD_CALL keeps until its block ends: the call around it. */
+typedef struct hd_call {
+    const char *name;    /* heed's copy of its name; NULL: there is none */
+    const void *forward; /* tells in which forward it began */
+} hd_call;
+
+HD_API hd_call hd_call_begin(const char *name); /* what HD_CALL calls; returns the call before */
+HD_API void hd_call_end(hd_call before);        /* takes what hd_call_begin gave */
+
+/* What the end of HD_CALL's block calls. */
+static inline void hd_call_cleanup(hd_call *before)
+{
+    hd_call_end(*before);
+}
+
+/* Sets the calling thread's error, with a message that begins with the name of HD_CALL; in the
+ * forward of a module, with its class before that. The arguments are printf's. While an error
+ * stands, a later one is counted but not kept. Returns NULL, so that a function may end in
+ * `return hd_fail(...)`. */
+HD_API void *hd_fail(hd_code code, const char *format, ...)
+#if defined(__GNUC__) || defined(__clang__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* The same, with the message as it is given. */
 HD_API void *hd_error_set(hd_code code, const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 2, 3)))
@@ -135,7 +181,7 @@ typedef void (*hd_warning_handler)(const char *message, void *user);
 HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 
 /* Gives a warning, which users' ops and modules may do. The arguments are printf's. The message
- * begins with the function's name and says what to do. Nothing happens if nobody is told. */
+ * begins as that of hd_fail, and says what to do. Nothing happens if nobody is told. */
 HD_API void hd_warn(const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 1, 2)))
@@ -269,15 +315,17 @@ HD_API void hd_generator_use(hd_generator *g);
 /* The work of one call is split over the pool of the process. Results never depend on the size of
  * the pool. If there are no more threads than CPUs, a thread without work looks for more for 50
  * microseconds before it sleeps. The default size is $HEED_THREADS, or else the number of CPUs
- * that affinity and cgroup allow. n < 1 or n > 1024 is an error. */
+ * that affinity and cgroup allow (one at the level plain). n < 1 or n > 1024 is an error. */
 HD_API bool hd_set_num_threads(int n);
 HD_API int hd_num_threads(void);
 
-/* The level of the kernels in use: "baseline", "avx2" or "avx512". It is chosen at start-up: the
- * highest that heed was built with and that the CPU has. On other CPUs than x86-64 heed has the
- * baseline only. $HEED_CPU lowers the level. NULL: HEED_CPU names a level that does not exist, or
- * that the CPU or this build of heed lacks; then every function that creates a tensor fails with
- * that error. */
+/* The level of the kernels in use: "plain", "baseline", "avx2" or "avx512". It is chosen at
+ * start-up: the highest that heed was built with and that the CPU has. On other CPUs than x86-64
+ * heed has the first two only. $HEED_CPU lowers the level. The level plain is written to be read
+ * and stepped through: it is slow, and has one thread unless $HEED_THREADS or hd_set_num_threads
+ * says otherwise. A debug build takes it unless $HEED_CPU names another. NULL: HEED_CPU names a
+ * level that does not exist, or that the CPU or this build of heed lacks; then every function that
+ * creates a tensor fails with that error. */
 HD_API const char *hd_cpu_level(void);
 
 /* Closes the calling thread's root scope, ends the pool's threads and returns every cache to the

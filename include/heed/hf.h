@@ -77,6 +77,62 @@ HD_API hd_llama_config hd_llama_config_defaults(void);
  * Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models" */
 HD_API hd_module *hd_llama_new(const hd_llama_config *c);
 
+/* Those of Qwen3Config. Each head of queries and keys has an RMS norm. */
+typedef struct hd_qwen3_config {
+    size_t size;
+    int64_t vocab_size;              /* 151936 */
+    int64_t hidden_size;             /* 4096 */
+    int64_t intermediate_size;       /* 22016 */
+    int64_t num_hidden_layers;       /* 32 */
+    int64_t num_attention_heads;     /* 32 */
+    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads; which are a multiple of it */
+    int64_t head_dim;                /* 128 */
+    int64_t max_position_embeddings; /* 32768: the most tokens of a text */
+    double rms_norm_eps;             /* 1e-6 */
+    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
+    bool tie_word_embeddings;        /* false; true: lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
+} hd_qwen3_config;
+
+HD_API hd_qwen3_config hd_qwen3_config_defaults(void);
+/* Qwen3ForCausalLM. c NULL: defaults.
+ *
+ * Yang et al. 2025, "Qwen3 Technical Report" */
+HD_API hd_module *hd_qwen3_new(const hd_qwen3_config *c);
+
+enum { HD_LAYERS_MOST = 128 }; /* how many layers a list of layers has room for */
+
+/* Those of SmolLM3Config. Some layers have no rotary positions. */
+typedef struct hd_smollm3_config {
+    size_t size;
+    int64_t vocab_size;              /* 128256 */
+    int64_t hidden_size;             /* 2048 */
+    int64_t intermediate_size;       /* 11008 */
+    int64_t num_hidden_layers;       /* 36; at most HD_LAYERS_MOST */
+    int64_t num_attention_heads;     /* 16 */
+    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads; which are a multiple of it */
+    int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
+    int64_t max_position_embeddings; /* 32768: the most tokens of a text */
+    double rms_norm_eps;             /* 1e-6 */
+    hd_rotary_options rope;          /* hd_rotary_defaults(), but theta is 2000000 */
+    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    int64_t pad_token_id;            /* 128004; or HD_NO_PADDING */
+    bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
+    bool mlp_bias;                   /* false; true: gate_proj, up_proj and down_proj have one */
+    int64_t no_rope_layer_interval;  /* 4: without a list, each fourth layer has no positions */
+    int64_t num_no_rope_layers;      /* 0: how long the list is, as num_hidden_layers or longer */
+    bool no_rope_layers[HD_LAYERS_MOST]; /* the list: true for a layer with rotary positions */
+} hd_smollm3_config;
+
+HD_API hd_smollm3_config hd_smollm3_config_defaults(void);
+/* SmolLM3ForCausalLM. c NULL: defaults.
+ *
+ * Yang et al. 2025, "Rope to Nope and Back Again: A New Hybrid Attention Strategy" */
+HD_API hd_module *hd_smollm3_new(const hd_smollm3_config *c);
+
 /* ---------------------------------------------------------------- folders */
 
 typedef struct hd_pretrained_options {
@@ -87,8 +143,8 @@ typedef struct hd_pretrained_options {
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
 /* The model of a folder, in evaluation mode: the one that `model_type` and `architectures` of its
- * config.json name, which must agree if both are there: GPT2LMHeadModel, LlamaForCausalLM or
- * Qwen2ForCausalLM. o NULL: defaults. Weights of the file's own dtype stay in the file, which is
+ * config.json name, which must agree if both are there. It is one of the classes above. o NULL:
+ * defaults. Weights of the file's own dtype stay in the file, which is
  * mapped as hd_load_safetensors says: as long as the model lives, no other program may change the
  * file or make it shorter, but it may replace or remove it. Others are converted one by one. A tied
  * model may have its weight as lm_head.weight. If the file has both and they differ, they are not
@@ -98,8 +154,8 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * has the default of the class, rope_scaling as a whole counts for more than rope_parameters, and
  * rope_theta inside of them for more than rope_theta beside them. A key that has no effect on the
  * model is a warning: one that heed does not know, one that the class does not use, as
- * sliding_window in a Llama, and attention_dropout, because a Llama or a Qwen 2 of heed has none in
- * training. The model keeps the text of generation_config.json, for hd_save_pretrained.
+ * sliding_window in a Llama, and attention_dropout, because heed's attention has none in training
+ * except in a GPT-2. The model keeps the text of generation_config.json, for hd_save_pretrained.
  *
  * NULL with an error that names the file, the key or the tensor, what was found and what was
  * expected: HD_IO (a file is missing), HD_FORMAT (no JSON; a tensor that is missing or unknown; a

@@ -102,7 +102,8 @@ static inline void hd_init_mode_cleanup(bool *before)
 
 /* Runs type->forward in a scope of its own and moves the result to the enclosing scope. Returns
  * NULL if any call inside failed, even if its result was not used, unless the forward itself
- * cleared the error. */
+ * cleared the error. Messages from inside begin with the class, as in "CausalAttention: hd_matmul:
+ * ...". */
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
 /* A class whose call is not "one tensor in, one tensor out" has a function of its own:
@@ -248,8 +249,8 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
-/* hd_bilinear, whose weight (out, in1, in2) and bias (out,) are uniform within 1 / sqrt(in1). It has two
- * inputs: hd_bilinear_call(m, x1, x2) takes the place of hd_forward. */
+/* hd_bilinear, whose weight (out, in1, in2) and bias (out,) are uniform within 1 / sqrt(in1). It
+ * has two inputs: hd_bilinear_call(m, x1, x2) takes the place of hd_forward. */
 HD_API hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t out_features,
                                   bool bias);
 HD_API hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2);
@@ -267,10 +268,12 @@ HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, do
 HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
 /* hd_rms_norm over the last dim, of size dim; weight of ones */
 HD_API hd_module *hd_rms_norm_new(int64_t dim, double eps);
+HD_API double hd_norm_eps(const hd_module *m); /* of a LayerNorm or an RMSNorm; NaN on error */
 
 HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
 HD_API hd_module *hd_silu_new(bool inplace);            /* x / (1 + exp(-x)) */
 HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
+HD_API const char *hd_gelu_approximate(const hd_module *m); /* of a GELU; a static text */
 
 /* These (and hd_module_list_append) take the modules over as children "0", "1", ... A Sequential
  * runs them one after the other. The functions hd_module_list_... take a Sequential too. GCC and

@@ -178,8 +178,6 @@ HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all thread
 /* HD_SCOPE; declares a scope that closes at the end of the enclosing block, also after break, goto
  * or return. Write it as the first line of a loop's body. Without it the tensors of every round
  * stay in the scope around the loop, which gives a warning at 100,000 tensors (hd_on_warning). */
-#define HD__JOIN2(a, b) a##b
-#define HD__JOIN(a, b) HD__JOIN2(a, b)
 #define HD_SCOPE                                                                                   \
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
         __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(__FILE__, __LINE__)

@@ -7,6 +7,7 @@
 #define HEED_CONFIG_INTERNAL_H
 
 #include "base/error/args.h"
+#include "base/error/speak.h"
 #include "base/files/whole.h"
 #include "base/system/shared.h"
 #include "base/text/json.h"
@@ -14,7 +15,8 @@
 #include "heed/config.h"
 
 struct hd_config_source {
-    const char *function, *place; /* "hd_config_load", "gpt.json" */
+    const char *place; /* "gpt.json" */
+    const char *call;  /* while the user's check runs: the function of this library that runs it */
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
@@ -29,7 +31,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 /* ---------------------------------------------------------------- the table (table.c) */
 
 /* Is the table itself right? Every public function asks this first. */
-bool hd__config_table_ok(const char *function, const hd_config_table *t);
+bool hd__config_table_ok(const hd_config_table *t);
 /* Writes what the field allows, "an integer from 1 to 96". Returns out. */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 

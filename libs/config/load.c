@@ -21,9 +21,8 @@ typedef struct loading {
 
 bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
 {
-    static const char function[] = "hd_config_refuse";
-    if (!hd__given_to(function, "from", from) || !hd__given_to(function, "path", path) ||
-        !hd__given_to(function, "format", format)) {
+    HD__CALL("hd_config_refuse");
+    if (!hd__given("from", from) || !hd__given("path", path) || !hd__given("format", format)) {
         return false;
     }
     char text[512];
@@ -33,8 +32,10 @@ bool hd_config_refuse(const hd_config_source *from, const char *path, const char
     vsnprintf(text, sizeof text, format, args);
     hd__sys_locale_leave(before);
     va_end(args);
-    return hd_error_set(HD_VALUE, "%s: %s: %s: %s", from->function, from->place,
-                        HD__CONFIG_SHOWN(path), text);
+    const char *own = hd__call_exchange(from->call ? from->call : hd__call_now());
+    hd_fail(HD_VALUE, "%s: %s: %s", from->place, HD__CONFIG_SHOWN(path), text);
+    hd__call_exchange(own);
+    return false;
 }
 
 static const char *found_text(const cJSON *item, char out[HD__SHOWN])
@@ -173,8 +174,7 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
                       const cJSON *object, const cJSON *item)
 {
     return (!given_twice(object, item) ||
-            hd_error_set(HD_FORMAT, "%s: %s: %s: given twice", l->from.function, l->from.place,
-                         HD__CONFIG_SHOWN(path))) &&
+            hd_fail(HD_FORMAT, "%s: %s: given twice", l->from.place, HD__CONFIG_SHOWN(path))) &&
            (!strchr(item->string, '.') ||
             hd_config_refuse(&l->from, path,
                              "the name has a dot in it: expected nested objects")) &&
@@ -220,7 +220,7 @@ static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t 
     hd__json_init(&j, text, n);
     bool strict = is_strict(&j);
     if (!strict && !quiet) {
-        hd__json_fail(&j, from->function, from->place, NULL);
+        hd__json_fail(&j, from->place, NULL);
     }
     hd__json_free(&j);
     if (!strict) {
@@ -229,8 +229,7 @@ static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t 
     void *before = hd__sys_locale_enter();
     cJSON *tree = before ? cJSON_ParseWithLength(text, n) : NULL;
     hd__sys_locale_leave(before);
-    return tree ? tree
-                : hd_error_set(HD_MEMORY, "%s: %s: out of memory", from->function, from->place);
+    return tree ? tree : hd_fail(HD_MEMORY, "%s: out of memory", from->place);
 }
 
 static bool take_text(const loading *l, const char *text, size_t n)
@@ -239,8 +238,8 @@ static bool take_text(const loading *l, const char *text, size_t n)
     bool ok = tree && cJSON_IsObject(tree);
     if (tree && !ok) {
         char found[HD__SHOWN];
-        hd_error_set(HD_FORMAT, "%s: %s: found %s: expected an object", l->from.function,
-                     l->from.place, found_text(tree, found));
+        hd_fail(HD_FORMAT, "%s: found %s: expected an object", l->from.place,
+                found_text(tree, found));
     }
     ok = ok && take_object(l, "", tree);
     cJSON_Delete(tree);
@@ -292,7 +291,7 @@ static bool take_set(const loading *all, const char *set)
         *equals = '\0';
         ok = take_value(&l, path, equals + 1);
     } else if (path) {
-        hd_error_set(HD_VALUE, "%s: %s: expected key=value", l.from.function, place);
+        hd_fail(HD_VALUE, "%s: expected key=value", place);
     }
     hd_free(path);
     return ok;
@@ -300,25 +299,31 @@ static bool take_set(const loading *all, const char *set)
 
 /* ---------------------------------------------------------------- public */
 
+static bool run_check(const hd_config_table *t, const void *config, const hd_config_source *from)
+{
+    HD__CALLS_BACK;
+    return t->check(config, &(hd_config_source){from->place, hd__call_before});
+}
+
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from)
 {
     uint64_t errors = hd_error_count();
-    return !t->check || t->check(config, from) ||
+    return !t->check || run_check(t, config, from) ||
            (hd_error_count() == errors &&
-            hd_error_set(HD_USER, "%s: %s: the check returned false", from->function, from->place));
+            hd_fail(HD_USER, "%s: the check returned false", from->place));
 }
 
-static bool sets_ok(const char *function, int n_sets, const char *const *sets)
+static bool sets_ok(int n_sets, const char *const *sets)
 {
     if (n_sets < 0) {
-        return hd_error_set(HD_VALUE, "%s: n_sets %d: expected 0 or more", function, n_sets);
+        return hd_fail(HD_VALUE, "n_sets %d: expected 0 or more", n_sets);
     }
-    if (n_sets > 0 && !hd__given_to(function, "sets", sets)) {
+    if (n_sets > 0 && !hd__given("sets", sets)) {
         return false;
     }
     for (int i = 0; i < n_sets; i++) {
         if (!sets[i]) {
-            return hd_error_set(HD_NULL_ARG, "%s: sets[%d] is NULL", function, i);
+            return hd_fail(HD_NULL_ARG, "sets[%d] is NULL", i);
         }
     }
     return true;
@@ -345,29 +350,28 @@ static bool load_config(const hd_config_source *from, const hd_config_table *t, 
     return ok;
 }
 
-static bool load_args_ok(const char *function, const hd_config_table *t, const void *config,
-                         int n_sets, const char *const *sets)
+static bool load_args_ok(const hd_config_table *t, const void *config, int n_sets,
+                         const char *const *sets)
 {
-    return hd__given_to(function, "config", config) && hd__config_table_ok(function, t) &&
-           sets_ok(function, n_sets, sets);
+    return hd__given("config", config) && hd__config_table_ok(t) && sets_ok(n_sets, sets);
 }
 
 bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                     const char *const *sets)
 {
-    static const char function[] = "hd_config_load";
+    HD__CALL("hd_config_load");
     char place[256] = "the settings";
     char *text = NULL;
     size_t n = 0;
-    if (!load_args_ok(function, t, config, n_sets, sets)) {
+    if (!load_args_ok(t, config, n_sets, sets)) {
         return false;
     }
     if (path) {
-        text = hd__whole_read(function, path, HD__CONFIG_LARGEST, &n);
+        text = hd__whole_read(path, HD__CONFIG_LARGEST, &n);
         snprintf(place, sizeof place, "'%.200s'", path);
     }
     bool ok = (!path || text) &&
-              load_config(&(hd_config_source){function, place}, t, config, text, n, n_sets, sets);
+              load_config(&(hd_config_source){.place = place}, t, config, text, n, n_sets, sets);
     hd_free(text);
     return ok;
 }
@@ -375,8 +379,8 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
 bool hd_config_load_text(const hd_config_table *t, void *config, const char *name, const char *text,
                          size_t n, int n_sets, const char *const *sets)
 {
-    static const char function[] = "hd_config_load_text";
-    return hd__given_to(function, "name", name) && hd__given_to(function, "text", text) &&
-           load_args_ok(function, t, config, n_sets, sets) &&
-           load_config(&(hd_config_source){function, name}, t, config, text, n, n_sets, sets);
+    HD__CALL("hd_config_load_text");
+    return hd__given("name", name) && hd__given("text", text) &&
+           load_args_ok(t, config, n_sets, sets) &&
+           load_config(&(hd_config_source){.place = name}, t, config, text, n, n_sets, sets);
 }

@@ -192,27 +192,26 @@ static const char *field_fault(const hd_config_table *t, int64_t i)
     return default_ok(f) ? NULL : "its default is not allowed";
 }
 
-bool hd__config_table_ok(const char *function, const hd_config_table *t)
+bool hd__config_table_ok(const hd_config_table *t)
 {
-    if (!HD__SIBLING_OK(function)) {
+    if (!HD__SIBLING_OK()) {
         return false;
     }
     if (!t || (!t->fields && t->n > 0)) {
-        return hd_error_set(HD_NULL_ARG, "%s: %s is NULL", function, t ? "t->fields" : "t");
+        return hd_fail(HD_NULL_ARG, "%s is NULL", t ? "t->fields" : "t");
     }
-    if (!HD__SIZE_OK_TO(function, t, "HD_CONFIG_TABLE")) {
+    if (!HD__SIZE_OK(t, "HD_CONFIG_TABLE")) {
         return false;
     }
     if (t->n < 1) {
-        return hd_error_set(HD_VALUE, "%s: a table of %lld fields: expected 1 or more", function,
-                            (long long)t->n);
+        return hd_fail(HD_VALUE, "a table of %lld fields: expected 1 or more", (long long)t->n);
     }
     for (int64_t i = 0; i < t->n; i++) {
         const char *fault = field_fault(t, i);
         if (fault) {
             const char *path = t->fields[i].path;
-            return hd_error_set(HD_VALUE, "%s: the table's field %lld, '%s': %s", function,
-                                (long long)i, HD__CONFIG_SHOWN(path ? path : ""), fault);
+            return hd_fail(HD_VALUE, "the table's field %lld, '%s': %s", (long long)i,
+                           HD__CONFIG_SHOWN(path ? path : ""), fault);
         }
     }
     return true;
@@ -220,8 +219,8 @@ bool hd__config_table_ok(const char *function, const hd_config_table *t)
 
 bool hd_config_defaults(const hd_config_table *t, void *config)
 {
-    if (!hd__config_table_ok("hd_config_defaults", t) ||
-        !hd__given_to("hd_config_defaults", "config", config)) {
+    HD__CALL("hd_config_defaults");
+    if (!hd__config_table_ok(t) || !hd__given("config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

@@ -53,10 +53,10 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
                                   hd__config_expected(f, expected));
 }
 
-static bool config_ok(const char *function, const hd_config_table *t, const void *config)
+static bool config_ok(const hd_config_table *t, const void *config)
 {
-    hd_config_source from = {function, "the struct"};
-    if (!hd__config_table_ok(function, t) || !hd__given_to(function, "config", config)) {
+    hd_config_source from = {.place = "the struct"};
+    if (!hd__config_table_ok(t) || !hd__given("config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {
@@ -146,23 +146,24 @@ static char *put_all(const hd_config_table *t, const void *config)
 
 char *hd_config_text(const hd_config_table *t, const void *config)
 {
-    return config_ok("hd_config_text", t, config) ? put_all(t, config) : NULL;
+    HD__CALL("hd_config_text");
+    return config_ok(t, config) ? put_all(t, config) : NULL;
 }
 
 bool hd_config_save(const hd_config_table *t, const void *config, const char *path)
 {
-    if (!hd__given_to("hd_config_save", "path", path) || !hd__may_save("hd_config_save") ||
-        !config_ok("hd_config_save", t, config)) {
+    HD__CALL("hd_config_save");
+    if (!hd__given("path", path) || !hd__may_save() || !config_ok(t, config)) {
         return false;
     }
     char *text = put_all(t, config);
     size_t n = text ? strlen(text) : 0;
-    bool ok = n <= HD__CONFIG_LARGEST ||
-              hd_error_set(HD_VALUE,
-                           "hd_config_save: '%.*s': a text of %zu bytes: expected at most %d, "
-                           "which hd_config_load can read",
-                           HD__CUT(path), n, HD__CONFIG_LARGEST);
-    ok = ok && text && hd__whole_write("hd_config_save", path, NULL, text, n);
+    bool ok =
+        n <= HD__CONFIG_LARGEST || hd_fail(HD_VALUE,
+                                           "'%.*s': a text of %zu bytes: expected at most %d, "
+                                           "which hd_config_load can read",
+                                           HD__CUT(path), n, HD__CONFIG_LARGEST);
+    ok = ok && text && hd__whole_write(path, text, n);
     hd_free(text);
     return ok;
 }

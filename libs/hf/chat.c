@@ -49,11 +49,11 @@ static void chat_normalize(hd_chat *c)
 }
 
 /* The template in a file, or NULL */
-static char *chat_read_file(hd_chat *c, const char *function, const char *path)
+static char *chat_read_file(hd_chat *c, const char *path)
 {
     c->name.len = 0;
     hd__text_puts(&c->name, path);
-    return c->name.failed ? NULL : hd__whole_read(function, path, LARGEST_TEMPLATE, &c->n);
+    return c->name.failed ? NULL : hd__whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
 /* chat_template in the values of tokenizer_config.json: a text, or a list of some with names */
@@ -74,20 +74,19 @@ static const char *chat_template_of(const hd_dict *d)
 }
 
 /* The folder's template, where transformers looks for it; d: the values of tokenizer_config.json */
-static char *chat_read_folder(hd_chat *c, const char *function, const char *folder,
-                              const hd_dict *d)
+static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
-    int found = hd__look_for(function, folder, "chat_template.jinja", &c->name);
+    int found = hd__look_for(folder, "chat_template.jinja", &c->name);
     const char *text = found == 0 && d ? chat_template_of(d) : NULL;
     if (found > 0) {
-        return hd__whole_read(function, c->name.s, LARGEST_TEMPLATE, &c->n);
+        return hd__whole_read(c->name.s, LARGEST_TEMPLATE, &c->n);
     }
     if (found == 0 && !text) {
-        hd_error_set(HD_VALUE,
-                     "%s: '%.*s' has no chat template: expected chat_template.jinja, or "
-                     "chat_template in tokenizer_config.json. Give a file with one (template_file "
-                     "in hd_chat_options), or write the prompt without one",
-                     function, HD__CUT(folder));
+        hd_fail(HD_VALUE,
+                "'%.*s' has no chat template: expected chat_template.jinja, or "
+                "chat_template in tokenizer_config.json. Give a file with one (template_file "
+                "in hd_chat_options), or write the prompt without one",
+                HD__CUT(folder));
     }
     char *copy = text && hd__path_of(folder, "tokenizer_config.json", &c->name)
                      ? hd_alloc(strlen(text) + 1)
@@ -136,8 +135,8 @@ static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
     hd__value v = hd__value_of_json(r, "o->variables", given, strlen(given));
     if (!r->failed && v.kind != HD__DICT) {
         r->failed = true;
-        return hd_error_set(HD_VALUE, "%s: o->variables is %s: expected a JSON object", r->function,
-                            hd__kind_names[v.kind]);
+        return hd_fail(HD_VALUE, "o->variables is %s: expected a JSON object",
+                       hd__kind_names[v.kind]);
     }
     for (int64_t i = 0; !r->failed && i < v.table->n; i += 2) {
         hd__table_put(r, &c->variables, v.table->items[i], v.table->items[i + 1]);
@@ -146,11 +145,11 @@ static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
 }
 
 /* The values of a file of the folder in *d, if there is one; false: it cannot be read. */
-static bool chat_values(const char *function, const char *folder, const char *name, hd_dict **d)
+static bool chat_values(const char *folder, const char *name, hd_dict **d)
 {
     hd__text path = {0};
-    int found = hd__look_for(function, folder, name, &path);
-    *d = found > 0 ? hd__json_values(function, path.s) : NULL;
+    int found = hd__look_for(folder, name, &path);
+    *d = found > 0 ? hd__json_values(path.s) : NULL;
     hd_free(path.s);
     return found == 0 || *d;
 }
@@ -164,9 +163,8 @@ static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *o
 {
     size_t good = hd__utf8_good(c->template, c->n);
     if (good < c->n) {
-        return hd_error_set(HD_FORMAT, "%s: '%.*s' has byte 0x%02x at %zu: expected UTF-8",
-                            r->function, HD__CUT(c->name.s), (unsigned char)c->template[good],
-                            good);
+        return hd_fail(HD_FORMAT, "'%.*s' has byte 0x%02x at %zu: expected UTF-8",
+                       HD__CUT(c->name.s), (unsigned char)c->template[good], good);
     }
     chat_normalize(c);
     chat_set(r, &c->variables, "tools", HD__OF(HD__NONE_VALUE, 0));
@@ -187,14 +185,13 @@ static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *o
 static bool chat_open(hd__run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
 {
     hd_dict *d, *old = NULL;
-    if (!chat_values(r->function, folder, "tokenizer_config.json", &d)) {
+    if (!chat_values(folder, "tokenizer_config.json", &d)) {
         return false;
     }
-    c->template = o->template_file ? chat_read_file(c, r->function, o->template_file)
-                                   : chat_read_folder(c, r->function, folder, d);
+    c->template =
+        o->template_file ? chat_read_file(c, o->template_file) : chat_read_folder(c, folder, d);
     bool ok = c->template &&
-              (chat_is_complete(d) ||
-               chat_values(r->function, folder, "special_tokens_map.json", &old)) &&
+              (chat_is_complete(d) || chat_values(folder, "special_tokens_map.json", &old)) &&
               chat_read(r, c, d, old, o);
     hd_dict_free(d);
     hd_dict_free(old);
@@ -203,11 +200,11 @@ static bool chat_open(hd__run *r, hd_chat *c, const char *folder, const hd_chat_
 
 hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
 {
-    static const char function[] = "hd_chat_new";
+    HD__CALL("hd_chat_new");
     hd_chat_options defaults = hd_chat_defaults();
     const hd_chat_options *o = options ? options : &defaults;
-    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "folder", folder) ||
-        !HD__SIZE_OK_TO(function, o, "hd_chat_defaults()")) {
+    if (!HD__SIBLING_OK() || !hd__given("folder", folder) ||
+        !HD__SIZE_OK(o, "hd_chat_defaults()")) {
         return NULL;
     }
     hd_chat *c = hd_alloc(sizeof *c);
@@ -215,7 +212,7 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
         return NULL;
     }
     *c = (hd_chat){.now = o->now};
-    hd__run r = {.function = function, .arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
+    hd__run r = {.arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
     if (!chat_open(&r, c, folder, o)) {
         hd_chat_free(c);
         return NULL;
@@ -234,6 +231,7 @@ static void chat_cut(hd_chat *c, int64_t n)
 
 void hd_chat_free(hd_chat *c)
 {
+    HD__CALL("hd_chat_free");
     if (!c) {
         return;
     }
@@ -252,8 +250,8 @@ static char *chat_copy(const char *name, const char *text)
 {
     size_t n = strlen(text), good = hd__utf8_good(text, n);
     if (good < n) {
-        return hd_error_set(HD_FORMAT, "hd_chat_add: %s has byte 0x%02x at %zu: expected UTF-8",
-                            name, (unsigned char)text[good], good);
+        return hd_fail(HD_FORMAT, "%s has byte 0x%02x at %zu: expected UTF-8", name,
+                       (unsigned char)text[good], good);
     }
     char *copy = hd_alloc(n + 1);
     return copy ? memcpy(copy, text, n + 1) : NULL;
@@ -261,9 +259,8 @@ static char *chat_copy(const char *name, const char *text)
 
 bool hd_chat_add(hd_chat *c, const char *role, const char *text)
 {
-    static const char function[] = "hd_chat_add";
-    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "role", role) ||
-        !hd__given_to(function, "text", text) ||
+    HD__CALL("hd_chat_add");
+    if (!hd__given("c", c) || !hd__given("role", role) || !hd__given("text", text) ||
         !hd__grow(&c->messages, &c->room, c->len + 1, sizeof *c->messages)) {
         return false;
     }
@@ -279,17 +276,18 @@ bool hd_chat_add(hd_chat *c, const char *role, const char *text)
 
 int64_t hd_chat_len(const hd_chat *c)
 {
-    return hd__given_to("hd_chat_len", "c", c) ? c->len : -1;
+    HD__CALL("hd_chat_len");
+    return hd__given("c", c) ? c->len : -1;
 }
 
 bool hd_chat_cut(hd_chat *c, int64_t n)
 {
-    if (!hd__given_to("hd_chat_cut", "c", c)) {
+    HD__CALL("hd_chat_cut");
+    if (!hd__given("c", c)) {
         return false;
     }
     if (n < 0 || n > c->len) {
-        return hd_error_set(HD_INDEX, "hd_chat_cut: n %" PRId64 ": expected 0 to %" PRId64, n,
-                            c->len);
+        return hd_fail(HD_INDEX, "n %" PRId64 ": expected 0 to %" PRId64, n, c->len);
     }
     chat_cut(c, n);
     return true;
@@ -329,19 +327,18 @@ static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
 }
 
 /* The length of c->text in bytes, without its final zero; -1 on failure */
-static int64_t chat_write(const char *function, hd_chat *c, bool for_reply)
+static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__arena arena = {0};
     if (c->len == 0) {
-        hd_error_set(HD_VALUE, "%s: there are no messages: hd_chat_add adds one", function);
+        hd_fail(HD_VALUE, "there are no messages: hd_chat_add adds one");
         return -1;
     }
     size_t bytes = c->n;
     for (int64_t i = 0; i < c->len; i++) {
         bytes += strlen(c->messages[i].role) + strlen(c->messages[i].text) + sizeof(hd__value);
     }
-    hd__run r = {.function = function,
-                 .name = c->name.s,
+    hd__run r = {.name = c->name.s,
                  .text = c->template,
                  .n = c->n,
                  .arena = &arena,
@@ -360,31 +357,29 @@ static int64_t chat_write(const char *function, hd_chat *c, bool for_reply)
 
 const char *hd_chat_text(hd_chat *c, bool for_reply)
 {
-    static const char function[] = "hd_chat_text";
-    return hd__given_to(function, "c", c) && chat_write(function, c, for_reply) >= 0 ? c->text
-                                                                                     : NULL;
+    HD__CALL("hd_chat_text");
+    return hd__given("c", c) && chat_write(c, for_reply) >= 0 ? c->text : NULL;
 }
 
 hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply)
 {
-    static const char function[] = "hd_chat_encode";
-    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "tokenizer", tokenizer)) {
+    HD__CALL("hd_chat_encode");
+    if (!hd__given("c", c) || !hd__given("tokenizer", tokenizer)) {
         return NULL;
     }
-    int64_t n = chat_write(function, c, for_reply);
+    int64_t n = chat_write(c, for_reply);
     return n < 0 ? NULL : hd_tokenizer_encode(tokenizer, c->text, n, HD_SPECIAL_ALLOW);
 }
 
 bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o)
 {
-    static const char function[] = "hd_chat_ends";
-    if (!hd__given_to(function, "c", c) || !hd__given_to(function, "tokenizer", tokenizer) ||
-        !hd__given_to(function, "o", o) || !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()")) {
+    HD__CALL("hd_chat_ends");
+    if (!hd__given("c", c) || !hd__given("tokenizer", tokenizer) || !hd__given("o", o) ||
+        !HD__SIZE_OK(o, "hd_generate_defaults()")) {
         return false;
     }
     if (o->num_eos < 0 || o->num_eos > HD_EOS_MOST) {
-        return hd_error_set(HD_VALUE, "%s: num_eos %" PRId64 ": expected 0 to %d", function,
-                            o->num_eos, HD_EOS_MOST);
+        return hd_fail(HD_VALUE, "num_eos %" PRId64 ": expected 0 to %d", o->num_eos, HD_EOS_MOST);
     }
     hd__run r = {.steps = SIZE_MAX};
     const hd__value *eos = hd__table_find(&r, &c->variables, HD__LITERAL("eos_token"));
@@ -397,9 +392,9 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
         return true;
     }
     if (i == HD_EOS_MOST) {
-        return hd_error_set(
-            HD_VALUE, "%s: num_eos is %d already: expected room for eos_token, which is %" PRId64,
-            function, HD_EOS_MOST, id);
+        return hd_fail(HD_VALUE,
+                       "num_eos is %d already: expected room for eos_token, which is %" PRId64,
+                       HD_EOS_MOST, id);
     }
     o->eos_token_id[o->num_eos++] = id;
     return true;

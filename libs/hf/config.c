@@ -1,9 +1,11 @@
 /* config.c - reads config.json, generation_config.json and adapter_config.json by the tables of
  * config_keys.c. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "hf/config_fill.h"
+#include "hf/family.h"
 
 /* ---------------------------------------------------------------- config.json */
 
@@ -29,29 +31,36 @@ static const char *config_class(const hd__config_file *f)
  * there is none. */
 static const hd__family *family_named(const char *type, const char *class)
 {
-    for (int i = 0; (type || class) && i < HD__FAMILIES; i++) {
-        const hd__family *each = &hd__families[i];
-        if ((!type || strcmp(type, each->model_type) == 0) &&
-            (!class || strcmp(class, each->architecture) == 0)) {
-            return each;
-        }
+    const hd__family *const *f = hd__families;
+    while (*f && ((type && strcmp(type, (*f)->model_type) != 0) ||
+                  (class && strcmp(class, (*f)->type.name) != 0))) {
+        f++;
     }
-    return NULL;
+    return type || class ? *f : NULL;
 }
 
-/* The same, or an error that names both */
+/* The same, or an error that names both, and all families */
 static const hd__family *family_of(const hd__config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
     const hd__family *family = family_named(type, class);
-    type = type ? type : "none";
-    class = class ? class : "none";
-    return family ? family
-                  : hd_error_set(HD_VALUE,
-                                 "%s: '%.*s': model_type %.*s and architectures %.*s: expected "
-                                 "gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 "
-                                 "and Qwen2ForCausalLM",
-                                 f->function, HD__CUT(f->path), HD__CUT(type), HD__CUT(class));
+    if (family) {
+        return family;
+    }
+    hd__text all = {0};
+    for (int i = 0; hd__families[i]; i++) {
+        const char *between = i == 0 ? "" : hd__families[i + 1] ? ", " : ", or ";
+        hd__text_format(&all, "%s%s and %s", between, hd__families[i]->model_type,
+                        hd__families[i]->type.name);
+    }
+    if (!all.failed) {
+        type = type ? type : "none";
+        class = class ? class : "none";
+        hd_fail(HD_VALUE, "'%.*s': model_type %.*s and architectures %.*s: expected %s",
+                HD__CUT(f->path), HD__CUT(type), HD__CUT(class), all.s);
+    }
+    hd_free(all.s);
+    return NULL;
 }
 
 /* Has the type llama3 what it needs, which has no default? */
@@ -59,10 +68,10 @@ static bool llama3_ok(const hd__config_file *f)
 {
     for (const hd__config_key *k = hd__rope_llama3.keys; k->kind == HD__NUMBER; k++) {
         if (!hd__value_of(f, k->name).name) {
-            return hd_error_set(HD_VALUE,
-                                "%s: '%.*s': %s%s is missing: expected a number, which the "
-                                "rope_type llama3 needs",
-                                f->function, HD__CUT(f->path), f->inside, k->name);
+            return hd_fail(HD_VALUE,
+                           "'%.*s': %s%s is missing: expected a number, which the "
+                           "rope_type llama3 needs",
+                           HD__CUT(f->path), f->inside, k->name);
         }
     }
     return true;
@@ -73,12 +82,12 @@ static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
             o->low_freq_factor < o->high_freq_factor) ||
-           hd_error_set(HD_VALUE,
-                        "%s: '%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
-                        "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
-                        "below high_freq_factor",
-                        f->function, HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
-                        HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
+           hd_fail(HD_VALUE,
+                   "'%.*s': rope_theta %s, factor %s, low_freq_factor %s and "
+                   "high_freq_factor %s: expected numbers above 0, and low_freq_factor "
+                   "below high_freq_factor",
+                   HD__CUT(f->path), HD__SHORT(o->theta), HD__SHORT(o->factor),
+                   HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
 /* Does all that rope_parameters says stand in rope_scaling, or beside it, too? So it is in folders
@@ -98,16 +107,16 @@ static bool said_again(const hd__config_file *in, const hd__config_file *scaling
 
 /* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
  * inside of it for more than rope_theta beside it. */
-static bool rope_read(const hd__config_file *f, hd_llama_config *c)
+static bool rope_read(const hd__config_file *f, const hd__config *c)
 {
     hd__config_file scaling = *f, in = *f;
-    double theta = c->rope.theta;
+    hd_rotary_options *o = hd__config_rope(c);
+    double theta = o->theta;
     scaling.inside = "rope_scaling.";
     in.inside = "rope_parameters.";
     if (hd__count_inside(&scaling)) {
         if (!said_again(&in, &scaling, f)) {
-            hd_warn("%s: '%.*s': rope_parameters has no effect beside rope_scaling", f->function,
-                    HD__CUT(f->path));
+            hd_warn("'%.*s': rope_parameters has no effect beside rope_scaling", HD__CUT(f->path));
         }
         in.inside = scaling.inside;
     }
@@ -118,39 +127,15 @@ static bool rope_read(const hd__config_file *f, hd_llama_config *c)
         return hd__refuse_value(
             &in, &type, &(hd__config_key){"", HD__ONLY, HD__NOWHERE, "default llama3"}, NULL);
     }
-    c->rope.original_max_position_embeddings = llama3 ? c->max_position_embeddings : 0;
-    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, c) &&
-              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, c))) &&
-              rope_numbers_ok(f, &c->rope);
-    if (ok && hd__value_of(f, "rope_theta").name && c->rope.theta != theta) {
-        hd_warn("%s: '%.*s': rope_theta %s has no effect: %srope_theta is %s", f->function,
-                HD__CUT(f->path), HD__SHORT(theta), in.inside, HD__SHORT(c->rope.theta));
+    o->original_max_position_embeddings = llama3 ? hd__config_int(c, "max_position_embeddings") : 0;
+    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, o) &&
+              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, o))) &&
+              rope_numbers_ok(f, o);
+    if (ok && hd__value_of(f, "rope_theta").name && o->theta != theta) {
+        hd_warn("'%.*s': rope_theta %s has no effect: %srope_theta is %s", HD__CUT(f->path),
+                HD__SHORT(theta), in.inside, HD__SHORT(o->theta));
     }
     return ok;
-}
-
-/* Has layer_types, if it is there, a type for each layer, and no layer a sliding window? */
-static bool layers_ok(const hd__config_file *f, const hd_llama_config *c)
-{
-    hd__config_file types = *f;
-    types.inside = "layer_types.";
-    int64_t n = hd__count_inside(&types);
-    if (n > 0) {
-        return n == c->num_hidden_layers ||
-               hd_error_set(HD_VALUE,
-                            "%s: '%.*s': layer_types has %" PRId64 " entries: expected %" PRId64
-                            ", the num_hidden_layers",
-                            f->function, HD__CUT(f->path), n, c->num_hidden_layers);
-    }
-    hd__value use = hd__value_of(f, "use_sliding_window"),
-              window = hd__value_of(f, "sliding_window"),
-              first = hd__value_of(f, "max_window_layers");
-    bool some = c->qkv_bias && hd__is_word(&use, "true") && !hd__is_word(&window, "null") &&
-                (first.name ? first.integer : 28) < c->num_hidden_layers;
-    return !some || hd_error_set(HD_VALUE,
-                                 "%s: '%.*s': use_sliding_window: found true: expected false, as "
-                                 "heed has no attention with a window",
-                                 f->function, HD__CUT(f->path));
 }
 
 /* A size that is not there, and has no other name */
@@ -196,62 +181,118 @@ static void kept_read(const hd__config_file *f, const hd__family *family, hd__ke
 static bool config_of(const hd__config_file *f, hd__config *c)
 {
     const hd__family *family = family_of(f);
-    if (!family) {
+    if (!family || !hd__config_begin(c, family, NULL)) {
         return false;
     }
-    family->defaults(c);
-    c->left_out = left_out(f, &family->table);
+    c->left_out = left_out(f, &family->keys);
     kept_read(f, family, &c->kept);
-    return hd__config_fill(f, &family->table, &c->gpt2) &&
-           (c->is_gpt2 || (rope_read(f, &c->llama) && layers_ok(f, &c->llama))) &&
-           ends_read(f, &c->kept.ends);
+    return hd__config_fill(f, &family->keys, c->values) &&
+           (family->rope == HD__NOWHERE || rope_read(f, c)) &&
+           (!family->file_ok || family->file_ok(f, c)) && ends_read(f, &c->kept.ends);
 }
 
-bool hd__config_read(const char *function, const char *path, hd__config *c)
+bool hd__config_read(const char *path, hd__config *c)
 {
-    hd_dict *d = hd__json_values(function, path);
-    const hd__config_file f = {function, path, d, ""};
+    hd_dict *d = hd__json_values(path);
+    const hd__config_file f = {path, d, ""};
     bool ok = d && config_of(&f, c);
     hd_dict_free(d);
     return ok;
 }
 
-bool hd__sizes_ok(const char *function, const hd__config *c)
+void *hd__config_at(const hd__config *c, const char *key)
 {
-    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
+    const hd__config_key *k = c->family->keys.keys;
+    while (k->name && strcmp(k->name, key) != 0) {
+        k++;
+    }
+    return k->name && k->offset != HD__NOWHERE ? (char *)c->values + k->offset : NULL;
+}
+
+int64_t hd__config_int(const hd__config *c, const char *key)
+{
+    return *(const int64_t *)hd__config_at(c, key);
+}
+
+double hd__config_double(const hd__config *c, const char *key)
+{
+    return *(const double *)hd__config_at(c, key);
+}
+
+bool hd__config_bool(const hd__config *c, const char *key)
+{
+    const bool *at = hd__config_at(c, key);
+    return at && *at;
+}
+
+const bool *hd__config_flags(const hd__config *c, const char *key)
+{
+    const int64_t *n = hd__config_at(c, key);
+    return n ? (const bool *)(n + 1) : NULL;
+}
+
+hd_rotary_options *hd__config_rope(const hd__config *c)
+{
+    return (void *)((char *)c->values + c->family->rope);
+}
+
+bool hd__config_begin(hd__config *c, const hd__family *family, const void *values)
+{
+    *c = (hd__config){.family = family,
+                      .values = hd_alloc(family->size),
+                      .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
+    if (c->values && values) {
+        memcpy(c->values, values, family->size);
+    } else if (c->values) {
+        family->defaults(c->values);
+    }
+    return c->values;
+}
+
+bool hd__config_refuse(const hd__config *c, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return c->path ? hd_fail(HD_VALUE, "'%.*s': %s", HD__CUT(c->path), text)
+                   : hd_fail(HD_VALUE, "%s", text);
+}
+
+bool hd__config_resolve(hd__config *c)
+{
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
             continue;
         }
-        int64_t v = *(const int64_t *)(const void *)((const char *)&c->gpt2 + k->offset);
+        int64_t v = hd__config_int(c, k->name);
         if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
-            return hd_error_set(HD_VALUE, "%s: %s %" PRId64 ": expected 1 to 2147483647", function,
-                                k->name, v);
+            return hd__config_refuse(c, "%s %" PRId64 ": expected 1 to 2147483647", k->name, v);
         }
     }
-    return true;
+    return c->family->resolve(c);
 }
 
-bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
-                        hd_lora_options *o)
+bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o)
 {
-    return hd__config_fill(&(hd__config_file){function, path, d, ""}, &hd__adapter_keys, o);
+    return hd__config_fill(&(hd__config_file){path, d, ""}, &hd__adapter_keys, o);
 }
 
 /* ---------------------------------------------------------------- generation_config.json */
 
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
 {
-    static const char function[] = "hd_generate_options_load";
-    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "folder", folder) ||
-        !hd__given_to(function, "o", o)) {
+    HD__CALL("hd_generate_options_load");
+    if (!HD__SIBLING_OK() || !hd__given("folder", folder) || !hd__given("o", o)) {
         return false;
     }
     *o = hd_generate_defaults();
     hd__text path = {0};
-    int own = hd__look_for(function, folder, "generation_config.json", &path);
+    int own = hd__look_for(folder, "generation_config.json", &path);
     bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
-    hd_dict *d = given ? hd__json_values(function, path.s) : NULL;
-    const hd__config_file f = {function, path.s, d, ""};
+    hd_dict *d = given ? hd__json_values(path.s) : NULL;
+    const hd__config_file f = {path.s, d, ""};
     bool ok = d && (own ? hd__config_fill(&f, &hd__generation_keys, o) : ends_read(&f, o));
     if (!ok) {
         *o = hd_generate_defaults();

@@ -112,6 +112,7 @@ static const char *expected_of(const hd__config_key *k, const char *other, char 
     case HD__ONLY: return other ? other : words_text(k->words, room);
     case HD__ENDS: return "a whole number, and at most 16 of them";
     case HD__NAMES: return "a list of names, or all-linear";
+    case HD__FLAGS: return "a list of at most 128 whole numbers";
     default: return "a whole number";
     }
 }
@@ -123,15 +124,21 @@ bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__co
     const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
     bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES;
     const char *mark = v->quoted && (!named || is_among(not_texts, found)) ? "\"" : "";
-    return hd_error_set(HD_VALUE, "%s: '%.*s': %s%.*s: found %s%.*s%s: expected %s", f->function,
-                        HD__CUT(f->path), f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
-                        expected_of(k, other, expected));
+    return hd_fail(HD_VALUE, "'%.*s': %s%.*s: found %s%.*s%s: expected %s", HD__CUT(f->path),
+                   f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
+                   expected_of(k, other, expected));
 }
 
 static bool put_whole(const hd__value *v, int64_t *at)
 {
     *at = v->integer;
     return v->whole;
+}
+
+static bool put_token(const hd__value *v, int64_t *at)
+{
+    *at = v->whole ? v->integer : HD_NO_PADDING;
+    return v->whole || hd__is_word(v, "null");
 }
 
 static bool put_number(const hd__value *v, double *at)
@@ -144,6 +151,16 @@ static bool put_name(const hd__value *v, hd_lora_options *o)
 {
     ((const char **)o->target_modules)[o->num_target_modules++] = v->text;
     return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
+}
+
+static bool put_flag(const hd__value *v, int64_t *n)
+{
+    bool *flags = (bool *)(n + 1);
+    if (!v->whole || *n == HD_LAYERS_MOST) {
+        return false;
+    }
+    flags[(*n)++] = v->integer != 0;
+    return true;
 }
 
 /* Puts the value into its place in the configuration; false if it is of another kind. */
@@ -164,6 +181,7 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
     switch (k->kind) {
     case HD__DERIVED:
         return put_whole(v, at) ? v->integer != 0 : hd__is_word(v, "null"); /* 0 if it is null */
+    case HD__TOKEN: return put_token(v, at);
     case HD__FLOAT: return put_number(v, at) && !v->whole;
     case HD__NUMBER: return put_number(v, at);
     case HD__BOOL: *(bool *)at = hd__is_word(v, "true"); return hd__is_word(v, "true false");
@@ -177,6 +195,7 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
         return (!dot || element) && o->num_eos < HD_EOS_MOST &&
                put_whole(v, &o->eos_token_id[o->num_eos++]);
     case HD__NAMES: return put_name(v, config);
+    case HD__FLAGS: return element && put_flag(v, at);
     default: return put_whole(v, at);
     }
 }
@@ -198,8 +217,8 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
         ok = config_set(&v, k, config) || hd__refuse_value(f, &v, k, t->other);
         if (ok && k->offset == HD__NOWHERE && k->kind <= HD__ANY && k->words &&
             !hd__is_word(&v, k->words)) {
-            hd_warn("%s: '%.*s': %s%.*s has no effect on this model", f->function, HD__CUT(f->path),
-                    f->inside, HD__CUT(v.name));
+            hd_warn("'%.*s': %s%.*s has no effect on this model", HD__CUT(f->path), f->inside,
+                    HD__CUT(v.name));
         }
     }
     return ok;
@@ -234,9 +253,9 @@ static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const
 {
     const hd__config_key *around = key_around(t, v->name), *last = known_key(t, v->name);
     if (around) {
-        return hd_error_set(HD_VALUE, "%s: '%.*s': %s%s: found a list or an object: expected %s",
-                            f->function, HD__CUT(f->path), f->inside, around->name,
-                            expected_of(around, t->other, (char[EXPECTED]){0}));
+        return hd_fail(HD_VALUE, "'%.*s': %s%s: found a list or an object: expected %s",
+                       HD__CUT(f->path), f->inside, around->name,
+                       expected_of(around, t->other, (char[EXPECTED]){0}));
     }
     if (hd__is_word(v, "null {} []")) {
         return true;
@@ -244,8 +263,8 @@ static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const
     if (t->other) {
         return hd__is_word(v, last->words) || hd__refuse_value(f, v, last, t->other);
     }
-    hd_warn("%s: '%.*s': %s%.*s has no effect: heed does not know this key", f->function,
-            HD__CUT(f->path), f->inside, HD__CUT(v->name));
+    hd_warn("'%.*s': %s%.*s has no effect: heed does not know this key", HD__CUT(f->path),
+            f->inside, HD__CUT(v->name));
     return true;
 }
 

@@ -6,7 +6,7 @@
 
 /* A file that was read, or what is inside of one of its keys. */
 typedef struct hd__config_file {
-    const char *function, *path; /* for messages */
+    const char *path; /* for messages */
     const hd_dict *values;
     const char *inside; /* "", or a key with a dot at its end */
 } hd__config_file;

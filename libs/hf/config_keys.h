@@ -7,6 +7,7 @@
 /* What the value of a key must be, in the file and in the configuration */
 typedef enum hd__config_kind {
     HD__INT,        /* a whole number, or null, which changes nothing; int64_t */
+    HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* the same, or null: as it follows from others, which is 0 in int64_t */
     HD__ALIAS,      /* a size under another name, which counts for more */
@@ -18,7 +19,8 @@ typedef enum hd__config_kind {
     HD__OBJECT,     /* an object, or one of `words`: what is inside is read elsewhere */
     HD__ONLY,       /* one of `words`: it is not kept */
     HD__ENDS,       /* the next of the end tokens; hd_generate_options */
-    HD__NAMES       /* the next of the target modules, for which there is room; hd_lora_options */
+    HD__NAMES,      /* the next of the target modules, for which there is room; hd_lora_options */
+    HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__config_kind;
 
 #define HD__NOWHERE SIZE_MAX /* the place of a value that is not kept */
@@ -44,20 +46,36 @@ typedef struct hd__config_keys {
     bool null_is_left_out; /* true: a key that is null is as good as none */
 } hd__config_keys;
 
-/* A class of transformers, with the defaults that it has for what config.json leaves out */
-typedef struct hd__family {
-    const char *model_type, *architecture;
-    hd__config_keys table; /* in the order in which a folder's keys are written */
-    void (*defaults)(hd__config *c);
-    int64_t bos_token_id, eos_token_id; /* HD_NO_PADDING: none */
-} hd__family;
+/* ---------------------------------------------------------------- rows */
 
-enum { HD__FAMILIES = 3 };
-extern const hd__family hd__families[HD__FAMILIES];
-/* The one of a configuration */
-const hd__family *hd__family_of(const hd__config *c);
+#define HD__ROW(...)                                                                               \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+/* A field of the configuration `of`, under its own name */
+#define HD__FIELD(of, kind, field) HD__ROW(#field, HD__##kind, offsetof(of, field), NULL)
+#define HD__CHECKED(name, kind, words) HD__ROW(name, HD__##kind, HD__NOWHERE, words)
+#define HD__ONLY_ROW(name, words) HD__CHECKED(name, ONLY, words)
+#define HD__LAST_ROW(kind) HD__CHECKED(NULL, kind, "false")
 
-/* What is inside of rope_parameters or rope_scaling, for the type llama3 and for the default */
+/* What the config.json of every family may have: nothing follows from it for the numbers of a
+ * model. */
+#define HD__IDLE                                                                                   \
+    "architectures. torch_dtype dtype transformers_version eos_token_id. "                         \
+    "_name_or_path name_or_path task_specific_params. \"transformers.js_config\". "                \
+    "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
+    "num_labels problem_type is_encoder_decoder is_decoder "
+
+/* What is checked in every family: some of it would make other numbers. */
+#define HD__COMMON_KEYS(model_type)                                                                \
+    HD__ONLY_ROW("model_type", model_type " null"), HD__CHECKED("use_cache", BOOL, NULL),          \
+        HD__CHECKED("bos_token_id", INT, NULL), HD__ONLY_ROW("per_layer_config.", "null {}"),      \
+        HD__ONLY_ROW("quantization_config.", "null")
+
+/* ---------------------------------------------------------------- the tables of all families */
+
+/* What is inside of rope_parameters or rope_scaling, for the type llama3 and for the default; the
+ * configuration is a hd_rotary_options. */
 extern const hd__config_keys hd__rope_llama3, hd__rope_default;
 /* What counts beside them for the type llama3 */
 extern const hd__config_keys hd__rope_beside;

@@ -9,118 +9,71 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/json.h"
-#include "hf/config_keys.h"
-
-/* ---------------------------------------------------------------- tables */
-
-/* WHOLE and LENGTH are int64_t, and a LENGTH is that of a list of modules. ACTIVATION is a text. */
-typedef enum kind { WHOLE, LENGTH, REAL, TRUTH, ACTIVATION } kind;
-
-/* A value of the configuration, and the module that knows it: the end of the module's name, and the
- * text that stands before the value in its line of the summary. The last one of several modules
- * counts. */
-typedef struct known {
-    kind kind;
-    size_t offset; /* in the configuration */
-    const char *module, *before;
-} known;
-
-#define GPT2(kind, field) kind, offsetof(hd_gpt2_config, field)
-#define LLAMA(kind, field) kind, offsetof(hd_llama_config, field)
-
-static const known gpt2_known[] = {
-    {GPT2(WHOLE, vocab_size), "transformer.wte", ""},
-    {GPT2(WHOLE, n_positions), "transformer.wpe", ""},
-    {GPT2(LENGTH, n_layer), "transformer.h", ""},
-    {GPT2(WHOLE, n_inner), ".c_fc", "nf="},
-    {GPT2(REAL, layer_norm_epsilon), "transformer.ln_f", "eps="},
-    {GPT2(REAL, embd_pdrop), "transformer.drop", "p="},
-    {GPT2(REAL, attn_pdrop), ".attn_dropout", "p="},
-    {GPT2(REAL, resid_pdrop), ".resid_dropout", "p="},
-    {GPT2(ACTIVATION, activation_function), ".mlp.act", ""},
-    {WHOLE, 0, NULL, NULL},
-};
-
-static const known llama_known[] = {
-    {LLAMA(WHOLE, vocab_size), "model.embed_tokens", ""},
-    {LLAMA(WHOLE, intermediate_size), ".gate_proj", "out_features="},
-    {LLAMA(LENGTH, num_hidden_layers), "model.layers", ""},
-    {LLAMA(REAL, rms_norm_eps), "model.norm", "eps="},
-    {LLAMA(TRUTH, attention_bias), ".o_proj", "bias="},
-    {LLAMA(TRUTH, mlp_bias), ".down_proj", "bias="},
-    {WHOLE, 0, NULL, NULL},
-};
+#include "hf/family.h"
 
 /* ---------------------------------------------------------------- read from the modules */
 
-enum { EXTRA = 256 };
-
-/* The text in the brackets of m's line in the summary, without the parts that no configuration
- * says. */
-static const char *brackets_of(const hd_module *m, char text[EXTRA])
+/* Has m the class of this module, which is freed? */
+static bool of_class(const hd_module *m, hd_module *like)
 {
-    static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
-    text[0] = '\0';
-    if (m->type->extra) {
-        m->type->extra(m, text, EXTRA);
-        text[EXTRA - 1] = '\0';
-    }
-    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
-        char *at = strstr(text, unsaid[i]);
-        if (at) {
-            *at = '\0';
-        }
-    }
-    return text;
+    bool is = like && m->type == like->type;
+    hd_module_free(like);
+    return is;
 }
 
-/* Reads the number that stands after `before` in what the summary says of m: "p=" in
- * "Dropout(p=0.1, inplace=False)". False: there is none. */
-static bool extra_number(const hd_module *m, const char *before, double *v)
+/* The parameter of this name that m itself has; NULL: it has none, or memory ran out. */
+static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
-    char text[EXTRA];
-    const char *at = strstr(brackets_of(m, text), before);
-    at = at ? at + strlen(before) : "";
-    hd__json j;
-    hd__json_init(&j, at, strspn(at, "0123456789.e+-"));
-    bool ok = hd__json_next(&j) == HD__JSON_NUMBER && hd__json_double(&j, v);
-    hd__json_free(&j);
-    return ok;
+    hd_dict *all = hd_module_named_parameters(m);
+    bool has = all && hd_dict_kind_of(all, name) == HD_DICT_TENSOR;
+    const hd_tensor *x = has ? hd_dict_get(all, name) : NULL;
+    hd_dict_free(all);
+    return x;
 }
 
 /* The name in transformers of the activation m; `now` if it is that, too, or if m is another. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
-    char text[EXTRA];
-    const char *name = brackets_of(m, text);
-    if (strcmp(m->type->name, "ReLU") == 0) {
+    if (of_class(m, hd_relu_new(false))) {
         return "relu";
     }
-    if (strcmp(name, "approximate='none'") == 0) {
+    if (!of_class(m, hd_gelu_new("none"))) {
+        return now;
+    }
+    if (strcmp(hd_gelu_approximate(m), "none") == 0) {
         return "gelu";
     }
-    bool by_tanh = strcmp(name, "approximate='tanh'") == 0;
-    return by_tanh && strcmp(now, "gelu_pytorch_tanh") != 0 ? "gelu_new" : now;
+    return strcmp(now, "gelu_pytorch_tanh") == 0 ? now : "gelu_new";
 }
 
 /* Sets the value at `at` if m knows it. */
-static bool value_read(const known *r, hd_module *m, void *at)
+static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
 {
-    char text[EXTRA];
-    double v;
-    bool number = extra_number(m, r->before, &v);
-    const char *found = strstr(brackets_of(m, text), r->before);
-    switch (r->kind) {
-    case WHOLE: *(int64_t *)at = number && fabs(v) < 0x1p53 ? (int64_t)v : *(int64_t *)at; break;
-    case REAL: *(double *)at = number ? v : *(double *)at; break;
-    case TRUTH: *(bool *)at = found && strncmp(found + strlen(r->before), "True", 4) == 0; break;
-    case ACTIVATION: *(const char **)at = activation_read(m, *(const char **)at); break;
-    case LENGTH:
-        if (strcmp(m->type->name, "ModuleList") == 0) {
+    const hd_tensor *w = own_parameter(m, "weight");
+    switch (kind) {
+    case HD__ROWS:
+    case HD__COLUMNS:
+        if (w && hd_ndim(w) == 2) {
+            *(int64_t *)at = hd_size(w, kind == HD__COLUMNS);
+        }
+        break;
+    case HD__BIAS: *(bool *)at = own_parameter(m, "bias"); break;
+    case HD__LENGTH:
+        if (of_class(m, hd_module_list_n(0, NULL))) {
             *(int64_t *)at = hd_module_list_len(m);
         }
         break;
+    case HD__EPS:
+        if (of_class(m, hd_layer_norm_new(1)) || of_class(m, hd_rms_norm_new(1, 1))) {
+            *(double *)at = hd_norm_eps(m);
+        }
+        break;
+    case HD__P:
+        if (of_class(m, hd_dropout_new(0, false))) {
+            *(double *)at = hd_dropout_p(m);
+        }
+        break;
+    case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
     }
     return hd_error_code() == HD_OK; /* memory may have run out */
 }
@@ -129,23 +82,39 @@ static bool value_read(const known *r, hd_module *m, void *at)
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__config *c = user;
+    const hd__family *family = c->family;
     bool ok = true;
-    for (const known *r = c->is_gpt2 ? gpt2_known : llama_known; ok && r->module; r++) {
-        ok = !hd__ends_in(name, r->module) || value_read(r, m, (char *)&c->gpt2 + r->offset);
+    for (const hd__known *k = family->known; ok && k->key; k++) {
+        void *at = hd__ends_in(name, k->module) ? hd__config_at(c, k->key) : NULL;
+        ok = !at || value_read(k->kind, m, at);
+    }
+    if (ok && family->read) {
+        family->read(m, c->values);
     }
     return ok;
 }
 
 /* ---------------------------------------------------------------- compared */
 
-enum { TEXT = 2 * EXTRA };
+enum { EXTRA = 256, TEXT = 2 * EXTRA };
 
-/* "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads" */
-static const char *described(const hd_module *m, char text[TEXT])
+/* "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads": m as the
+ * summary shows it, without the parts that no configuration says. */
+static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 {
-    char extra[EXTRA];
-    int64_t heads = hd__gpt2_heads(m) + hd__llama_heads(m);
-    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, brackets_of(m, extra));
+    static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
+    char extra[EXTRA] = "";
+    if (m->type->extra) {
+        m->type->extra(m, extra, EXTRA);
+        extra[EXTRA - 1] = '\0';
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        char *at = strstr(extra, unsaid[i]);
+        if (at) {
+            *at = '\0';
+        }
+    }
+    int n = snprintf(text, TEXT, "%s(%s)", m->type->name, extra);
     if (heads > 0) {
         snprintf(text + n, (size_t)(TEXT - n), " with %" PRId64 " heads", heads);
     }
@@ -153,29 +122,51 @@ static const char *described(const hd_module *m, char text[TEXT])
 }
 
 typedef struct comparison {
-    const char *function;
+    const hd__family *family;
     hd_module *made; /* of the configuration */
     hd_dict *names;  /* of the modules that both have */
 } comparison;
 
-static bool module_unlike(const comparison *c, const char *name, const char *found,
-                          const char *expected)
+static bool module_unlike(const char *name, const char *found, const char *expected)
 {
-    return hd_error_set(HD_STATE,
-                        "%s: %.*s is %s, but the configuration says %s. transformers has no "
-                        "such model. Save it with hd_checkpoint_save.",
-                        c->function, HD__CUT(*name ? name : "m"), found, expected);
+    return hd_fail(HD_STATE,
+                   "%.*s is %s, but the configuration says %s. transformers has no "
+                   "such model. Save it with hd_checkpoint_save.",
+                   HD__CUT(*name ? name : "m"), found, expected);
 }
 
 /* Has the module m no adapter? It would hide what the module knows. */
 static bool module_plain(hd_module *m, const char *name, void *user)
 {
-    const comparison *c = user;
+    (void)user;
     return strcmp(m->type->name, "lora.Linear") != 0 ||
-           hd_error_set(HD_STATE,
-                        "%s: '%s' has an adapter: merge them with hd_lora_merge or save them with "
-                        "hd_lora_save",
-                        c->function, name);
+           hd_fail(HD_STATE,
+                   "'%s' has an adapter: merge them with hd_lora_merge or save them with "
+                   "hd_lora_save",
+                   name);
+}
+
+/* Have both no parameter of this name, or one of the same shape? */
+static bool same_shape(const hd_module *m, const hd_module *wanted, const char *name)
+{
+    const hd_tensor *w = own_parameter(m, name), *v = own_parameter(wanted, name);
+    return w && v ? hd_ndim(w) == hd_ndim(v) &&
+                        memcmp(hd_sizes(w), hd_sizes(v), (size_t)hd_ndim(w) * sizeof(int64_t)) == 0
+                  : w == v;
+}
+
+/* Have both the same numbers beside their parameters? They are of one class, which is heed's. */
+static bool same_numbers(const hd_module *m, const hd_module *wanted)
+{
+    const char *class = m->type->name;
+    if (strcmp(class, "Dropout") == 0) {
+        return hd_dropout_p(m) == hd_dropout_p(wanted);
+    }
+    if (strcmp(class, "GELU") == 0) {
+        return strcmp(hd_gelu_approximate(m), hd_gelu_approximate(wanted)) == 0;
+    }
+    bool norm = strcmp(class, "LayerNorm") == 0 || strcmp(class, "RMSNorm") == 0;
+    return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
 /* Is the module m equal to the one that the configuration makes? The modules above it are. */
@@ -187,11 +178,19 @@ static bool module_same(hd_module *m, const char *name, void *user)
     if (!wanted) {
         return false;
     }
-    if (strcmp(described(m, found), described(wanted, expected)) != 0) {
-        return module_unlike(c, name, found, expected);
+    int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
+    described(wanted, wanted_heads, expected);
+    if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
+        return module_unlike(name, "a class of your own", expected);
     }
-    return m->type == wanted->type ? !*name || hd_dict_set_int(c->names, name, 0)
-                                   : module_unlike(c, name, "a class of your own", expected);
+    bool same = m->type == wanted->type && heads == wanted_heads &&
+                same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
+                same_numbers(m, wanted);
+    if (!same) {
+        return hd_error_code() == HD_OK &&
+               module_unlike(name, described(m, heads, found), expected);
+    }
+    return !*name || hd_dict_set_int(c->names, name, 0);
 }
 
 /* Does the model have the module m, which the configuration makes? */
@@ -200,50 +199,52 @@ static bool module_there(hd_module *m, const char *name, void *user)
     const comparison *c = user;
     char expected[TEXT];
     return !*name || hd_dict_kind_of(c->names, name) != HD_DICT_MISSING ||
-           module_unlike(c, name, "missing", described(m, expected));
+           module_unlike(name, "missing", described(m, c->family->heads(m), expected));
 }
 
-/* Does transformers read a config.json with these numbers? LlamaConfig asks for the multiple, with
- * any head_dim. */
-static bool numbers_ok(const char *function, const hd__config *c)
+/* Does transformers read a config.json with these numbers? */
+static bool numbers_ok(const hd__config *c)
 {
-    for (const hd__config_key *k = hd__family_of(c)->table.keys; k->name; k++) {
-        const double *v = (const void *)((const char *)&c->gpt2 + k->offset);
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
         bool number = k->kind == HD__FLOAT || k->kind == HD__NUMBER;
-        if (number && k->offset != HD__NOWHERE && !isfinite(*v)) {
-            return hd_error_set(HD_VALUE, "%s: %s %s: expected a finite number", function, k->name,
-                                HD__FLOAT(*v));
+        const double *v = number ? hd__config_at(c, k->name) : NULL;
+        if (v && !isfinite(*v)) {
+            return hd_fail(HD_VALUE, "%s %s: expected a finite number", k->name, HD__FLOAT(*v));
         }
     }
-    return c->is_gpt2 || c->llama.qkv_bias ||
-           hd__divides_ok(function, "num_attention_heads", c->llama.num_attention_heads,
-                          "hidden_size", c->llama.hidden_size);
+    return !c->family->heads_divide ||
+           hd__divides_ok(c, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
+                          "hidden_size", hd__config_int(c, "hidden_size"));
 }
 
-bool hd__config_now(const char *function, hd__model *m, hd__config *c)
+/* Is the head's weight that of the embedding of the words? */
+static bool is_tied(hd__model *m)
+{
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd_module_get_parameter(&m->base, "lm_head.weight") ==
+           hd_module_get_parameter(words, "weight");
+}
+
+bool hd__config_now(hd__model *m, hd__config *c)
 {
     HD_NO_INIT;
     const hd_dtype d = HD_FLOAT32;
-    comparison both = {.function = function};
-    *c = m->config;
-    if (!hd_module_visit(&m->base, module_plain, &both) ||
-        !hd_module_visit(&m->base, module_read, c)) {
+    const hd__family *family = m->config.family;
+    comparison both = {.family = family};
+    if (!hd__visit(&m->base, module_plain, &both) ||
+        !hd__config_begin(c, family, m->config.values)) {
         return false;
     }
-    if (!c->is_gpt2 && c->llama.qkv_bias) { /* Qwen 2 has no other biases */
-        c->llama.attention_bias = c->llama.mlp_bias = false;
+    c->kept = m->config.kept;
+    if (!hd__visit(&m->base, module_read, c)) {
+        return false;
     }
-    both.made = c->is_gpt2 ? hd__gpt2_make(function, &c->gpt2, &d)
-                           : hd__llama_make(function, &c->llama, &d);
+    both.made = hd__model_make(family, c->values, &d);
     both.names = hd_dict_new();
-    bool ok = both.made && both.names && numbers_ok(function, c) &&
-              hd_module_visit(&m->base, module_same, &both) &&
-              hd_module_visit(both.made, module_there, &both);
+    bool ok = both.made && both.names && numbers_ok(c) && hd__visit(&m->base, module_same, &both) &&
+              hd__visit(both.made, module_there, &both);
     if (ok) {
-        *(c->is_gpt2 ? &c->gpt2.tie_word_embeddings : &c->llama.tie_word_embeddings) =
-            hd_module_get_parameter(&m->base, "lm_head.weight") ==
-            hd_module_get_parameter(&m->base, c->is_gpt2 ? "transformer.wte.weight"
-                                                         : "model.embed_tokens.weight");
+        *(bool *)hd__config_at(c, "tie_word_embeddings") = is_tied(m);
     }
     hd_module_free(both.made);
     hd_dict_free(both.names);
@@ -262,19 +263,31 @@ static void add_special(hd__text *t, int64_t id)
     }
 }
 
-/* The keys of the table that the configuration has a place for. */
-static void add_members(hd__text *t, const hd__config_key *k, const void *config)
+/* A list of HD__FLAGS */
+static void add_flags(hd__text *t, const int64_t *n)
 {
-    for (; k->name; k++) {
-        const void *at = (const char *)config + k->offset;
+    const bool *flags = (const bool *)(n + 1);
+    for (int64_t i = 0; i < *n; i++) {
+        hd__text_format(t, "%s%d", i ? ", " : "[", flags[i]);
+    }
+    hd__text_puts(t, *n ? "]" : "null");
+}
+
+/* The keys that the configuration has a place for */
+static void add_members(hd__text *t, const hd__config *c)
+{
+    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+        const void *at = (const char *)c->values + k->offset;
         if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
             continue;
         }
-        hd__text_format(t, ",\n  \"%s\": ", k->name);
+        const int n = (int)strcspn(k->name, "."); /* without the point of a list */
+        hd__text_format(t, ",\n  \"%.*s\": ", n, k->name);
         switch (k->kind) {
         case HD__FLOAT:
         case HD__NUMBER: hd__text_puts(t, HD__FLOAT(*(const double *)at)); break;
         case HD__BOOL: hd__text_puts(t, *(const bool *)at ? "true" : "false"); break;
+        case HD__FLAGS: add_flags(t, at); break;
         case HD__ACTIVATION: hd__text_format(t, "\"%s\"", *(const char *const *)at); break;
         default: add_special(t, *(const int64_t *)at); break;
         }
@@ -315,18 +328,20 @@ static void add_ends(hd__text *t, const hd_generate_options *o)
     hd__text_puts(t, o->num_eos > 1 ? "]" : "");
 }
 
-void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t)
+void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t)
 {
-    hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"", architecture,
-                    hd__family_of(c)->model_type);
-    add_members(t, hd__family_of(c)->table.keys, &c->gpt2);
+    const hd__family *family = c->family;
+    hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"",
+                    family->type.name, family->model_type);
+    add_members(t, c);
     hd__text_puts(t, ",\n  \"bos_token_id\": ");
     add_special(t, c->kept.bos_token_id);
-    if (c->is_gpt2) { /* Llama's has a place in the configuration */
+    if (!hd__config_at(c, "pad_token_id")) {
         hd__text_puts(t, ",\n  \"pad_token_id\": ");
         add_special(t, c->kept.pad_token_id);
-    } else {
-        add_rope(t, &c->llama.rope);
+    }
+    if (family->rope != HD__NOWHERE) {
+        add_rope(t, hd__config_rope(c));
     }
     add_ends(t, &c->kept.ends);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hf/hf_internal.h"
-
-static const char function[] = "hd_generate";
+#include "hf/family.h"
 
 hd_generate_options hd_generate_defaults(void)
 {
@@ -48,32 +46,36 @@ static void seen_free(hd__seen *s)
     hd_free(s);
 }
 
-static hd__seen *seen_new(const hd__model *m, int64_t batch, int64_t most)
+static hd__seen *seen_new(const hd__model *m, int64_t most)
 {
-    hd__seen *s = hd_alloc(sizeof *s + (size_t)m->layers * sizeof *s->cache);
+    const int64_t layers = hd__config_int(&m->config, "num_hidden_layers");
+    const size_t bytes = sizeof(hd__seen) + (size_t)layers * sizeof(hd_kv_cache *);
+    hd__seen *s = hd_alloc(bytes);
     if (s) {
-        *s = (hd__seen){.most = most};
-    }
-    for (; s && s->layers < m->layers; s->layers++) {
-        s->cache[s->layers] =
-            hd_kv_cache_new_for(HD_FLOAT32, batch, m->kv_heads, most, m->head_dim);
-        if (!s->cache[s->layers]) {
-            seen_free(s);
-            return NULL;
-        }
+        memset(s, 0, bytes);
+        s->layers = layers;
+        s->most = most;
     }
     return s;
 }
 
-/* The logits (b, vocab) that follow the ids (b, t), which follow those that the model has seen */
+/* The logits (b, vocab) after the ids (b, t); what computes them speaks for itself, as in a
+ * forward. */
+static hd_tensor *last_logits(hd__model *m, hd_tensor *ids, const hd__context *c)
+{
+    HD__CALLS_BACK;
+    hd_tensor *h = m->config.family->hidden(m, ids, c); /* (b, t, e) */
+    return hd_to(hd_forward(m->head, hd_select(h, 1, -1)), HD_FLOAT32);
+}
+
+/* The same of ids that follow those that the model has seen */
 static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
     hd__context c;
     if (!hd__context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
         return NULL;
     }
-    hd_tensor *h = g->m->hidden(g->m, ids, &c); /* (b, t, e) */
-    hd_tensor *logits = hd_forward(g->m->head, hd_select(h, 1, -1));
+    hd_tensor *logits = last_logits(g->m, ids, &c);
     g->seen->len += logits ? hd_size(ids, 1) : 0;
     return logits;
 }
@@ -96,8 +98,7 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     int64_t t = hd_size(ids, 1), vocab = hd_size(logits, 1);
     for (int64_t i = 0; from && id && to && i < hd_numel(ids); i++) {
         if (id[i] >= vocab) {
-            return hd_error_set(HD_INDEX, "hd_generate: id %" PRId64 ": expected 0 to %" PRId64,
-                                id[i], vocab - 1);
+            return hd_fail(HD_INDEX, "id %" PRId64 ": expected 0 to %" PRId64, id[i], vocab - 1);
         }
         int64_t at = i / t * vocab + id[i];
         to[at] = from[at] < 0 ? from[at] * (float)penalty : from[at] / (float)penalty;
@@ -216,6 +217,13 @@ static bool pad_ended(const generation *g, hd_tensor *token)
     return id;
 }
 
+/* Does the user want more? */
+static bool tell_user(const generation *g, int64_t row, int64_t id)
+{
+    HD__CALLS_BACK;
+    return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
+}
+
 /* Takes the tokens of a step, of which all (b, t) ends, to the user. *goes_on: is there a next
  * step? */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
@@ -236,7 +244,7 @@ static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
             if (!piece_set(g, all, i, last || w[i].ended)) {
                 return false;
             }
-            stopped = !o->on_token(i, id, g->piece.s, (int64_t)g->piece.len, o->user);
+            stopped = !tell_user(g, i, id);
         }
     }
     *goes_on = more && !stopped;
@@ -246,7 +254,7 @@ static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 /* ---------------------------------------------------------------- the loop */
 
 /* may_be_cold: nothing is drawn, so temperature has no effect. */
-static bool options_ok(const char *name, const hd_generate_options *o, bool may_be_cold)
+static bool options_ok(const hd_generate_options *o, bool may_be_cold)
 {
     const struct {
         const char *name, *expected;
@@ -263,8 +271,8 @@ static bool options_ok(const char *name, const hd_generate_options *o, bool may_
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (!checks[i].ok) {
-            return hd_error_set(HD_VALUE, "%s: %s %g: expected %s", name, checks[i].name,
-                                checks[i].value, checks[i].expected);
+            return hd_fail(HD_VALUE, "%s %g: expected %s", checks[i].name, checks[i].value,
+                           checks[i].expected);
         }
     }
     return true;
@@ -277,16 +285,22 @@ static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
     return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
 }
 
+/* One token more for each text: all (b, t) and what the model has not seen of it, rest (b, k) */
+static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool last, bool *goes_on)
+{
+    HD__SCOPE_OR(false);
+    hd_tensor *column = next_column(g, *all, *rest);
+    return column && hd_assign(rest, column) && hd_assign(all, hd_cat(1, *all, column)) &&
+           texts_add(g, *all, last, goes_on);
+}
+
 /* ids (b, t) with up to max_new_tokens more */
 static hd_tensor *write_on(generation *g, hd_tensor *ids)
 {
-    hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids); /* the model has not seen rest */
+    hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids);
     bool ok = texts_begin(g, ids), goes_on = true;
     for (int64_t i = 0; ok && goes_on && i < g->o->max_new_tokens; i++) {
-        HD__OWN_SCOPE(scope);
-        hd_tensor *column = scope ? next_column(g, all, rest) : NULL;
-        ok = column && hd_assign(&rest, column) && hd_assign(&all, hd_cat(1, all, column)) &&
-             texts_add(g, all, i + 1 == g->o->max_new_tokens, &goes_on);
+        ok = write_one(g, &all, &rest, i + 1 == g->o->max_new_tokens, &goes_on);
     }
     hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
     hd_release(rest);
@@ -322,7 +336,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
 /* Nothing is written to a model that is in evaluation mode, as other threads may run it. */
 static bool modes_begin(modes *all, hd_module *m)
 {
-    return hd_module_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
+    return hd__visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
 }
 
 static bool mode_is_there(hd_module *m, const char *name, void *user)
@@ -339,7 +353,7 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
  * get their modes. */
 static bool modes_end(modes *all, hd_module *m)
 {
-    bool known = !all->any || hd_module_visit(m, mode_is_there, all), ok = known;
+    bool known = !all->any || hd__visit(m, mode_is_there, all), ok = known;
     for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
         struct mode *v = &all->v[i];
         ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
@@ -355,10 +369,10 @@ static bool ends_ok(hd_tensor *mask)
 {
     for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
         if (hd_get_int(mask, i, -1) == 0) {
-            return hd_error_set(HD_VALUE,
-                                "%s: row %" PRId64 " of attention_mask ends in 0: expected its "
-                                "padding on the left, as the text goes on after its last token",
-                                function, i);
+            return hd_fail(HD_VALUE,
+                           "row %" PRId64 " of attention_mask ends in 0: expected its "
+                           "padding on the left, as the text goes on after its last token",
+                           i);
         }
     }
     return true;
@@ -383,23 +397,21 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
         row += t;
         if (pads_from(first, t, 1, pad) != pads_from(row, t, 1, pad) ||
             pads_from(first + t - 1, t, -1, pad) != pads_from(row + t - 1, t, -1, pad)) {
-            hd_warn("%s: rows 0 and %" PRId64 " begin or end with different numbers of the pad "
+            hd_warn("rows 0 and %" PRId64 " begin or end with different numbers of the pad "
                     "token %" PRId64 ", which the model reads as text. Set o->attention_mask, with "
                     "0 where padding is",
-                    function, i, pad);
+                    i, pad);
             break;
         }
     }
     return row;
 }
 
-/* How many tokens the model reads. Its user may have put an Embedding of another size into it. */
+/* How many tokens the model knows */
 static int64_t vocab_of(hd__model *m)
 {
-    hd_module *words =
-        hd_module_get(&m->base, m->config.is_gpt2 ? "transformer.wte" : "model.embed_tokens");
-    bool known = words && strcmp(words->type->name, "Embedding") == 0;
-    return known ? hd_size(hd_module_get_parameter(words, "weight"), 0) : m->vocab;
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd__embedding_rows(words, hd__config_int(&m->config, "vocab_size"));
 }
 
 /* Does the model know the token that fills texts which end before others? */
@@ -408,53 +420,54 @@ static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
     int64_t vocab = vocab_of(m);
     return !fills || pad_of(o) < vocab ||
-           hd_error_set(HD_VALUE,
-                        "%s: the pad token is %" PRId64 ": expected less than %" PRId64
-                        ", the vocab_size of the model, which reads it after the end of a text",
-                        function, pad_of(o), vocab);
+           hd_fail(HD_VALUE,
+                   "the pad token is %" PRId64 ": expected less than %" PRId64
+                   ", the vocab_size of the model, which reads it after the end of a text",
+                   pad_of(o), vocab);
 }
 
 static bool lengths_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
 {
-    int64_t t = hd_size(ids, 1);
-    if (o->max_new_tokens > m->positions - t) {
-        return hd_error_set(HD_VALUE,
-                            "%s: %" PRId64 " tokens and max_new_tokens %" PRId64
-                            ": expected at most %" PRId64 " in all, which is the context of %s",
-                            function, t, o->max_new_tokens, m->positions, m->base.type->name);
+    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    if (o->max_new_tokens > most - t) {
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " tokens and max_new_tokens %" PRId64
+                       ": expected at most %" PRId64 " in all, which is the context of %s",
+                       t, o->max_new_tokens, most, m->base.type->name);
     }
     int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = vocab_of(m);
     return (size >= 0 && size <= vocab) ||
-           hd_error_set(HD_VALUE,
-                        "%s: the tokenizer has %" PRId64 " tokens: expected at most %" PRId64
-                        ", the vocab_size of the model",
-                        function, size, vocab);
+           hd_fail(HD_VALUE,
+                   "the tokenizer has %" PRId64 " tokens: expected at most %" PRId64
+                   ", the vocab_size of the model",
+                   size, vocab);
 }
 
 hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
                                      const hd_generate_options *o, hd_tensor **tokens)
 {
-    static const char name[] = "hd_generate_probabilities";
+    HD__CALL("hd_generate_probabilities");
     hd_generate_options defaults = hd_generate_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK(name) || !hd__hf_given(name, "logits", logits) ||
-        !hd__hf_given(name, "ids", ids) || !hd__given_to(name, "tokens", tokens) ||
-        !HD__SIZE_OK_TO(name, o, "hd_generate_defaults()") || !options_ok(name, o, false)) {
+    if (!HD__SIBLING_OK() || !hd__tensor_arg("logits", logits, false) ||
+        !hd__tensor_arg("ids", ids, false) || !hd__given("tokens", tokens) ||
+        !HD__SIZE_OK(o, "hd_generate_defaults()") || !options_ok(o, false)) {
         return NULL;
     }
     bool typed = hd_dtype_of(logits) == HD_FLOAT32 && hd_dtype_of(ids) == HD_INT64;
     if (!typed || hd_ndim(logits) != 2 || hd_ndim(ids) != 2 ||
         hd_size(ids, 0) != hd_size(logits, 0)) {
-        return hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
-                            "%s: logits %s, ids %s: expected float32 (batch, vocab) and int64 "
-                            "(batch, tokens)",
-                            name, HD__SIZES(hd_ndim(logits), hd_sizes(logits)),
-                            HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+        return hd_fail(typed ? HD_SHAPE : HD_DTYPE,
+                       "logits %s, ids %s: expected float32 (batch, vocab) and int64 "
+                       "(batch, tokens)",
+                       HD__SIZES(hd_ndim(logits), hd_sizes(logits)),
+                       HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
     }
     HD_NO_GRAD;
-    HD__OWN_SCOPE(scope);
+    *tokens = NULL;
+    HD__SCOPE_OR(NULL);
     hd_tensor *of, *p = NULL;
-    if (scope && hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
+    if (hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
         p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
     }
     *tokens = p ? hd_scope_return(of) : NULL;
@@ -463,15 +476,15 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
 
 hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_options *o)
 {
+    HD__CALL("hd_generate");
     const hd_generate_options own = o ? *o : hd_generate_defaults(); /* on_token may change *o */
-    hd__model *m = hd__model_of(module, function);
-    HD__OWN_SCOPE(scope);
+    hd__model *m = hd__model_of(module);
+    HD__SCOPE_OR(NULL);
     o = &own;
     generation g = {.m = m, .o = o};
-    if (!scope || !m || !hd__ids_ok(function, ids) ||
-        !HD__SIZE_OK_TO(function, o, "hd_generate_defaults()") ||
-        !options_ok(function, o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
-        !hd__padding_read(function, ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
+    if (!m || !hd__ids_ok(ids) || !HD__SIZE_OK(o, "hd_generate_defaults()") ||
+        !options_ok(o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
+        !hd__padding_read(ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
         !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
         return NULL;
     }
@@ -479,7 +492,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     int64_t b = hd_size(ids, 0);
     modes before = {0};
     g.texts = hd__alloc_items(b, sizeof *g.texts);
-    g.seen = g.texts ? seen_new(m, b, hd_size(ids, 1) + o->max_new_tokens) : NULL;
+    g.seen = g.texts ? seen_new(m, hd_size(ids, 1) + o->max_new_tokens) : NULL;
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;

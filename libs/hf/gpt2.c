@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <math.h>
-#include <string.h>
 
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
 typedef struct conv1d { /* y = x W + b, with W (in, out) */
     hd_module base;
@@ -51,34 +50,6 @@ hd_gpt2_config hd_gpt2_config_defaults(void)
                             .activation_function = "gelu_new"};
 }
 
-/* ---------------------------------------------------------------- the activation */
-
-/* The name in transformers, and `approximate` of hd_gelu_new; NULL: it is relu. */
-static const char *const activations[][2] = {
-    {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
-
-static const char *const *activation_of(const char *name)
-{
-    for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
-        if (strcmp(activations[i][0], name) == 0) {
-            return activations[i];
-        }
-    }
-    return NULL;
-}
-
-const char *hd__activation(const char *name)
-{
-    const char *const *a = activation_of(name);
-    return a ? a[0] : NULL;
-}
-
-static hd_module *gpt2_activation_new(const char *name)
-{
-    const char *approximate = activation_of(name)[1];
-    return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
-}
-
 /* ---------------------------------------------------------------- Conv1D */
 
 static hd_tensor *conv1d_forward(hd_module *self, hd_tensor *x)
@@ -101,9 +72,9 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
     if (!m) {
         return NULL;
     }
-    HD__OWN_SCOPE(scope); /* without one, registering NULL fails */
-    hd_tensor *weight = scope ? hd_zeros(HD_FLOAT32, in, out) : NULL;
-    hd_register_parameter(&m->base, "weight", &m->weight, hd_parameter(weight, true));
+    HD__SCOPE_OR(hd__module_if(false, &m->base));
+    hd_register_parameter(&m->base, "weight", &m->weight,
+                          hd_parameter(hd_zeros(HD_FLOAT32, in, out), true));
     hd_register_parameter(&m->base, "bias", &m->bias,
                           hd_parameter(hd_zeros(HD_FLOAT32, out), true));
     return hd_module_ready(&m->base);
@@ -113,7 +84,7 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
 
 static const hd_module_type attention_type = HD_MODULE_TYPE(attention, "GPT2Attention", NULL);
 
-int64_t hd__gpt2_heads(const hd_module *m)
+static int64_t gpt2_heads(const hd_module *m)
 {
     return m->type == &attention_type ? ((const attention *)m)->heads : 0;
 }
@@ -165,7 +136,7 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
     return hd__module_of(&type,
                          HD__PARTS(HD__PART(mlp, c_fc, conv1d_new(e, inner)),
                                    HD__PART(mlp, c_proj, conv1d_new(inner, e)),
-                                   HD__PART(mlp, act, gpt2_activation_new(c->activation_function)),
+                                   HD__PART(mlp, act, hd__activation_new(c->activation_function)),
                                    HD__PART(mlp, dropout, hd_dropout_new(c->resid_pdrop, false))));
 }
 
@@ -176,8 +147,8 @@ static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, const hd__context *c, i
     if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
-    x = hd_add(x, gpt2_attention_run(hd__part_of(m->attn, &attention_type, 1),
-                                     hd_forward(m->ln_1, x), c, layer));
+    x = hd_add(x, gpt2_attention_run(hd__part_of(m->attn, &attention_type), hd_forward(m->ln_1, x),
+                                     c, layer));
     x = hd_add(x, hd_forward(m->mlp, hd_forward(m->ln_2, x)));
     return hd_forward_end(&m->base, x);
 }
@@ -187,9 +158,10 @@ static hd_module *norm_new(const hd_gpt2_config *c)
     return hd_layer_norm_new_n(1, &c->n_embd, c->layer_norm_epsilon, true, true);
 }
 
-static hd_module *block_new(const hd__config *config)
+static hd_module *block_new(const hd__config *config, int64_t layer)
 {
-    const hd_gpt2_config *c = &config->gpt2;
+    const hd_gpt2_config *c = config->values;
+    (void)layer;
     return hd__module_of(&block_type, HD__PARTS(HD__PART(block, ln_1, norm_new(c)),
                                                 HD__PART(block, attn, gpt2_attention_new(c)),
                                                 HD__PART(block, ln_2, norm_new(c)),
@@ -202,7 +174,7 @@ static const hd_module_type transformer_type = HD_MODULE_TYPE(transformer, "GPT2
 
 static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__context *c)
 {
-    transformer *m = hd__part_of(model->body, &transformer_type, 1);
+    transformer *m = hd__part_of(model->body, &transformer_type);
     if (!m) {
         return NULL;
     }
@@ -210,14 +182,22 @@ static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__contex
     hd_tensor *at = c->positions ? c->positions : hd_arange(before, before + hd_size(ids, 1), 1);
     hd_tensor *x = hd_forward(m->drop, hd_add(hd_forward(m->wte, ids), hd_forward(m->wpe, at)));
     for (int64_t i = 0; i < hd_module_list_len(m->h); i++) {
-        x = gpt2_block_run(hd__part_of(hd_module_list_get(m->h, i), &block_type, 1), x, c, i);
+        x = gpt2_block_run(hd__part_of(hd_module_list_get(m->h, i), &block_type), x, c, i);
     }
     return hd_forward(m->ln_f, x);
 }
 
+static int64_t gpt2_positions(const hd__model *model)
+{
+    const transformer *m = (const transformer *)model->body;
+    const hd_gpt2_config *c = model->config.values;
+    bool known = m && m->base.type == &transformer_type;
+    return known ? hd__embedding_rows(m->wpe, c->n_positions) : c->n_positions;
+}
+
 static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
 {
-    const hd_gpt2_config *c = &config->gpt2;
+    const hd_gpt2_config *c = config->values;
     int64_t e = c->n_embd;
     return hd__module_of(
         &transformer_type,
@@ -226,45 +206,106 @@ static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
                   HD__PART(transformer, wpe,
                            hd__stored(hd_embedding_new(c->n_positions, e, HD_NO_PADDING), d)),
                   HD__PART(transformer, drop, hd_dropout_new(c->embd_pdrop, false)),
-                  HD__PART(transformer, h, hd__layers(c->n_layer, block_new, config, d)),
+                  HD__PART(transformer, h, hd__layers(config, block_new, d)),
                   HD__PART(transformer, ln_f, norm_new(c))));
 }
 
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d)
+static bool gpt2_resolve(hd__config *config)
 {
-    static const hd_module_type type =
-        HD_MODULE_TYPE(hd__model, "GPT2LMHeadModel", hd__model_forward, hd__model_free);
-    hd_gpt2_config defaults = hd_gpt2_config_defaults();
-    c = c ? c : &defaults;
-    if (!HD__SIBLING_OK(caller) || !HD__SIZE_OK_TO(caller, c, "hd_gpt2_config_defaults()")) {
-        return NULL;
+    hd_gpt2_config *c = config->values;
+    const char *given = c->activation_function ? c->activation_function : "NULL";
+    c->activation_function = hd__activation(given);
+    if (!c->activation_function) {
+        return hd__config_refuse(config, "activation_function %.*s: expected " HD__ACTIVATIONS,
+                                 HD__CUT(given));
     }
-    hd__config config = {.is_gpt2 = true, .gpt2 = *c};
-    const char *given = c->activation_function;
-    config.gpt2.activation_function = hd__activation(given);
-    if (!config.gpt2.activation_function) {
-        given = given ? given : "NULL";
-        return hd_error_set(HD_VALUE, "%s: activation_function %.*s: expected " HD__ACTIVATIONS,
-                            caller, HD__CUT(given));
-    }
-    if (!hd__sizes_ok(caller, &config) ||
-        !hd__divides_ok(caller, "n_head", c->n_head, "n_embd", c->n_embd)) {
-        return NULL;
-    }
-    return hd__model_new(&type,
-                         &(hd__model){.hidden = gpt2_hidden,
-                                      .config = config,
-                                      .layers = c->n_layer,
-                                      .kv_heads = c->n_head,
-                                      .head_dim = c->n_embd / c->n_head,
-                                      .positions = c->n_positions,
-                                      .vocab = c->vocab_size,
-                                      .width = c->n_embd},
-                         "transformer", transformer_new, c->initializer_range,
-                         c->tie_word_embeddings ? "transformer.wte.weight" : NULL, d);
+    return hd__divides_ok(config, "n_head", c->n_head, "n_embd", c->n_embd);
+}
+
+static double gpt2_elements(const hd__config *config)
+{
+    const hd_gpt2_config *c = config->values;
+    double e = (double)c->n_embd, inner = c->n_inner ? (double)c->n_inner : 4 * e;
+    return e * ((double)c->vocab_size + (double)c->n_positions) +
+           (double)c->n_layer * (4 * e * e + 2 * e * inner);
 }
 
 hd_module *hd_gpt2_new(const hd_gpt2_config *c)
 {
-    return hd__gpt2_make("hd_gpt2_new", c, NULL);
+    HD__CALL("hd_gpt2_new");
+    bool sized = !c || HD__SIZE_OK(c, "hd_gpt2_config_defaults()");
+    return sized ? hd__model_make(&hd__gpt2_family, c, NULL) : NULL;
 }
+
+/* ---------------------------------------------------------------- its row */
+
+#define GPT2(kind, field) HD__FIELD(hd_gpt2_config, kind, field)
+#define ALIAS(name, field) HD__ROW(name, HD__ALIAS, offsetof(hd_gpt2_config, field), NULL)
+
+static const hd__config_key gpt2_keys[] = {
+    GPT2(SIZE, vocab_size),
+    GPT2(SIZE, n_positions),
+    GPT2(SIZE, n_embd),
+    GPT2(SIZE, n_layer),
+    GPT2(SIZE, n_head),
+    GPT2(DERIVED, n_inner),
+    GPT2(FLOAT, layer_norm_epsilon),
+    GPT2(NUMBER, embd_pdrop),
+    GPT2(NUMBER, attn_pdrop),
+    GPT2(NUMBER, resid_pdrop),
+    GPT2(FLOAT, initializer_range),
+    GPT2(BOOL, tie_word_embeddings),
+    GPT2(ACTIVATION, activation_function),
+    ALIAS("max_position_embeddings", n_positions),
+    ALIAS("hidden_size", n_embd),
+    ALIAS("num_hidden_layers", n_layer),
+    ALIAS("num_attention_heads", n_head),
+    HD__CHECKED("pad_token_id", INT, NULL),
+    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* for float16: the same in float32 */
+    HD__ONLY_ROW("scale_attn_weights", "true"),
+    HD__ONLY_ROW("scale_attn_by_inverse_layer_idx", "false"),
+    HD__ONLY_ROW("add_cross_attention", "false"),
+    HD__COMMON_KEYS("gpt2"),
+    HD__LAST_ROW(INT),
+};
+
+static const hd__known gpt2_known[] = {
+    {"vocab_size", HD__ROWS, "transformer.wte"},
+    {"n_positions", HD__ROWS, "transformer.wpe"},
+    {"n_layer", HD__LENGTH, "transformer.h"},
+    {"n_inner", HD__COLUMNS, ".c_fc"},
+    {"layer_norm_epsilon", HD__EPS, "transformer.ln_f"},
+    {"embd_pdrop", HD__P, "transformer.drop"},
+    {"attn_pdrop", HD__P, ".attn_dropout"},
+    {"resid_pdrop", HD__P, ".resid_dropout"},
+    {"activation_function", HD__ACT, ".mlp.act"},
+    {NULL, HD__ROWS, NULL},
+};
+
+static void gpt2_defaults(void *values)
+{
+    *(hd_gpt2_config *)values = hd_gpt2_config_defaults();
+}
+
+const hd__family hd__gpt2_family = {
+    .model_type = "gpt2",
+    .type = HD__MODEL_TYPE("GPT2LMHeadModel"),
+    .size = sizeof(hd_gpt2_config),
+    .defaults = gpt2_defaults,
+    .keys = {gpt2_keys, HD__IDLE "n_ctx summary_", NULL, false},
+    .bos_token_id = 50256,
+    .eos_token_id = 50256,
+    .rope = HD__NOWHERE,
+    .resolve = gpt2_resolve,
+    .elements = gpt2_elements,
+    .body_new = transformer_new,
+    .hidden = gpt2_hidden,
+    .positions = gpt2_positions,
+    .body = "transformer",
+    .words = "transformer.wte",
+    .layers = "n_layer",
+    .known = gpt2_known,
+    .heads = gpt2_heads,
+    .bare_names = true,
+    .passed_over = ".attn.bias .attn.masked_bias",
+};

@@ -7,17 +7,17 @@
 #define HEED_HF_INTERNAL_H
 
 #include "base/error/args.h"
+#include "base/error/speak.h"
 #include "base/files/folder.h"
 #include "base/text/text.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
-
-/* A scope to the end of the block, which no message names; NULL if memory runs out. */
-#define HD__OWN_SCOPE(s) hd_scope *s __attribute__((cleanup(hd_scope_cleanup))) = hd_scope_open()
+#include "tensor/arg.h"
 
 /* ---------------------------------------------------------------- language models */
 
-/* The keys and values of the tokens that a model has seen: a cache for each layer. */
+/* The keys and values of the tokens that a model has seen: a cache for each layer; NULL: it was not
+ * needed yet. */
 typedef struct hd__seen {
     int64_t layers, len, most; /* tokens seen, and the most */
     hd_tensor *cos, *sin;      /* rotary tables (most, head_dim); NULL: not made yet */
@@ -47,43 +47,59 @@ typedef struct hd__kept {
     bool use_cache;
 } hd__kept;
 
+typedef struct hd__family hd__family; /* family.h */
+
 typedef struct hd__config {
-    bool is_gpt2;
-    union {
-        hd_gpt2_config gpt2;
-        hd_llama_config llama;
-    };
+    const hd__family *family;
+    void *values; /* the family's public configuration, in memory of its own */
     hd__kept kept;
-    const char *left_out; /* a size that config.json does not have; NULL: it has all */
+    const char *path;     /* of config.json, while it is read; or NULL */
+    const char *left_out; /* a size that it does not have; NULL: it has all */
 } hd__config;
 
 typedef struct hd__model {
     hd_module base;
-    /* The last layer's output (b, t, width) for ids (b, t) that see what the context says */
-    hd_tensor *(*hidden)(struct hd__model *m, hd_tensor *ids, const hd__context *c);
     hd_module *body, *head; /* the head: hidden to logits */
     hd__config config;
     char *generation; /* the text of generation_config.json of its folder; NULL: there is none */
-    int64_t layers, kv_heads, head_dim, positions, vocab, width;
 } hd__model;
 
-/* A static text that is equal to the name of an activation of GPT-2; NULL: there is none. */
+/* A static text that is equal to the name of an activation in transformers; NULL: heed has none. */
 const char *hd__activation(const char *name);
+hd_module *hd__activation_new(const char *name); /* of a name that there is */
 #define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
-/* The public constructors. Messages begin with `caller`. d: NULL, or for hd__stored. */
-hd_module *hd__gpt2_make(const char *caller, const hd_gpt2_config *c, const hd_dtype *d);
-hd_module *hd__llama_make(const char *caller, const hd_llama_config *c, const hd_dtype *d);
+/* *c becomes a configuration of the family, with values of its own: a copy of those given, or the
+ * defaults if that is NULL. hd_free(c->values) ends it. */
+bool hd__config_begin(hd__config *c, const hd__family *family, const void *values);
+/* The place of the value of this key; NULL: the family has none. The others need one. */
+void *hd__config_at(const hd__config *c, const char *key);
+int64_t hd__config_int(const hd__config *c, const char *key);
+double hd__config_double(const hd__config *c, const char *key);
+hd_rotary_options *hd__config_rope(const hd__config *c);
+/* Is it true? Not without a place. */
+bool hd__config_bool(const hd__config *c, const char *key);
+const bool *hd__config_flags(const hd__config *c, const char *key); /* a list; NULL: no place */
+/* Checks the values, and sets those that follow from others. */
+bool hd__config_resolve(hd__config *c);
+/* Fails with HD_VALUE: a value of c is wrong. The message has c's path, if there is one. */
+bool hd__config_refuse(const hd__config *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* A new module of the class with what `like` says, a body, which body_new makes, and a head, whose
- * weight is tied to the parameter `tied` unless that is NULL. Weights are drawn if the init mode is
- * on: normal(0, std), norms of ones and biases of zeros. */
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
-                         const char *tied, const hd_dtype *d);
-/* The forward of both models, by which they are known. */
+/* A new model of a configuration that was resolved, whose values it takes over. Weights are drawn
+ * if the init mode is on: normal(0, initializer_range), norms of ones and biases of zeros. d: NULL,
+ * or for hd__stored. */
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d);
+/* The same of a public configuration, or of the defaults if it is NULL. */
+hd_module *hd__model_make(const hd__family *family, const void *values, const hd_dtype *d);
+/* How many rows the embedding has, in whose place the user may have put another one; `otherwise` if
+ * it is another module, or NULL. */
+int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise);
+/* How many tokens a text has at most */
+int64_t hd__positions(hd__model *m);
+/* The forward of all models, by which they are known. */
 hd_tensor *hd__model_forward(hd_module *m, hd_tensor *ids);
-void hd__model_free(hd_module *m); /* the function `free` of both */
+void hd__model_free(hd_module *m); /* the function `free` of all */
 
 /* A child of a module: its name, its field's place in the struct, and the child. */
 typedef struct hd__part {
@@ -100,8 +116,8 @@ typedef struct hd__part {
 
 /* A new module of the class with these children, which it takes over: on failure they are freed. */
 hd_module *hd__module_of(const hd_module_type *type, const hd__part *parts);
-/* A list of n modules that `make` makes, as hd__stored gives them. */
-hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+/* A list of the layers, which layer_new makes, as hd__stored gives them. */
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d);
 /* m, which may be NULL; unless d is NULL, its parameters become such as a file is to take the place
  * of: they have no memory and no values. Those with two dims are of dtype *d, and frozen if that is
@@ -109,25 +125,20 @@ hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const 
  * weights. On failure m is freed. */
 hd_module *hd__stored(hd_module *m, const hd_dtype *d);
 
-/* How many heads the attention m has; 0 if m is another module */
-int64_t hd__gpt2_heads(const hd_module *m);
-int64_t hd__llama_heads(const hd_module *m);
-
-/* Is x neither NULL nor HD_NONE? */
-bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x);
-
-/* m, the part of a model that has one of these n classes, 1 or 2; NULL with HD_STATE if another
- * module is in its place. */
-void *hd__part_of(hd_module *m, const hd_module_type *types, int n);
+/* m, a part of a model, if it is of the class; otherwise NULL with HD_STATE. */
+void *hd__part_of(hd_module *m, const hd_module_type *type);
 
 /* The same if `ok`; otherwise it is freed, and NULL. */
 hd_dict *hd__dict_if(bool ok, hd_dict *d);
 hd_module *hd__module_if(bool ok, hd_module *m);
 
+/* As hd_module_visit, but the call speaks in f, too. */
+bool hd__visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
+
 bool hd__ends_in(const char *text, const char *end);
 
 /* m as one of the models; NULL with HD_VALUE if it is none. */
-hd__model *hd__model_of(hd_module *m, const char *function);
+hd__model *hd__model_of(hd_module *m);
 
 /* Attention of q (b, heads, t, d) over keys and values (b, kv heads, t, d), which follow those in
  * the cache of `layer`; gives (b, t, heads d). */
@@ -137,34 +148,31 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads);
 
 /* Are the ids int64 (b, t), with a token? */
-bool hd__ids_ok(const char *function, const hd_tensor *ids);
+bool hd__ids_ok(const hd_tensor *ids);
 
 /* Sets *p to what an attention mask says of the ids (b, t) and of `more` tokens of each text after
  * them. HD_NONE, and a mask of ones, give no padding. */
-bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mask, int64_t more,
-                      hd__padding *p);
+bool hd__padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__padding *p);
 /* Sets *c to what the next t tokens of such texts see, after those in `seen`, which may be NULL. */
 bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t);
 
-/* Are all sizes of the configuration from 1 to 2^31, or 0 where they follow from others? */
-bool hd__sizes_ok(const char *function, const hd__config *c);
-/* Is `size` a multiple of n? */
-bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+/* Is `size` a multiple of n? If not, fails as hd__config_refuse does. */
+bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const char *size_name,
                     int64_t size);
 
 /* ---------------------------------------------------------------- folders */
 
-/* The values of a JSON file by their paths: numbers, and texts, before which stands a quotation
- * mark. true, false, null, {} and [] are texts without one. The path of list.0 is that of the first
- * one in a list. NULL on failure. */
-hd_dict *hd__json_values(const char *function, const char *path);
+/* The values of a JSON file by their paths (json.c): numbers, and texts, before which stands a
+ * quotation mark. true, false, null, {} and [] are texts without one. The path of list.0 is that of
+ * the first one in a list. NULL on failure. */
+hd_dict *hd__json_values(const char *path);
 /* The text at this path, without its quotation mark; NULL if there is another value, or none */
 const char *hd__json_text(const hd_dict *values, const char *path);
 
 /* How many bytes the tensors of the file have */
 int64_t hd__file_bytes(const hd_safetensors *f);
 /* Is it a dtype of files and weights: float32 or bfloat16? */
-bool hd__hf_dtype_ok(const char *function, hd_dtype d);
+bool hd__hf_dtype_ok(hd_dtype d);
 
 /* Writes the first two of f's names: a configuration, and tensors, to which it adds what Python
  * asks for. */
@@ -173,18 +181,17 @@ bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tenso
 /* "folder/name" in path, which begins as {0}; NULL if memory runs out. */
 const char *hd__path_of(const char *folder, const char *name, hd__text *path);
 /* The same, if there is something: 1. If not: 0. If that cannot be told: -1 with an error. */
-int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path);
+int hd__look_for(const char *folder, const char *name, hd__text *path);
 
 /* The configuration that the file at path holds. */
-bool hd__config_read(const char *function, const char *path, hd__config *c);
+bool hd__config_read(const char *path, hd__config *c);
 /* Sets *o to what adapter_config.json at path says, whose values are d. o->target_modules has room
  * for as many names, which stay d's. */
-bool hd__adapter_config(const char *function, const char *path, const hd_dict *d,
-                        hd_lora_options *o);
+bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
 /* *c becomes the configuration of m as its modules are now. HD_STATE names the first module that
  * no configuration can say. */
-bool hd__config_now(const char *function, hd__model *m, hd__config *c);
+bool hd__config_now(hd__model *m, hd__config *c);
 /* Adds it as a JSON text, for weights of dtype d. */
-void hd__config_write(const hd__config *c, const char *architecture, hd_dtype d, hd__text *t);
+void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t);
 
 #endif

@@ -46,7 +46,6 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const char *function;
     const hd_lora_options *o; /* NULL: modules that have adapters are looked for */
     hd_dict *names;
 } lora_search;
@@ -74,7 +73,7 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     const lora_search *s = user;
     bool has = m->type == &lora_type;
     if (has && s->o) {
-        return hd_error_set(HD_STATE, "%s: '%s' has an adapter already", s->function, name);
+        return hd_fail(HD_STATE, "'%s' has an adapter already", name);
     }
     bool wanted = *name && (s->o ? is_target(s->o, m, name) : has);
     return !wanted || hd_dict_set_int(s->names, name, 0);
@@ -82,46 +81,44 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
 
 /* The names of the modules below m that have adapters; with o, of those that are to get them. None
  * is an error, and with o so is a module that has one. */
-static hd_dict *lora_names(const char *function, hd_module *m, const hd_lora_options *o)
+static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 {
-    lora_search s = {function, o, hd__given_to(function, "m", m) ? hd_dict_new() : NULL};
-    bool ok = s.names && hd_module_visit(m, lora_visit, &s);
+    lora_search s = {o, hd__given("m", m) ? hd_dict_new() : NULL};
+    bool ok = s.names && hd__visit(m, lora_visit, &s);
     if (ok && hd_dict_len(s.names) == 0) {
         const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
-        ok = o ? hd_error_set(HD_VALUE,
-                              "%s: target_modules: found %s: expected ends of %s's module names",
-                              function, first, m->type->name)
-               : hd_error_set(HD_STATE, "%s: %s has no adapters: expected hd_lora_apply before",
-                              function, m->type->name);
+        ok = o ? hd_fail(HD_VALUE, "target_modules: found %s: expected ends of %s's module names",
+                         first, m->type->name)
+               : hd_fail(HD_STATE, "%s has no adapters: expected hd_lora_apply before",
+                         m->type->name);
     }
     return hd__dict_if(ok, s.names);
 }
 
 /* ---------------------------------------------------------------- making */
 
-static bool lora_options_ok(const char *function, const hd_lora_options *o)
+static bool lora_options_ok(const hd_lora_options *o)
 {
-    bool ok = HD__SIZE_OK_TO(function, o, "hd_lora_defaults") &&
-              hd__given_to(function, "o->target_modules", o->target_modules);
+    bool ok =
+        HD__SIZE_OK(o, "hd_lora_defaults") && hd__given("o->target_modules", o->target_modules);
     for (int64_t i = 0; ok && i < o->num_target_modules; i++) {
-        ok = hd__given_to(function, "an entry of o->target_modules", o->target_modules[i]);
+        ok = hd__given("an entry of o->target_modules", o->target_modules[i]);
     }
     return ok && ((o->r > 0 && isfinite(o->lora_alpha)) ||
-                  hd_error_set(HD_VALUE,
-                               "%s: r %" PRId64 " and lora_alpha %g: expected at least 1, and a "
-                               "finite number",
-                               function, o->r, o->lora_alpha));
+                  hd_fail(HD_VALUE,
+                          "r %" PRId64 " and lora_alpha %g: expected at least 1, and a "
+                          "finite number",
+                          o->r, o->lora_alpha));
 }
 
 /* The module that is to stand in the place of `plain`, which has this name; A and B are zero. */
-static hd_module *lora_new(const char *function, const hd_lora_options *o, const hd_module *plain,
-                           const char *name)
+static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, const char *name)
 {
     hd_list *own = hd_module_parameters(plain);
     int64_t n = hd_list_len(own);
     if (own && (!takes_lora(plain) || n < 1 || n > 2 || hd_ndim(hd_list_get(own, 0)) != 2)) {
-        return hd_error_set(HD_VALUE, "%s: '%s' is %s: expected a Linear or a Conv1D", function,
-                            name, plain->type->name);
+        return hd_fail(HD_VALUE, "'%s' is %s: expected a Linear or a Conv1D", name,
+                       plain->type->name);
     }
     lora *m = own ? (lora *)hd_module_new(&lora_type) : NULL;
     if (!m) {
@@ -148,16 +145,15 @@ static hd_module *lora_new(const char *function, const hd_lora_options *o, const
 }
 
 /* A list with one of these for each name; NULL on failure */
-static hd_module *lora_list(const char *function, const hd_lora_options *o, hd_module *m,
-                            const hd_dict *names)
+static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dict *names)
 {
     HD_NO_INIT;
-    HD__OWN_SCOPE(scope);
-    hd_module *list = scope ? hd_module_list_n(0, NULL) : NULL;
+    HD__SCOPE_OR(NULL);
+    hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
     for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
-        ok = hd_module_list_append(list, lora_new(function, o, hd_module_get(m, name), name));
+        ok = hd_module_list_append(list, lora_new(o, hd_module_get(m, name), name));
     }
     return hd_module_ready(list);
 }
@@ -213,8 +209,8 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
 static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *adapters)
 {
     HD_NO_GRAD;
-    HD__OWN_SCOPE(scope);
-    bool ok = scope;
+    HD__SCOPE_OR(false);
+    bool ok = true;
     for (int64_t i = 0; ok && i < hd_dict_len(adapters); i++) {
         const char *name = hd_dict_name(adapters, i);
         hd_tensor *to = hd_dict_get(adapters, name);
@@ -224,10 +220,10 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
             at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
         ok = strcmp(found, wanted) == 0
                  ? hd_copy_(to, hd_safetensors_read(f, at))
-                 : hd_error_set(at < 0 ? HD_VALUE : HD_SHAPE,
-                                "hd_lora_load: '%.*s': %s is %s: expected %s, as an adapter for "
-                                "this model has it",
-                                HD__CUT(path), name, found, wanted);
+                 : hd_fail(at < 0 ? HD_VALUE : HD_SHAPE,
+                           "'%.*s': %s is %s: expected %s, as an adapter for "
+                           "this model has it",
+                           HD__CUT(path), name, found, wanted);
     }
     return ok;
 }
@@ -241,26 +237,26 @@ static hd_tensor *comparable(hd_tensor *x, bool rounded)
 /* Is tensor `at` of the file, which is no adapter's, equal to the weight that has its name? */
 static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
 {
-    HD__OWN_SCOPE(scope);
+    HD__SCOPE_OR(false);
     const char *name = hd_safetensors_name(f, at);
     const char *wanted = HD__SIZES(hd_ndim(weight), hd_sizes(weight));
     const char *found = HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
     if (strcmp(found, wanted) != 0) {
-        return hd_error_set(HD_SHAPE,
-                            "hd_lora_load: '%.*s': %s is %s: expected %s, as in this model; load "
-                            "the adapter into a model whose vocabulary was resized likewise",
-                            HD__CUT(path), name, found, wanted);
+        return hd_fail(HD_SHAPE,
+                       "'%.*s': %s is %s: expected %s, as in this model; load "
+                       "the adapter into a model whose vocabulary was resized likewise",
+                       HD__CUT(path), name, found, wanted);
     }
     bool rounded =
         hd_dtype_of(weight) == HD_BFLOAT16 || strcmp(hd_safetensors_type(f, at), "BF16") == 0;
-    hd_tensor *read = scope ? hd_safetensors_read(f, at) : NULL;
+    hd_tensor *read = hd_safetensors_read(f, at);
     hd_tensor *copy = read ? comparable(read, rounded) : NULL;
     hd_tensor *own = copy ? comparable(weight, rounded) : NULL;
-    return own && (hd_equal(copy, own) ||
-                   hd_error_set(HD_VALUE,
-                                "hd_lora_load: '%.*s': %s is another weight than this model has: "
-                                "expected a copy, because heed loads no modules_to_save",
-                                HD__CUT(path), name));
+    return own &&
+           (hd_equal(copy, own) || hd_fail(HD_VALUE,
+                                           "'%.*s': %s is another weight than this model has: "
+                                           "expected a copy, because heed loads no modules_to_save",
+                                           HD__CUT(path), name));
 }
 
 /* The weight of the model that `name` in the file is a copy of; NULL: none is. Of a module with an
@@ -295,10 +291,10 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
         if (weight) {
             ok = same_weight(path, f, i, weight);
         } else if (!adapter) {
-            ok = hd_error_set(HD_VALUE,
-                              "hd_lora_load: '%.*s' has %s: expected the adapters of "
-                              "target_modules, and copies of this model's weights",
-                              HD__CUT(path), name);
+            ok = hd_fail(HD_VALUE,
+                         "'%.*s' has %s: expected the adapters of "
+                         "target_modules, and copies of this model's weights",
+                         HD__CUT(path), name);
         }
     }
     hd_dict_free(weights);
@@ -328,20 +324,20 @@ hd_lora_options hd_lora_defaults(void)
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
     int64_t bytes = hd__file_bytes(f);
-    return r <= bytes || hd_error_set(HD_FORMAT,
-                                      "hd_lora_load: '%.*s' has %" PRId64
-                                      " bytes of weights: expected at least r, %" PRId64,
-                                      HD__CUT(path), bytes, r);
+    return r <= bytes ||
+           hd_fail(HD_FORMAT,
+                   "'%.*s' has %" PRId64 " bytes of weights: expected at least r, %" PRId64,
+                   HD__CUT(path), bytes, r);
 }
 
 /* Gives m adapters; with a path, those of that file. */
-static bool lora_put(const char *function, hd_module *m, const hd_lora_options *o, const char *path)
+static bool lora_put(hd_module *m, const hd_lora_options *o, const char *path)
 {
-    bool begun = HD__SIBLING_OK(function) && lora_options_ok(function, o);
-    hd_dict *names = begun ? lora_names(function, m, o) : NULL;
+    bool begun = HD__SIBLING_OK() && lora_options_ok(o);
+    hd_dict *names = begun ? lora_names(m, o) : NULL;
     hd_safetensors *f = names && path ? hd_safetensors_open(path, NULL) : NULL;
     bool fits = names && (!path || (f && rank_fits(path, f, o->r)));
-    hd_module *list = fits ? lora_list(function, o, m, names) : NULL;
+    hd_module *list = fits ? lora_list(o, m, names) : NULL;
     bool ok =
         list && (!path || read_adapters(path, f, names, list, m)) && lora_attach(m, names, list);
     for (int64_t i = 0; ok && !path && i < hd_dict_len(names); i++) {
@@ -355,8 +351,9 @@ static bool lora_put(const char *function, hd_module *m, const hd_lora_options *
 
 bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 {
+    HD__CALL("hd_lora_apply");
     hd_lora_options o = hd_lora_defaults();
-    return lora_put("hd_lora_apply", m, options ? options : &o, NULL);
+    return lora_put(m, options ? options : &o, NULL);
 }
 
 /* ---------------------------------------------------------------- merging */
@@ -366,14 +363,14 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
-    HD__OWN_SCOPE(scope);
+    HD__SCOPE_OR(false);
     hd_module *plain = m->plain;
     hd_tensor *delta = hd_matmul(hd_module_get_parameter(m->lora_B, "weight"),
                                  hd_module_get_parameter(m->lora_A, "weight")); /* (out, in) */
     delta =
         hd_mul_scalar_(is_conv1d(plain) ? hd_t(delta) : delta, m->o.lora_alpha / (double)m->o.r);
     hd_tensor *sum = hd_parameter(hd_add_(delta, hd_to(m->weight, hd_dtype_of(delta))), false);
-    return scope && sum && hd_module_to(plain, hd_dtype_of(sum)) &&
+    return sum && hd_module_to(plain, hd_dtype_of(sum)) &&
            hd_module_set_parameter(plain, "weight", sum) &&
            (m->bias == HD_NONE || hd_module_set_parameter(plain, "bias", m->bias)) &&
            hd_module_train(plain, hd_module_training(&m->base));
@@ -381,7 +378,8 @@ static bool lora_add(lora *m)
 
 bool hd_lora_merge(hd_module *m)
 {
-    hd_dict *names = lora_names("hd_lora_merge", m, NULL);
+    HD__CALL("hd_lora_merge");
+    hd_dict *names = lora_names(m, NULL);
     bool ok = names;
     for (int64_t i = 0; ok && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
@@ -417,10 +415,10 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
         hd__text_json(&list, name, strlen(name), true);
         ok = (each->o.r == o->r && each->o.lora_alpha == o->lora_alpha &&
               each->o.lora_dropout == o->lora_dropout) ||
-             hd_error_set(HD_VALUE,
-                          "hd_lora_save: '%s' and '%s': expected the same r, lora_alpha "
-                          "and lora_dropout in all",
-                          hd_dict_name(names, 0), name);
+             hd_fail(HD_VALUE,
+                     "'%s' and '%s': expected the same r, lora_alpha "
+                     "and lora_dropout in all",
+                     hd_dict_name(names, 0), name);
     }
     hd__text_format(t,
                     "{\n  \"base_model_name_or_path\": null,\n  \"bias\": \"none\",\n"
@@ -441,7 +439,7 @@ static bool write_adapter(hd__folder *f)
 {
     hd_module *m = f->user;
     hd__text config = {0};
-    hd_dict *names = lora_names(f->function, m, NULL);
+    hd_dict *names = lora_names(m, NULL);
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
     bool ok = tensors && config_text(&config, names, m) && hd__files_write(f, &config, tensors);
     hd_dict_free(tensors);
@@ -452,34 +450,28 @@ static bool write_adapter(hd__folder *f)
 
 bool hd_lora_save(hd_module *m, const char *folder)
 {
-    static const char function[] = "hd_lora_save";
+    HD__CALL("hd_lora_save");
     static const char *const files[] = {config_name, tensors_name, NULL};
-    hd__folder f = {.function = function,
-                    .path = folder,
-                    .what = "adapter",
-                    .names = files,
-                    .fill = write_adapter,
-                    .user = m};
-    return HD__SIBLING_OK(function) && hd__given_to(function, "m", m) &&
-           hd__given_to(function, "folder", folder) && hd__may_save(function) &&
+    hd__folder f = {
+        .path = folder, .what = "adapter", .names = files, .fill = write_adapter, .user = m};
+    return HD__SIBLING_OK() && hd__given("m", m) && hd__given("folder", folder) && hd__may_save() &&
            hd__folder_write(&f);
 }
 
 bool hd_lora_load(hd_module *m, const char *folder)
 {
-    static const char function[] = "hd_lora_load";
-    if (!HD__SIBLING_OK(function) || !hd__given_to(function, "m", m) ||
-        !hd__given_to(function, "folder", folder)) {
+    HD__CALL("hd_lora_load");
+    if (!HD__SIBLING_OK() || !hd__given("m", m) || !hd__given("folder", folder)) {
         return false;
     }
     hd_lora_options o = hd_lora_defaults();
     hd__text path = {0};
-    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(function, path.s) : NULL;
+    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(path.s) : NULL;
     const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
     o.target_modules = names;
     o.num_target_modules = 0;
-    bool ok = names && hd__adapter_config(function, path.s, d, &o) &&
-              hd__path_of(folder, tensors_name, &path) && lora_put(function, m, &o, path.s);
+    bool ok = names && hd__adapter_config(path.s, d, &o) &&
+              hd__path_of(folder, tensors_name, &path) && lora_put(m, &o, path.s);
     hd_free(names);
     hd_dict_free(d);
     hd_free(path.s);

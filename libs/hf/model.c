@@ -1,17 +1,10 @@
-/* model.c - what both models share: the forward, heads, attention with a cache, the check of ids,
- * first weights. */
+/* model.c - what all models share: the forward, heads, attention with a cache, the check of ids,
+ * activations, first weights. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "hf/hf_internal.h"
-
-bool hd__hf_given(const char *function, const char *arg, const hd_tensor *x)
-{
-    return hd__given_to(function, arg, x) &&
-           (x != HD_NONE ||
-            hd_error_set(HD_NULL_ARG, "%s: %s is HD_NONE: expected a tensor", function, arg));
-}
+#include "hf/family.h"
 
 hd_dict *hd__dict_if(bool ok, hd_dict *d)
 {
@@ -29,69 +22,88 @@ hd_module *hd__module_if(bool ok, hd_module *m)
     return ok ? m : NULL;
 }
 
-hd__model *hd__model_of(hd_module *m, const char *function)
+hd__model *hd__model_of(hd_module *m)
 {
-    if (!hd__given_to(function, "m", m)) {
+    if (!hd__given("m", m)) {
         return NULL;
     }
     if (m->type->forward != hd__model_forward) {
-        return hd_error_set(HD_VALUE, "%s: m is a %s: expected a model of heed/hf.h", function,
-                            m->type->name);
+        return hd_fail(HD_VALUE, "m is a %s: expected a model of heed/hf.h", m->type->name);
     }
     return (hd__model *)m;
 }
 
-bool hd__ids_ok(const char *function, const hd_tensor *ids)
+bool hd__ids_ok(const hd_tensor *ids)
 {
-    if (!hd__hf_given(function, "ids", ids)) {
+    if (!hd__tensor_arg("ids", ids, false)) {
         return false;
     }
     bool whole = hd_dtype_of(ids) == HD_INT64;
     return (whole && hd_ndim(ids) == 2 && hd_size(ids, 1) > 0) ||
-           hd_error_set(whole ? HD_SHAPE : HD_DTYPE,
-                        "%s: ids are %s %s: expected int64 (batch, tokens)", function,
-                        hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+           hd_fail(whole ? HD_SHAPE : HD_DTYPE, "ids are %s %s: expected int64 (batch, tokens)",
+                   hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+}
+
+/* What computes speaks for itself, as in a forward. */
+static hd_tensor *run_model(hd__model *m, hd_tensor *ids, const hd__context *c)
+{
+    HD__CALLS_BACK;
+    return hd_forward(m->head, m->config.family->hidden(m, ids, c));
 }
 
 /* The logits (b, t, vocab) of ids (b, t) */
-static hd_tensor *logits_of(hd__model *m, const char *function, hd_tensor *ids, hd_tensor *mask)
+static hd_tensor *logits_of(hd__model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__padding padding;
     hd__context c;
-    if (!hd__ids_ok(function, ids)) {
+    if (!hd__ids_ok(ids)) {
         return NULL;
     }
-    int64_t t = hd_size(ids, 1);
-    if (t > m->positions) {
-        return hd_error_set(
-            HD_VALUE, "%s: %" PRId64 " tokens: expected at most %" PRId64 ", which is its context",
-            function, t, m->positions);
+    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    if (t > most) {
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " tokens: expected at most %" PRId64 ", which is its context", t,
+                       most);
     }
-    if (!hd__padding_read(function, ids, mask, 0, &padding) ||
-        !hd__context_begin(&c, &padding, NULL, t)) {
+    if (!hd__padding_read(ids, mask, 0, &padding) || !hd__context_begin(&c, &padding, NULL, t)) {
         return NULL;
     }
-    return hd_forward(m->head, m->hidden(m, ids, &c));
+    return run_model(m, ids, &c);
 }
 
 hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
 {
-    return logits_of((hd__model *)self, self->type->name, ids, HD_NONE);
+    return logits_of((hd__model *)self, ids, HD_NONE);
 }
 
 hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *attention_mask)
 {
-    static const char function[] = "hd_forward_with_mask";
-    hd__model *m = hd__model_of(module, function);
-    if (!m || !hd_forward_begin(module)) {
+    HD__CALL("hd_forward_with_mask");
+    hd__model *m = hd__model_of(module);
+    if (!m || !hd__given("attention_mask", attention_mask) || !hd_forward_begin(module)) {
         return NULL;
     }
-    return hd_forward_end(module, logits_of(m, function, ids, attention_mask));
+    return hd_forward_end(module, logits_of(m, ids, attention_mask));
 }
 
 void hd__model_free(hd_module *self)
 {
-    hd_free(((hd__model *)self)->generation);
+    hd__model *m = (hd__model *)self;
+    hd_free(m->generation);
+    hd_free(m->config.values);
+}
+
+int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise)
+{
+    bool known = embedding && strcmp(embedding->type->name, "Embedding") == 0;
+    return known ? hd_size(hd_module_get_parameter(embedding, "weight"), 0) : otherwise;
+}
+
+int64_t hd__positions(hd__model *m)
+{
+    const hd__family *family = m->config.family;
+    return family->positions ? family->positions(m)
+                             : hd__config_int(&m->config, "max_position_embeddings");
 }
 
 hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
@@ -105,9 +117,12 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
 {
     hd__seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_error_set(HD_STATE,
-                            "hd_generate: layer %" PRId64 ": expected fewer than %" PRId64, layer,
-                            seen->layers);
+        return hd_fail(HD_STATE, "layer %" PRId64 ": expected fewer than %" PRId64, layer,
+                       seen->layers);
+    }
+    if (seen && !seen->cache[layer]) {
+        seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
+                                                 seen->most, hd_size(k, 3));
     }
     if (seen && !hd_kv_cache_update(seen->cache[layer], &k, &v)) {
         return NULL;
@@ -121,13 +136,29 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
 
-void *hd__part_of(hd_module *m, const hd_module_type *types, int n)
+void *hd__part_of(hd_module *m, const hd_module_type *type)
 {
-    const char *name = types->name;
-    return m && (m->type == types || m->type == types + n - 1)
-               ? m
-               : hd_error_set(HD_STATE, "%s: found %s in its place: expected a %s", name,
-                              m ? m->type->name : "nothing", name);
+    return m && m->type == type ? m
+                                : hd_fail(HD_STATE, "found %s in the place of a %s",
+                                          m ? m->type->name : "nothing", type->name);
+}
+
+typedef struct visit {
+    const char *call;
+    bool (*f)(hd_module *m, const char *name, void *user);
+    void *user;
+} visit;
+
+static bool visit_one(hd_module *m, const char *name, void *user)
+{
+    const visit *v = user;
+    HD__CALL(v->call);
+    return v->f(m, name, v->user);
+}
+
+bool hd__visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user)
+{
+    return hd_module_visit(m, visit_one, &(visit){hd__call_now(), f, user});
 }
 
 bool hd__ends_in(const char *text, const char *end)
@@ -136,19 +167,51 @@ bool hd__ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* ---------------------------------------------------------------- activations */
+
+/* The name in transformers, and `approximate` of hd_gelu_new; NULL: it is relu. */
+static const char *const activations[][2] = {
+    {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
+
+static const char *const *activation_of(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
+        if (strcmp(activations[i][0], name) == 0) {
+            return activations[i];
+        }
+    }
+    return NULL;
+}
+
+const char *hd__activation(const char *name)
+{
+    const char *const *a = activation_of(name);
+    return a ? a[0] : NULL;
+}
+
+hd_module *hd__activation_new(const char *name)
+{
+    const char *approximate = activation_of(name)[1];
+    return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
+}
+
+/* ---------------------------------------------------------------- making */
+
 /* As transformers, with the smaller weights that GPT-2 has where a layer's result is added. */
-static bool draw_weights(hd__model *m, double std)
+static bool draw_weights(hd__model *m)
 {
     if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
         return false;
     }
+    const double std = hd__config_double(&m->config, "initializer_range"),
+                 layers = (double)hd__config_int(&m->config, "num_hidden_layers");
     hd_dict *weights = hd_module_named_parameters(&m->base);
     hd_tensor *last = NULL;
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2.0 * (double)m->layers) : 1;
+        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2 * layers) : 1;
         last = hd__ends_in(name, ".bias") ? hd_init_zeros_(w)
                : hd_ndim(w) == 1          ? hd_init_ones_(w)
                                           : hd_init_normal_(w, 0, std / less);
@@ -163,8 +226,8 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d)
     if (!m || !d) {
         return m;
     }
-    HD__OWN_SCOPE(scope);
-    hd_dict *weights = scope ? hd_module_named_parameters(m) : NULL;
+    HD__SCOPE_OR(hd__module_if(false, m));
+    hd_dict *weights = hd_module_named_parameters(m);
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
@@ -187,44 +250,59 @@ hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
     return hd_module_ready(m);
 }
 
-hd_module *hd__layers(int64_t n, hd_module *(*make)(const hd__config *c), const hd__config *c,
+hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
                       const hd_dtype *d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = 0; ok && i < n; i++) {
-        ok = hd_module_list_append(list, hd__stored(make(c), d));
+    for (int64_t i = 0; ok && i < hd__config_int(c, "num_hidden_layers"); i++) {
+        ok = hd_module_list_append(list, hd__stored(layer_new(c, i), d));
     }
     return hd_module_ready(list);
 }
 
-hd_module *hd__model_new(const hd_module_type *type, const hd__model *like, const char *body_name,
-                         hd_module *(*body_new)(const hd__config *c, const hd_dtype *d), double std,
-                         const char *tied, const hd_dtype *d)
+/* The head's weight becomes that of the embedding of the words. */
+static bool tie_head(hd_module *m, const char *words)
 {
-    hd__model *model = (hd__model *)hd_module_new(type);
+    hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");
+    return hd_module_set_parameter(m, "lm_head.weight", w);
+}
+
+hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
+{
+    const hd__family *family = c->family;
+    hd__model *model = (hd__model *)hd_module_new(&family->type);
     if (!model) {
         return NULL;
     }
-    hd_module base = model->base, *m = &model->base;
-    *model = *like;
-    model->base = base;
-    model->config.kept = (hd__kept){HD_NO_PADDING, HD_NO_PADDING, .use_cache = true};
+    hd_module *m = &model->base;
+    model->config = *c;
+    c->values = NULL;
+    c = &model->config;
     bool draw = hd_set_init_mode(false);
-    hd_register_module(m, body_name, &model->body, body_new(&like->config, d));
-    hd_register_module(m, "lm_head", &model->head,
-                       hd__stored(hd_linear_new(like->width, like->vocab, false), d));
+    hd_register_module(m, family->body, &model->body, family->body_new(c, d));
+    hd_module *head =
+        hd_linear_new(hd__config_int(c, "hidden_size"), hd__config_int(c, "vocab_size"), false);
+    hd_register_module(m, "lm_head", &model->head, hd__stored(head, d));
     hd_set_init_mode(draw);
     m = hd_module_ready(m);
-    bool ok = m && (!tied ||
-                    hd_module_set_parameter(m, "lm_head.weight", hd_module_get_parameter(m, tied)));
-    return hd__module_if(ok && (!draw || draw_weights(model, std)), m);
+    bool ok = m && (!hd__config_bool(c, "tie_word_embeddings") || tie_head(m, family->words));
+    return hd__module_if(ok && (!draw || draw_weights(model)), m);
 }
 
-bool hd__divides_ok(const char *function, const char *n_name, int64_t n, const char *size_name,
+hd_module *hd__model_make(const hd__family *family, const void *values, const hd_dtype *d)
+{
+    hd__config c = {.values = NULL};
+    bool ok = HD__SIBLING_OK() && hd__config_begin(&c, family, values) && hd__config_resolve(&c);
+    hd_module *m = ok ? hd__model_new(&c, d) : NULL;
+    hd_free(c.values);
+    return m;
+}
+
+bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const char *size_name,
                     int64_t size)
 {
     return size % n == 0 ||
-           hd_error_set(HD_VALUE, "%s: %s %" PRId64 " and %s %" PRId64 ": expected a multiple",
-                        function, n_name, n, size_name, size);
+           hd__config_refuse(c, "%s %" PRId64 " and %s %" PRId64 ": expected a multiple", n_name, n,
+                             size_name, size);
 }

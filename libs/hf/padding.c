@@ -8,56 +8,53 @@
 
 #include "hf/hf_internal.h"
 
-static bool mask_shape_ok(const char *function, const hd_tensor *ids, const hd_tensor *mask)
+static bool mask_shape_ok(const hd_tensor *ids, const hd_tensor *mask)
 {
     bool typed = hd_dtype_of(mask) == HD_INT64 || hd_dtype_of(mask) == HD_BOOL;
     bool fits = hd_ndim(mask) == 2 && hd_size(mask, 0) == hd_size(ids, 0) &&
                 hd_size(mask, 1) == hd_size(ids, 1);
     return (typed && fits) ||
-           hd_error_set(typed ? HD_SHAPE : HD_DTYPE,
-                        "%s: attention_mask is %s %s: expected int64 or bool %s, as the ids are",
-                        function, hd_dtype_name(hd_dtype_of(mask)),
-                        HD__SIZES(hd_ndim(mask), hd_sizes(mask)),
-                        HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
+           hd_fail(typed ? HD_SHAPE : HD_DTYPE,
+                   "attention_mask is %s %s: expected int64 or bool %s, as the ids are",
+                   hd_dtype_name(hd_dtype_of(mask)), HD__SIZES(hd_ndim(mask), hd_sizes(mask)),
+                   HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
 /* Adds the ones of row i, which begins at `one` and has t values, to *ones. */
-static bool row_ok(const char *function, const int64_t *one, int64_t i, int64_t t, int64_t *ones)
+static bool row_ok(const int64_t *one, int64_t i, int64_t t, int64_t *ones)
 {
     int64_t before = *ones;
     for (int64_t k = 0; k < t; k++) {
         if (one[k] != 0 && one[k] != 1) {
-            return hd_error_set(HD_VALUE,
-                                "%s: attention_mask has %" PRId64 " at (%" PRId64 ", %" PRId64
-                                "): expected 1 for a token, or 0 for padding",
-                                function, one[k], i, k);
+            return hd_fail(HD_VALUE,
+                           "attention_mask has %" PRId64 " at (%" PRId64 ", %" PRId64
+                           "): expected 1 for a token, or 0 for padding",
+                           one[k], i, k);
         }
         *ones += one[k];
     }
     return *ones > before ||
-           hd_error_set(HD_VALUE,
-                        "%s: row %" PRId64 " of attention_mask has no 1: expected a token in it",
-                        function, i);
+           hd_fail(HD_VALUE, "row %" PRId64 " of attention_mask has no 1: expected a token in it",
+                   i);
 }
 
-bool hd__padding_read(const char *function, const hd_tensor *ids, hd_tensor *mask, int64_t more,
-                      hd__padding *p)
+bool hd__padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__padding *p)
 {
     *p = (hd__padding){NULL, NULL};
-    if (!hd__given_to(function, "attention_mask", mask)) {
+    if (!hd__given("attention_mask", mask)) {
         return false;
     }
     if (mask == HD_NONE) {
         return true;
     }
-    if (!mask_shape_ok(function, ids, mask)) {
+    if (!mask_shape_ok(ids, mask)) {
         return false;
     }
     int64_t b = hd_size(ids, 0), t = hd_size(ids, 1), ones = 0;
     mask = hd_contiguous(hd_to(mask, HD_INT64));
     const int64_t *one = hd_data(mask);
     for (int64_t i = 0; one && i < b; i++) {
-        if (!row_ok(function, one + i * t, i, t, &ones)) {
+        if (!row_ok(one + i * t, i, t, &ones)) {
             return false;
         }
     }

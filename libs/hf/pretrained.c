@@ -5,22 +5,20 @@
 
 #include "base/files/whole.h"
 #include "base/system/shared.h"
-#include "hf/hf_internal.h"
+#include "hf/family.h"
 
-static const char loads[] = "hd_from_pretrained";
 enum { GENERATION_MOST = 1 << 24 }; /* bytes */
-static const char head_name[] = "lm_head.weight", gpt2_prefix[] = "transformer.";
+static const char head_name[] = "lm_head.weight";
 
 hd_pretrained_options hd_pretrained_defaults(void)
 {
     return (hd_pretrained_options){sizeof(hd_pretrained_options), HD_FLOAT32, .map = true};
 }
 
-bool hd__hf_dtype_ok(const char *function, hd_dtype d)
+bool hd__hf_dtype_ok(hd_dtype d)
 {
     return d == HD_FLOAT32 || d == HD_BFLOAT16 ||
-           hd_error_set(HD_DTYPE, "%s: o->dtype %s: expected float32 or bfloat16", function,
-                        hd_dtype_name(d));
+           hd_fail(HD_DTYPE, "o->dtype %s: expected float32 or bfloat16", hd_dtype_name(d));
 }
 
 /* ---------------------------------------------------------------- weights */
@@ -38,56 +36,71 @@ typedef struct weights {
     const char *path; /* of their file */
     const hd_safetensors *f;
     const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
+    const hd__family *family;
 } weights;
 
-/* The number of the tensor for a parameter: files of GPT-2 may lack "transformer.". */
-static int64_t find(const hd_safetensors *f, const char *name)
+/* The name without that of the body, which files of the family may lack; NULL: it has none. */
+static const char *bare_name(const weights *from, const char *name)
 {
-    const size_t n = sizeof gpt2_prefix - 1;
-    int64_t i = hd_safetensors_find(f, name);
-    return i < 0 && strncmp(name, gpt2_prefix, n) == 0 ? hd_safetensors_find(f, name + n) : i;
+    const size_t n = strlen(from->family->body);
+    bool bare = from->family->bare_names && strncmp(name, from->family->body, n) == 0;
+    return bare && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+/* The number of the tensor for a parameter */
+static int64_t find(const weights *from, const char *name)
+{
+    int64_t i = hd_safetensors_find(from->f, name);
+    const char *bare = bare_name(from, name);
+    return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
 /* The tensor of the file that a weight of this name and shape gets */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
-    int64_t i = find(f, name);
+    int64_t i = find(from, name);
     const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
     if (i < 0) {
-        return hd_error_set(HD_FORMAT, "%s: '%.*s' has no %s, which the model has as %s%s", loads,
-                            HD__CUT(from->path), name, wanted, from->hint);
+        return hd_fail(HD_FORMAT, "'%.*s' has no %s, which the model has as %s%s",
+                       HD__CUT(from->path), name, wanted, from->hint);
     }
     const char *found = HD__SIZES(hd_safetensors_ndim(f, i), hd_safetensors_sizes(f, i));
     return strcmp(found, wanted) == 0
                ? hd_safetensors_read(f, i)
-               : hd_error_set(HD_SHAPE, "%s: '%.*s': %s is %s: expected %s%s", loads,
-                              HD__CUT(from->path), name, found, wanted, from->hint);
+               : hd_fail(HD_SHAPE, "'%.*s': %s is %s: expected %s%s", HD__CUT(from->path), name,
+                         found, wanted, from->hint);
 }
 
 /* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
-static bool passed_over(const char *name)
+static bool passed_over(const char *ends, const char *name)
 {
-    return hd__ends_in(name, ".attn.bias") || hd__ends_in(name, ".attn.masked_bias") ||
-           hd__ends_in(name, ".rotary_emb.inv_freq");
+    size_t length = strlen(name), n = strcspn(ends, " ");
+    while (n > 0 && (length < n || strncmp(name + length - n, ends, n) != 0)) {
+        ends += n + (ends[n] == ' ');
+        n = strcspn(ends, " ");
+    }
+    return n > 0;
 }
 
 /* Has the file no tensor that the model has not? */
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
+    const hd__family *family = from->family;
     hd__text longer = {0};
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
         const char *name = hd_safetensors_name(f, i);
         hd__text_cut(&longer, 0);
-        hd__text_format(&longer, "%s%s", gpt2_prefix, name);
+        hd__text_format(&longer, "%s.%s", family->body, name);
+        bool bare = family->bare_names && !longer.failed &&
+                    hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING;
         ok = !longer.failed &&
-             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING ||
-              hd_dict_kind_of(weights, longer.s) != HD_DICT_MISSING ||
-              strcmp(name, head_name) == 0 || passed_over(name) ||
-              hd_error_set(HD_FORMAT, "%s: '%.*s' has %.*s, which the model has not%s", loads,
-                           HD__CUT(from->path), HD__CUT(name), from->hint));
+             (hd_dict_kind_of(weights, name) != HD_DICT_MISSING || bare ||
+              strcmp(name, head_name) == 0 || passed_over(family->passed_over, name) ||
+              hd_fail(HD_FORMAT, "'%.*s' has %.*s, which the model has not%s", HD__CUT(from->path),
+                      HD__CUT(name), from->hint));
     }
     hd_free(longer.s);
     return ok;
@@ -96,33 +109,36 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
 /* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
-    HD__OWN_SCOPE(scope);
-    hd_tensor *w = scope ? hd_module_get_parameter(m, head_name) : NULL;
+    HD__SCOPE_OR(false);
+    hd_tensor *w = hd_module_get_parameter(m, head_name);
     hd_tensor *own = hd_to(read_weight(from, head_name, w), hd_dtype_of(w)); /* (vocab, e) */
     if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
-    hd_warn("%s: '%.*s': tie_word_embeddings is true, but %s differs: it is not tied", loads,
+    hd_warn("'%.*s': tie_word_embeddings is true, but %s differs: it is not tied",
             HD__CUT(from->path), head_name);
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* Each weight becomes what was read, which may stay in the mapped file. A tied head follows it; if
+/* The weight w becomes what was read, which may stay in the mapped file. A tied head follows it; if
  * the file has the head alone, it is the weight. */
+static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
+{
+    HD__SCOPE_OR(false);
+    const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
+    hd_tensor *read = read_weight(from, find(from, name) < 0 ? also : name, w);
+    read = hd_parameter(hd_to(read, hd_dtype_of(w)), hd_requires_grad(w));
+    return hd_module_set_parameter(m, name, read) && hd_module_set_parameter(m, also, read);
+}
+
 static bool load_weights(hd_module *m, const weights *from)
 {
     HD_NO_GRAD;
     hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
     bool ok = weights && tensors_known(from, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
-        HD__OWN_SCOPE(scope);
         const char *name = hd_dict_name(weights, i);
-        hd_tensor *w = hd_dict_get(weights, name);
-        const char *also = hd_module_get_parameter(m, head_name) == w ? head_name : name;
-        hd_tensor *read =
-            scope ? read_weight(from, find(from->f, name) < 0 ? also : name, w) : NULL;
-        read = hd_parameter(hd_to(read, hd_dtype_of(w)), hd_requires_grad(w));
-        ok = hd_module_set_parameter(m, name, read) && hd_module_set_parameter(m, also, read);
+        ok = load_weight(m, from, name, hd_dict_get(weights, name));
     }
     bool own_head = ok && hd_dict_kind_of(weights, head_name) == HD_DICT_MISSING &&
                     hd_safetensors_find(from->f, head_name) >= 0;
@@ -139,7 +155,7 @@ const char *hd__path_of(const char *folder, const char *name, hd__text *path)
     return path->failed ? NULL : path->s;
 }
 
-int hd__look_for(const char *function, const char *folder, const char *name, hd__text *path)
+int hd__look_for(const char *folder, const char *name, hd__text *path)
 {
     hd__sys_info info;
     if (!hd__path_of(folder, name, path)) {
@@ -149,9 +165,8 @@ int hd__look_for(const char *function, const char *folder, const char *name, hd_
         return 1;
     }
     int cause = errno;
-    return cause == ENOENT || cause == ENOTDIR
-               ? 0
-               : (hd__io_fail(function, path->s, "look for it", cause), -1);
+    return cause == ENOENT || cause == ENOTDIR ? 0
+                                               : (hd__io_fail(path->s, "look for it", cause), -1);
 }
 
 /* The folder's weights; `path` becomes that of their file. */
@@ -161,13 +176,13 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     hd_safetensors_options o = hd_safetensors_defaults();
     o.map = given->map;
     o.keep_bfloat16 = given->dtype == HD_BFLOAT16;
-    int found = hd__look_for(loads, folder, "model.safetensors", path);
-    found = found ? found : hd__look_for(loads, folder, "model.safetensors.index.json", path);
+    int found = hd__look_for(folder, "model.safetensors", path);
+    found = found ? found : hd__look_for(folder, "model.safetensors.index.json", path);
     if (found == 0) {
-        hd_error_set(HD_IO,
-                     "%s: '%.*s' has no weights: expected model.safetensors or "
-                     "model.safetensors.index.json",
-                     loads, HD__CUT(folder));
+        hd_fail(HD_IO,
+                "'%.*s' has no weights: expected model.safetensors or "
+                "model.safetensors.index.json",
+                HD__CUT(folder));
     }
     hd_safetensors *f = found > 0 ? hd_safetensors_open(path->s, &o) : NULL;
     int64_t i = 0;
@@ -183,50 +198,33 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     return f;
 }
 
-/* How many elements the weights have, without a head of their own. */
-static double elements_of(const hd__config *c)
+/* Can the file hold the weights of this model, whose configuration stands in the file at path? */
+static bool weights_fit(const char *path, const hd__config *c, const weights *from)
 {
-    if (c->is_gpt2) {
-        double e = (double)c->gpt2.n_embd,
-               inner = c->gpt2.n_inner ? (double)c->gpt2.n_inner : 4 * e;
-        return e * ((double)c->gpt2.vocab_size + (double)c->gpt2.n_positions) +
-               (double)c->gpt2.n_layer * (4 * e * e + 2 * e * inner);
+    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
+    int64_t layers = hd__config_int(c, c->family->layers);
+    if (layers > tensors) {
+        return hd_fail(HD_FORMAT,
+                       "'%.*s': %s %" PRId64 ", but the weights are only %" PRId64
+                       " tensors: expected some for each layer%s",
+                       HD__CUT(path), c->family->layers, layers, tensors, from->hint);
     }
-    double e = (double)c->llama.hidden_size, heads = (double)c->llama.num_attention_heads;
-    double q = c->llama.head_dim ? heads * (double)c->llama.head_dim : e;
-    return e * ((double)c->llama.vocab_size + (double)c->llama.num_hidden_layers *
-                                                  (2 * q + 3 * (double)c->llama.intermediate_size));
+    const double elements = c->family->elements(c);
+    return elements <= (double)bytes || /* an element has one byte or more */
+           hd_fail(HD_FORMAT,
+                   "'%.*s': the model has %.0f weights or more, but their file only "
+                   "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
+                   HD__CUT(path), elements, bytes, from->hint);
 }
 
-/* The model of the configuration that stands in the file at path. */
-static hd_module *model_of(const char *path, const hd__config *c, const weights *from, hd_dtype d)
+/* The model of the configuration that stands in the file at path. It takes over the values. */
+static hd_module *model_of(const char *path, hd__config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
-    int64_t layers = c->is_gpt2 ? c->gpt2.n_layer : c->llama.num_hidden_layers;
-    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
-    if (layers > tensors) {
-        return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': %s %" PRId64 ", but the weights are only %" PRId64
-                            " tensors: expected some for each layer%s",
-                            loads, HD__CUT(path), c->is_gpt2 ? "n_layer" : "num_hidden_layers",
-                            layers, tensors, from->hint);
-    }
-    if (elements_of(c) > (double)bytes) { /* an element has one byte or more */
-        return hd_error_set(HD_FORMAT,
-                            "%s: '%.*s': the model has %.0f weights or more, but their file only "
-                            "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
-                            loads, HD__CUT(path), elements_of(c), bytes, from->hint);
-    }
-    hd__text caller = {0};
-    hd__text_format(&caller, "%s: '%.*s'", loads, HD__CUT(path));
-    hd_module *m = caller.failed ? NULL
-                   : c->is_gpt2  ? hd__gpt2_make(caller.s, &c->gpt2, &d)
-                                 : hd__llama_make(caller.s, &c->llama, &d);
-    hd_free(caller.s);
-    if (m) {
-        ((hd__model *)m)->config.kept = c->kept;
-    }
-    return m;
+    c->path = path;
+    bool ok = hd__config_resolve(c) && weights_fit(path, c, from);
+    c->path = NULL;
+    return ok ? hd__model_new(c, &d) : NULL;
 }
 
 /* The model keeps the text of generation_config.json, to write it back. */
@@ -234,35 +232,36 @@ static bool keep_generation(hd__model *m, const char *folder)
 {
     hd__text path = {0};
     size_t n;
-    int found = hd__look_for(loads, folder, "generation_config.json", &path);
-    m->generation = found > 0 ? hd__whole_read(loads, path.s, GENERATION_MOST, &n) : NULL;
+    int found = hd__look_for(folder, "generation_config.json", &path);
+    m->generation = found > 0 ? hd__whole_read(path.s, GENERATION_MOST, &n) : NULL;
     hd_free(path.s);
     return found == 0 || m->generation;
 }
 
 hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o)
 {
+    HD__CALL("hd_from_pretrained");
     hd_pretrained_options defaults = hd_pretrained_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK(loads) || !hd__given_to(loads, "folder", folder) ||
-        !HD__SIZE_OK_TO(loads, o, "hd_pretrained_defaults()") ||
-        !hd__hf_dtype_ok(loads, o->dtype)) {
+    if (!HD__SIBLING_OK() || !hd__given("folder", folder) ||
+        !HD__SIZE_OK(o, "hd_pretrained_defaults()") || !hd__hf_dtype_ok(o->dtype)) {
         return NULL;
     }
     hd__text config_path = {0}, path = {0}, hint = {0};
     hd__config config = {0};
-    bool ok = hd__path_of(folder, "config.json", &config_path) &&
-              hd__config_read(loads, config_path.s, &config);
+    bool ok =
+        hd__path_of(folder, "config.json", &config_path) && hd__config_read(config_path.s, &config);
     if (config.left_out) {
         hd__text_format(&hint, ". config.json has no %s", config.left_out);
     }
     hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
-    const weights from = {path.s, f, hint.s ? hint.s : ""};
+    const weights from = {path.s, f, hint.s ? hint.s : "", config.family};
     hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
     ok =
         m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
     m = hd__module_if(ok, m);
     hd_safetensors_close(f);
+    hd_free(config.values);
     hd_free(config_path.s);
     hd_free(path.s);
     hd_free(hint.s);

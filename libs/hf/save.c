@@ -5,9 +5,7 @@
 
 #include "base/files/whole.h"
 #include "base/system/shared.h"
-#include "hf/hf_internal.h"
-
-static const char function[] = "hd_save_pretrained";
+#include "hf/family.h"
 
 /* The files: what follows the first two is copied from another folder, if it is there. */
 static const char *const files[] = {"config.json",
@@ -32,33 +30,13 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-/* Writes a file of the folder, which messages name by its later path. */
+/* Writes a file of the folder. */
 static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
 {
-    hd__text path = {0}, shown = {0};
-    bool ok = hd__path_of(f->hidden, name, &path) && hd__path_of(f->path, name, &shown) &&
-              hd__whole_write(f->function, path.s, shown.s, bytes, n);
+    hd__text path = {0};
+    bool ok = hd__path_of(f->hidden, name, &path) && hd__whole_write(path.s, bytes, n);
     hd_free(path.s);
-    hd_free(shown.s);
     return ok;
-}
-
-/* The standing error gets f's function and path in place of hd_save_safetensors and the hidden
- * directory. Returns false. */
-static bool error_of_folder(const hd__folder *f)
-{
-    const hd_code code = hd_error_code();
-    const char *at = strstr(hd_error_message(), f->hidden);
-    hd__text message = {0};
-    if (at) {
-        hd__text_format(&message, "%s: '%s%s", f->function, f->path, at + strlen(f->hidden));
-    }
-    if (at && !message.failed) {
-        hd_error_clear();
-        hd_error_set(code, "%s", message.s);
-    }
-    hd_free(message.s);
-    return false;
 }
 
 bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
@@ -67,7 +45,7 @@ bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tenso
     bool ok = !config->failed && file_write(f, f->names[0], config->s, config->len) &&
               hd__path_of(f->hidden, f->names[1], &path) &&
               hd_dict_set_string(tensors, "format", "pt");
-    ok = ok && (hd_save_safetensors(path.s, tensors) || error_of_folder(f));
+    ok = ok && hd_save_safetensors(path.s, tensors);
     hd_free(path.s);
     return ok;
 }
@@ -76,8 +54,8 @@ bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tenso
 static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
-    HD__OWN_SCOPE(scope);
-    bool ok = scope;
+    HD__SCOPE_OR(false);
+    bool ok = true;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         ok = hd_dict_set(weights, name, hd_to(hd_dict_get(weights, name), d));
@@ -95,9 +73,8 @@ typedef struct saving {
  * with others that are tied, which transformers would look for. */
 static hd_dict *weights_of(const saving *s)
 {
-    const hd__config *c = s->config;
     hd_dict *d = hd_module_state_dict(&s->m->base);
-    bool tied = c->is_gpt2 ? c->gpt2.tie_word_embeddings : c->llama.tie_word_embeddings;
+    const bool tied = hd__config_bool(s->config, "tie_word_embeddings");
     return hd__dict_if(
         d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
 }
@@ -107,8 +84,8 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
 {
     hd__text path = {0};
     size_t n;
-    int found = hd__look_for(function, from, name, &path);
-    char *bytes = found > 0 ? hd__whole_read(function, path.s, MOST, &n) : NULL;
+    int found = hd__look_for(from, name, &path);
+    char *bytes = found > 0 ? hd__whole_read(path.s, MOST, &n) : NULL;
     bool ok = found == 0 || (bytes && file_write(f, name, bytes, n));
     hd_free(bytes);
     hd_free(path.s);
@@ -120,7 +97,7 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
 static bool write_generation(const hd__folder *f, const char *text)
 {
     hd__text path = {0};
-    int found = hd__look_for(function, f->hidden, files[COPIED], &path);
+    int found = hd__look_for(f->hidden, files[COPIED], &path);
     bool ok = found > 0 || (found == 0 && file_write(f, files[COPIED], text, strlen(text)));
     hd_free(path.s);
     return ok;
@@ -132,7 +109,7 @@ static bool write_files(hd__folder *f)
     const saving *s = f->user;
     hd__text config = {0};
     hd_dict *weights = weights_of(s);
-    hd__config_write(s->config, s->m->base.type->name, s->o->dtype, &config);
+    hd__config_write(s->config, s->o->dtype, &config);
     bool ok = weights && hd__files_write(f, &config, weights);
     for (int i = COPIED; ok && s->o->source && files[i]; i++) {
         ok = copy_if_there(f, s->o->source, files[i]);
@@ -151,43 +128,44 @@ static bool source_ok(const char *source)
     static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, source, true, &info) != 0) {
-        return hd__io_fail(function, source, "find the folder of the tokenizer", errno);
+        return hd__io_fail(source, "find the folder of the tokenizer", errno);
     }
     if (info.kind != HD__SYS_DIRECTORY) {
-        return hd_error_set(HD_IO,
-                            "%s: o->source '%.*s' is a file: expected the folder of the tokenizer",
-                            function, HD__CUT(source));
+        return hd_fail(HD_IO, "o->source '%.*s' is a file: expected the folder of the tokenizer",
+                       HD__CUT(source));
     }
     hd__text path = {0};
     int found = 0;
     for (int i = 0; found == 0 && i < 3; i++) {
-        found = hd__look_for(function, source, tokenizers[i], &path);
+        found = hd__look_for(source, tokenizers[i], &path);
     }
     hd_free(path.s);
     return found > 0 ||
-           (found == 0 && hd_error_set(HD_IO,
-                                       "%s: o->source '%.*s' has no tokenizer.json, "
-                                       "tokenizer.model or vocab.json: expected a folder with a "
-                                       "tokenizer, or NULL",
-                                       function, HD__CUT(source)));
+           (found == 0 && hd_fail(HD_IO,
+                                  "o->source '%.*s' has no tokenizer.json, "
+                                  "tokenizer.model or vocab.json: expected a folder with a "
+                                  "tokenizer, or NULL",
+                                  HD__CUT(source)));
 }
 
 bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pretrained_options *o)
 {
+    HD__CALL("hd_save_pretrained");
     hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
     o = o ? o : &defaults;
-    hd__model *m = hd__model_of(module, function);
-    if (!m || !hd__given_to(function, "folder", folder) ||
-        !HD__SIZE_OK_TO(function, o, "hd_save_pretrained_defaults()") || !hd__may_save(function)) {
+    hd__model *m = hd__model_of(module);
+    if (!m || !hd__given("folder", folder) || !HD__SIZE_OK(o, "hd_save_pretrained_defaults()") ||
+        !hd__may_save()) {
         return false;
     }
-    hd__config config;
-    hd__folder f = {.function = function,
-                    .path = folder,
+    hd__config config = {.values = NULL};
+    hd__folder f = {.path = folder,
                     .what = "model",
                     .names = files,
                     .fill = write_files,
                     .user = &(saving){m, &config, o}};
-    return hd__hf_dtype_ok(function, o->dtype) && (!o->source || source_ok(o->source)) &&
-           hd__config_now(function, m, &config) && hd__folder_write(&f);
+    bool ok = hd__hf_dtype_ok(o->dtype) && (!o->source || source_ok(o->source)) &&
+              hd__config_now(m, &config) && hd__folder_write(&f);
+    hd_free(config.values);
+    return ok;
 }

@@ -83,8 +83,8 @@ typedef struct hd__arena {
 void hd__arena_free(hd__arena *a);
 
 typedef struct hd__run {
-    const char *function, *name; /* for messages: the caller, and the template's file */
-    const char *text;            /* of the template, with "\n" at the end of each line */
+    const char *name; /* of the template's file, for messages */
+    const char *text; /* of the template, with "\n" at the end of each line */
     size_t n;
     hd__arena *arena;
     size_t steps, bytes;    /* how many are left */

@@ -40,7 +40,7 @@ static hd__value json_value(hd__run *r, hd__json *j, const char *where)
     case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
     case HD__JSON_NUMBER:
         if (!hd__json_int(j, &v.n)) {
-            hd__json_fail(j, r->function, where, "a whole number of 64 bits");
+            hd__json_fail(j, where, "a whole number of 64 bits");
             r->failed = true;
         }
         return v;
@@ -58,7 +58,7 @@ hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, siz
         hd__json_next(&j);
     }
     if (!r->failed && j.kind != HD__JSON_END) {
-        hd__json_fail(&j, r->function, where, NULL);
+        hd__json_fail(&j, where, NULL);
         r->failed = true;
     }
     hd__json_free(&j);

@@ -70,8 +70,8 @@ hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
         line += r->text[i] == '\n';
     }
     if (!r->failed) {
-        hd_error_set(code, "%s: '%.*s', line %d: '%.*s': %s", r->function, HD__CUT(r->name), line,
-                     HD__CLIP(r->text + at, end > at ? end - at : 0), what);
+        hd_fail(code, "'%.*s', line %d: '%.*s': %s", HD__CUT(r->name), line,
+                HD__CLIP(r->text + at, end > at ? end - at : 0), what);
     }
     r->failed = true;
     return HD__NOTHING;

@@ -6,13 +6,11 @@
 
 /* ---------------------------------------------------------------- meetings */
 
-const char hd__in_backward[] = "hd_backward";
-
 enum { TEXT = 256 };
 
 /* What a rank brings to a meeting: the same bytes on all machines of a cluster of one kind. */
 typedef struct word {
-    char call[28];     /* its hd__mpi_call */
+    char call[28];     /* the call that it is in */
     int32_t code;      /* HD_OK, or that of its error */
     uint64_t argument; /* a number made from the argument's text */
     char text[TEXT];   /* its error, or else its argument */
@@ -27,7 +25,7 @@ bool hd__meetings_begin(void)
     int mine = words != NULL, all = 0;
     bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
     hd__mpi.apart |= !all;
-    return ok && (all || hd__mpi_fail(HD_MEMORY, "a rank has no memory"));
+    return ok && (all || hd_fail(HD_MEMORY, "a rank has no memory"));
 }
 
 void hd__meetings_end(void)
@@ -41,7 +39,7 @@ static bool exchange_words(const char *argument, hd_code code)
     argument = argument ? argument : "";
     word mine = {.code = (int32_t)code, .argument = hd__hash(argument, strlen(argument))};
     bool failed = code != HD_OK || hd_error_code() != HD_OK;
-    snprintf(mine.call, sizeof mine.call, "%s", hd__mpi_call);
+    snprintf(mine.call, sizeof mine.call, "%s", hd__call_now());
     snprintf(mine.text, sizeof mine.text, "%s", failed ? hd_error_message() : argument);
     if (!hd__mpi_ok(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, words, sizeof mine, MPI_BYTE,
                                   hd__mpi.control))) {
@@ -71,32 +69,28 @@ static int find_trouble(void)
 static void tell(int r)
 {
     const char *text = words[r].text, *colon = text[0] != '\0' ? ": " : "";
-    bool elsewhere = strcmp(words[r].call, hd__mpi_call) != 0;
+    bool elsewhere = strcmp(words[r].call, hd__call_now()) != 0;
     const word *other = &words[elsewhere ? r : 0];
     if (words[r].code != HD_OK && !elsewhere) {
-        hd__mpi_fail((hd_code)words[r].code, "rank %d%s%s", r, colon, text);
-    } else if (strcmp(other->call, hd__mpi_call) != 0) {
-        hd__mpi_fail(HD_STATE, "rank %d is in %s: %s", elsewhere ? r : 0, other->call,
-                     other->text[0] != '\0' ? other->text
-                                            : "expected the same collective calls on all ranks");
+        hd_fail((hd_code)words[r].code, "rank %d%s%s", r, colon, text);
+    } else if (strcmp(other->call, hd__call_now()) != 0) {
+        hd_fail(HD_STATE, "rank %d is in %s: %s", elsewhere ? r : 0, other->call,
+                other->text[0] != '\0' ? other->text
+                                       : "expected the same collective calls on all ranks");
     } else {
-        hd__mpi_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", words[0].text,
-                     text, r);
+        hd_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", words[0].text, text,
+                r);
     }
 }
 
-bool hd__meet(const char *argument, bool ok)
+bool hd__meet_in_backward(const char *argument, bool ok)
 {
     if (!hd__others()) {
         return ok;
     }
     if (hd__mpi.apart) {
-        return hd__mpi_fail(HD_STATE,
-                            "the ranks have parted in an earlier call: no collective call is "
-                            "possible any more");
-    }
-    if (hd__mpi_call != hd__in_backward && hd__in_round()) {
-        return false;
+        return hd_fail(HD_STATE, "the ranks have parted in an earlier call: no collective call is "
+                                 "possible any more");
     }
     hd_code code = hd_error_code();
     if (!exchange_words(argument, ok ? HD_OK : code != HD_OK ? code : HD_USER)) {
@@ -107,6 +101,12 @@ bool hd__meet(const char *argument, bool ok)
         tell(r);
     }
     return r < 0;
+}
+
+bool hd__meet(const char *argument, bool ok)
+{
+    bool may = !hd__others() || hd__mpi.apart || !hd__in_round();
+    return may && hd__meet_in_backward(argument, ok);
 }
 
 void hd__meet_to_end(void)
@@ -120,11 +120,11 @@ void hd__meet_to_end(void)
 
 bool hd_mpi_all_ok(const char *what, bool ok)
 {
-    hd__mpi_call = "hd_mpi_all_ok";
-    if (!hd__given_to(hd__mpi_call, "what", what)) {
+    HD__CALL("hd_mpi_all_ok");
+    if (!hd__given("what", what)) {
         ok = false;
     } else if (!ok && hd_error_code() == HD_OK) {
-        hd__mpi_fail(HD_USER, "%s has failed", what);
+        hd_fail(HD_USER, "%s has failed", what);
     }
     return hd__meet(what, ok);
 }
@@ -170,8 +170,8 @@ static bool same_as_first(const char *what, const char *first, const char *text)
         return true;
     }
     int64_t line = differing_line(&first, &text);
-    return hd_error_set(HD_VALUE, "%s differs: line %" PRId64 " is %s on rank 0 and %s on rank %d",
-                        what, line, show_line(there, first), show_line(here, text), hd__mpi.rank);
+    return hd_fail(HD_VALUE, "%s differs: line %" PRId64 " is %s on rank 0 and %s on rank %d", what,
+                   line, show_line(there, first), show_line(here, text), hd__mpi.rank);
 }
 
 char *hd__broadcast_text(const char *text, int root, bool ok)
@@ -200,8 +200,8 @@ bool hd__same_text(const char *what, const char *text, bool ok)
 
 bool hd_mpi_all_same(const char *what, const char *text)
 {
-    hd__mpi_call = "hd_mpi_all_same";
-    bool ok = hd__given_to(hd__mpi_call, "what", what) && hd__given_to(hd__mpi_call, "text", text);
+    HD__CALL("hd_mpi_all_same");
+    bool ok = hd__given("what", what) && hd__given("text", text);
     return hd__same_text(what, text, ok);
 }
 
@@ -219,12 +219,11 @@ static double combined(const double *each, int n, int step, bool sum)
     return v;
 }
 
-static bool combine(const char *call, int n, double *values, bool sum)
+static bool combine(int n, double *values, bool sum)
 {
     char argument[32];
-    hd__mpi_call = call;
-    bool ok = hd__given_to(call, "values", values) &&
-              (n >= 0 || hd__mpi_fail(HD_VALUE, "n %d: expected 0 or more", n));
+    bool ok =
+        hd__given("values", values) && (n >= 0 || hd_fail(HD_VALUE, "n %d: expected 0 or more", n));
     snprintf(argument, sizeof argument, "%d values", n);
     double *all = ok ? hd__alloc_items((int64_t)hd__mpi.size * n + 1, sizeof *all) : NULL;
     ok = hd__meet(argument, all);
@@ -240,19 +239,21 @@ static bool combine(const char *call, int n, double *values, bool sum)
 
 bool hd_mpi_sum(int n, double *values)
 {
-    return combine("hd_mpi_sum", n, values, true);
+    HD__CALL("hd_mpi_sum");
+    return combine(n, values, true);
 }
 
 bool hd_mpi_max(int n, double *values)
 {
-    return combine("hd_mpi_max", n, values, false);
+    HD__CALL("hd_mpi_max");
+    return combine(n, values, false);
 }
 
 char *hd_mpi_gather_text(const char *text)
 {
-    hd__mpi_call = "hd_mpi_gather_text";
+    HD__CALL("hd_mpi_gather_text");
     hd__text t = {0};
-    bool ok = hd__given_to(hd__mpi_call, "text", text);
+    bool ok = hd__given("text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
         char *each = hd__broadcast_text(text, r, ok);
         ok = each;

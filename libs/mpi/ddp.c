@@ -12,24 +12,22 @@
 
 bool hd__ddp_given(const char *arg, const hd_ddp *d)
 {
-    return hd__given_to(hd__mpi_call, arg, d) &&
+    return hd__given(arg, d) &&
            (d == hd__mpi.ddp ||
-            hd__mpi_fail(HD_STATE,
-                         "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
-                         "called",
-                         arg)) &&
+            hd_fail(HD_STATE,
+                    "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
+                    "called",
+                    arg)) &&
            (pthread_equal(d->thread, pthread_self()) ||
-            hd__mpi_fail(HD_STATE, "%s was made by another thread: expected calls from that one",
-                         arg));
+            hd_fail(HD_STATE, "%s was made by another thread: expected calls from that one", arg));
 }
 
 bool hd__in_round(void)
 {
     bool in = hd__mpi.ddp && hd__mpi.ddp->met;
     if (in) {
-        hd__mpi_fail(HD_STATE,
-                     "the ranks are averaging gradients: expected no collective call inside "
-                     "hd_backward");
+        hd_fail(HD_STATE, "the ranks are averaging gradients: expected no collective call inside "
+                          "hd_backward");
     }
     return in;
 }
@@ -42,7 +40,7 @@ static bool round_begin(hd_ddp *d, bool ok)
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
     ok = hd__buckets_begin(d) && ok;
     d->met = true;
-    d->going = hd__meet(number, ok);
+    d->going = hd__meet_in_backward(number, ok);
     return d->going;
 }
 
@@ -60,13 +58,12 @@ static bool in_turn(const hd__slot *s)
 {
     return hd__ddp_given("the hd_ddp", s->d) &&
            (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
-            hd__mpi_fail(HD_STATE,
-                         "hd_module_to has converted the model since hd_ddp_new: expected "
-                         "hd_module_to before it")) &&
+            hd_fail(HD_STATE, "hd_module_to has converted the model since hd_ddp_new: expected "
+                              "hd_module_to before it")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-            hd__mpi_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
-                                   "hd_ddp, which averages once in each outermost backward: "
-                                   "expected hd_grad_of, or hd_ddp_no_sync around both"));
+            hd_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
+                              "hd_ddp, which averages once in each outermost backward: "
+                              "expected hd_grad_of, or hd_ddp_no_sync around both"));
 }
 
 /* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are
@@ -75,7 +72,7 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__slot *s = user;
     hd_ddp *d = s->d;
-    hd__mpi_call = hd__in_backward;
+    HD__CALL("hd_backward");
     if (hd_backward_depth() == 0 || d->no_sync) {
         s->touched |= hd_backward_depth() > 0;
         return HD_NONE;
@@ -157,7 +154,7 @@ static bool end_round(hd_ddp *d, bool ok)
     ok = fill_rest(d, ok);
     bool well = hd__traffic_go_on(&d->e, true) && share_used(d, d->used);
     d->figures.seconds_exposed += MPI_Wtime() - start;
-    ok = hd__meet(NULL, ok && well && give_averages(d));
+    ok = hd__meet_in_backward(NULL, ok && well && give_averages(d));
     round_end(d, ok);
     return ok;
 }
@@ -166,7 +163,7 @@ static bool end_round(hd_ddp *d, bool ok)
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
-    hd__mpi_call = hd__in_backward;
+    HD__CALL("hd_backward");
     if (d->no_sync) {
         end_alone(d, ok);
         d->backwards++;
@@ -192,14 +189,12 @@ hd_ddp_options hd_ddp_defaults(void)
 
 static bool bytes_ok(const char *option, int64_t bytes)
 {
-    return bytes >= 1 ||
-           hd__mpi_fail(HD_VALUE, "%s %lld: expected 1 or more", option, (long long)bytes);
+    return bytes >= 1 || hd_fail(HD_VALUE, "%s %lld: expected 1 or more", option, (long long)bytes);
 }
 
 static bool ddp_options_ok(const hd_ddp_options *o)
 {
-    return HD__SIZE_OK_TO(hd__mpi_call, o, "hd_ddp_defaults()") &&
-           bytes_ok("bucket_bytes", o->bucket_bytes) &&
+    return HD__SIZE_OK(o, "hd_ddp_defaults()") && bytes_ok("bucket_bytes", o->bucket_bytes) &&
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
 
@@ -216,12 +211,12 @@ static bool make_slots(hd_ddp *d)
         if (hd_requires_grad(p)) {
             d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
             ok = hd_is_contiguous(p) ||
-                 hd__mpi_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
-                              (long long)i);
+                 hd_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
+                         (long long)i);
         }
     }
     return ok &&
-           (d->n > 0 || hd__mpi_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
+           (d->n > 0 || hd_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
 }
 
 static bool same_options(const hd_ddp_options *o, bool ok)
@@ -231,7 +226,7 @@ static bool same_options(const hd_ddp_options *o, bool ok)
              "bucket_bytes %lld\nfirst_bucket_bytes %lld\nfast %d\nshard_optimizer %d\n",
              (long long)o->bucket_bytes, (long long)o->first_bucket_bytes, o->fast,
              o->shard_optimizer);
-    return hd__same_text("hd_ddp_new: hd_ddp_options", text, ok);
+    return hd__same_text("hd_ddp_options", text, ok);
 }
 
 static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *what)
@@ -263,7 +258,7 @@ static bool share_model(hd_module *model)
     describe_tensors(&t, parameters, "parameter");
     describe_tensors(&t, buffers, "buffer");
     char *text = hd__text_take(&t);
-    bool ok = hd__same_text("hd_ddp_new: the model", text, parameters && buffers && text) &&
+    bool ok = hd__same_text("the model", text, parameters && buffers && text) &&
               broadcast_all(parameters) && broadcast_all(buffers);
     hd_free(text);
     hd_dict_free(parameters);
@@ -304,12 +299,11 @@ static void ddp_drop(hd_ddp *d)
 /* What each rank does by itself. NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
-    if (!HD__SIBLING_OK(hd__mpi_call) || !hd__given_to(hd__mpi_call, "model", model) ||
-        !ddp_options_ok(o)) {
+    if (!HD__SIBLING_OK() || !hd__given("model", model) || !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {
-        return hd__mpi_fail(HD_STATE, "an hd_ddp lives already: expected hd_ddp_free first");
+        return hd_fail(HD_STATE, "an hd_ddp lives already: expected hd_ddp_free first");
     }
     hd_ddp *d = hd_alloc(sizeof *d);
     if (!d) {
@@ -325,14 +319,14 @@ static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 
 hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
-    hd__mpi_call = "hd_ddp_new";
+    HD__CALL("hd_ddp_new");
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
     int launched = hd__mpi.begun ? 0 : hd__launched();
     if (launched > 1) {
-        return hd__mpi_fail(HD_STATE,
-                            "this is one of %d processes that mpirun started, and hd_mpi_init "
-                            "was not called: expected it as the first call of main",
-                            launched);
+        return hd_fail(HD_STATE,
+                       "this is one of %d processes that mpirun started, and hd_mpi_init "
+                       "was not called: expected it as the first call of main",
+                       launched);
     }
     hd_scope *scope = hd_scope_open();
     hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
@@ -354,7 +348,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 
 void hd_ddp_free(hd_ddp *d)
 {
-    hd__mpi_call = "hd_ddp_free";
+    HD__CALL("hd_ddp_free");
     if (d && hd__ddp_given("d", d) && !hd__in_round()) {
         hd__meet_to_end();
         ddp_drop(d);
@@ -366,7 +360,7 @@ void hd_ddp_free(hd_ddp *d)
 
 bool hd_ddp_no_sync(hd_ddp *d, bool on)
 {
-    hd__mpi_call = "hd_ddp_no_sync";
+    HD__CALL("hd_ddp_no_sync");
     if (!hd__ddp_given("d", d) || hd__in_round()) {
         return false;
     }
@@ -377,8 +371,8 @@ bool hd_ddp_no_sync(hd_ddp *d, bool on)
 
 bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
 {
-    hd__mpi_call = "hd_ddp_get_figures";
-    if (!hd__ddp_given("d", d) || !hd__given_to(hd__mpi_call, "f", f)) {
+    HD__CALL("hd_ddp_get_figures");
+    if (!hd__ddp_given("d", d) || !hd__given("f", f)) {
         return false;
     }
     *f = d->figures;

@@ -2,7 +2,6 @@
 #include "mpi/mpi_internal.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +13,7 @@ hd__world hd__mpi = {.size = 1,
                      .parts = MPI_COMM_NULL,
                      .averages = MPI_COMM_NULL};
 
-_Thread_local const char *hd__mpi_call;
-
 static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
-
-void *hd__mpi_fail(hd_code code, const char *format, ...)
-{
-    char text[1024]; /* hd_error_set cuts it */
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return hd_error_set(code, "%s: %s", hd__mpi_call, text);
-}
 
 bool hd__mpi_ok(int result)
 {
@@ -37,7 +24,7 @@ bool hd__mpi_ok(int result)
     }
     MPI_Error_string(result, text, &n);
     hd__mpi.apart = true;
-    return hd__mpi_fail(HD_IO, "MPI: %s", text);
+    return hd_fail(HD_IO, "MPI: %s", text);
 }
 
 /* ---------------------------------------------------------------- beginning */
@@ -120,13 +107,13 @@ static bool share_cpus(void)
 
 bool hd_mpi_init(int *argc, char ***argv)
 {
-    hd__mpi_call = "hd_mpi_init";
+    HD__CALL("hd_mpi_init");
     int there = 0;
-    if (!HD__SIBLING_OK(hd__mpi_call)) {
+    if (!HD__SIBLING_OK()) {
         return false;
     }
     if (hd__mpi.begun) {
-        return hd__mpi_fail(HD_STATE, "it was called already: expected one call");
+        return hd_fail(HD_STATE, "it was called already: expected one call");
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
@@ -155,7 +142,7 @@ static bool end_mpi(void)
 
 bool hd_mpi_finish(void)
 {
-    hd__mpi_call = "hd_mpi_finish";
+    HD__CALL("hd_mpi_finish");
     if (!hd__mpi.begun || hd__mpi.ended) {
         return true;
     }
@@ -164,7 +151,6 @@ bool hd_mpi_finish(void)
     }
     hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
     hd_ddp_free(hd__mpi.ddp);
-    hd__mpi_call = "hd_mpi_finish";
     hd__meet_to_end();
     hd__mpi.ended = true;
     bool ok = !mpi_runs() || end_mpi();
@@ -206,6 +192,7 @@ int hd_mpi_host_size(void)
 
 char *hd_mpi_describe(void)
 {
+    HD__CALL("hd_mpi_describe");
     char host[256] = "";
     const char *level = hd_cpu_level();
     hd__text t = {0};

@@ -44,14 +44,14 @@ bool hd__broadcast_tensor(hd_tensor *x, int root)
 /* kind becomes what ranks must agree on. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
-    return hd__given_to(hd__mpi_call, "x", x) &&
-           (x != HD_NONE || hd__mpi_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor")) &&
+    return hd__given("x", x) &&
+           (x != HD_NONE || hd_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor")) &&
            hd__kind_of(x, kind) && hd_numel(x) >= 0;
 }
 
 hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
 {
-    hd__mpi_call = "hd_mpi_broadcast_";
+    HD__CALL("hd_mpi_broadcast_");
     char kind[HD__SHAPE_TEXT] = "no tensor";
     bool ok = tensor_given(x, kind);
     return hd__meet(kind, ok) && (!hd__others() || hd__broadcast_tensor(x, 0)) ? x : NULL;
@@ -63,7 +63,7 @@ static hd_tensor *room_for_all(const hd_tensor *x)
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(x);
     if (n == HD_MAX_DIMS) {
-        return hd__mpi_fail(HD_SHAPE, "x has %d dims: expected fewer", n);
+        return hd_fail(HD_SHAPE, "x has %d dims: expected fewer", n);
     }
     sizes[0] = hd__mpi.size;
     memcpy(sizes + 1, hd_sizes(x), (size_t)n * sizeof *sizes);
@@ -72,7 +72,7 @@ static hd_tensor *room_for_all(const hd_tensor *x)
 
 hd_tensor *hd_mpi_gather(hd_tensor *x)
 {
-    hd__mpi_call = "hd_mpi_gather";
+    HD__CALL("hd_mpi_gather");
     HD_NO_GRAD;
     char kind[HD__SHAPE_TEXT] = "no tensor";
     hd_tensor *all = tensor_given(x, kind) ? room_for_all(x) : NULL;

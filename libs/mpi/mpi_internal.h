@@ -16,6 +16,7 @@
 #include <pthread.h>
 
 #include "base/error/args.h"
+#include "base/error/speak.h"
 #include "base/system/shared.h"
 #include "base/text/text.h"
 #include "heed/mpi.h"
@@ -45,24 +46,17 @@ static inline bool hd__others(void)
  * if there was none */
 int hd__launched(void);
 
-/* The function of this library that the program called last on this thread, or the one of heed's
- * that has called a hook. Messages begin with it, and ranks that meet must be in the same one. Each
- * function that can fail sets it. The text lasts. */
-extern _Thread_local const char *hd__mpi_call;
-extern const char hd__in_backward[]; /* "hd_backward" */
-
-/* As hd_error_set, with a message that begins with hd__mpi_call. */
-void *hd__mpi_fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Was this call of MPI's well? Otherwise sets HD_IO with MPI's message. */
 bool hd__mpi_ok(int result);
 
 /* ---------------------------------------------------------------- meetings (agree.c) */
 
-/* All ranks meet in hd__mpi_call. Are all of them there and well? `ok` is this rank's own state.
+/* All ranks meet in the same call. Are all of them there and well? `ok` is this rank's own state.
  * The ranks' arguments, in words, must be equal; NULL: there are none. Otherwise an error stands.
  * One rank: returns ok. */
 bool hd__meet(const char *argument, bool ok);
+/* The same for what hd_backward calls, in the midst of a backward that averages. */
+bool hd__meet_in_backward(const char *argument, bool ok);
 
 /* The same for a function that ends something: no error is set, whatever the others do. */
 void hd__meet_to_end(void);

@@ -73,7 +73,7 @@ static bool is_mine(const hd_ddp *d, int64_t i)
 
 hd_list *hd_ddp_parameters(hd_ddp *d)
 {
-    hd__mpi_call = "hd_ddp_parameters";
+    HD__CALL("hd_ddp_parameters");
     if (!hd__ddp_given("d", d)) {
         return NULL;
     }
@@ -83,10 +83,10 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
         ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
     if (ok && hd_list_len(list) == 0) {
-        return hd__mpi_fail(HD_VALUE,
-                            "none of the %" PRId64 " parameters is left for rank %d: expected no "
-                            "more ranks than parameters",
-                            d->n, hd__mpi.rank);
+        return hd_fail(HD_VALUE,
+                       "none of the %" PRId64 " parameters is left for rank %d: expected no "
+                       "more ranks than parameters",
+                       d->n, hd__mpi.rank);
     }
     return ok ? list : NULL;
 }
@@ -104,8 +104,8 @@ static bool send_stepped(const hd_ddp *d)
 
 bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 {
-    hd__mpi_call = "hd_ddp_step";
-    bool ok = hd__ddp_given("d", d) && hd__given_to(hd__mpi_call, "o", o) && hd_optim_step(o);
+    HD__CALL("hd_ddp_step");
+    bool ok = hd__ddp_given("d", d) && hd__given("o", o) && hd_optim_step(o);
     ok = hd__meet(NULL, ok);
     return ok && (!shards(d) || send_stepped(d));
 }
@@ -227,16 +227,14 @@ static bool bring_all(const saving *s)
     return ok;
 }
 
-static bool optim_given(const char *call, const hd_ddp *d, const hd_optim *o, const void *dict,
-                        const char *prefix)
+static bool optim_given(const hd_ddp *d, const hd_optim *o, const void *dict, const char *prefix)
 {
-    hd__mpi_call = call;
-    bool given = hd__ddp_given("ddp", d) && hd__given_to(call, "o", o) &&
-                 hd__given_to(call, "d", dict) && hd__given_to(call, "prefix", prefix);
+    bool given = hd__ddp_given("ddp", d) && hd__given("o", o) && hd__given("d", dict) &&
+                 hd__given("prefix", prefix);
     int64_t groups = given ? hd_optim_group_count(o) : -1;
     return groups == 1 ||
            (groups > 1 &&
-            hd__mpi_fail(HD_VALUE, "%" PRId64 " groups of parameters: expected one", groups));
+            hd_fail(HD_VALUE, "%" PRId64 " groups of parameters: expected one", groups));
 }
 
 /* Moves every entry of `from` to d. */
@@ -251,10 +249,11 @@ static bool move_all(hd_dict *d, const hd_dict *from)
 
 bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *prefix)
 {
+    HD__CALL("hd_ddp_optim_save");
     bool first = hd__mpi.rank == 0;
     saving s = {.d = ddp, .prefix = prefix};
     hd_scope *scope = hd_scope_open();
-    bool ok = optim_given("hd_ddp_optim_save", ddp, o, d, prefix) && scope;
+    bool ok = optim_given(ddp, o, d, prefix) && scope;
     s.mine = ok ? hd_dict_new() : NULL;
     s.all = ok && first ? hd_dict_new() : NULL;
     ok = s.mine && (!first || s.all) && hd_optim_save(o, s.mine, prefix) &&
@@ -292,8 +291,9 @@ static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix
 
 bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix)
 {
+    HD__CALL("hd_ddp_optim_load");
     hd_scope *scope = hd_scope_open();
-    bool ok = optim_given("hd_ddp_optim_load", ddp, o, d, prefix) && scope;
+    bool ok = optim_given(ddp, o, d, prefix) && scope;
     hd_dict *own = ok ? own_part(ddp, d, prefix) : NULL;
     ok = own && hd_optim_load(o, own, prefix);
     hd_dict_free(own);

@@ -148,11 +148,10 @@ static hd_picture *map_picture(map *m)
     double height = fmax(m->bottom + LABEL + 14, m->top + BAR_STEPS * m->bar_step + 20);
     return width <= MAX_SIDE && height <= MAX_SIDE
                ? hd__picture_new(width, height)
-               : hd_error_set(HD_VALUE,
-                              "hd_attention_map: %" PRId64 " heads of %" PRId64
-                              " queries and %" PRId64
-                              " keys take %.0f x %.0f pixels: expected sides of at most %d",
-                              m->heads, m->queries, m->keys, width, height, MAX_SIDE);
+               : hd_fail(HD_VALUE,
+                         "%" PRId64 " heads of %" PRId64 " queries and %" PRId64
+                         " keys take %.0f x %.0f pixels: expected sides of at most %d",
+                         m->heads, m->queries, m->keys, width, height, MAX_SIDE);
 }
 
 /* ---------------------------------------------------------------- drawing */
@@ -237,20 +236,17 @@ static void map_titles(const map *m)
 
 static bool map_options_ok(const hd_attention_map_options *o)
 {
-    return HD__SIZE_OK_TO("hd_attention_map", o, "hd_attention_map_defaults()") &&
-           (o->columns >= 0 ||
-            hd_error_set(HD_VALUE, "hd_attention_map: columns %d: expected 0 or more",
-                         o->columns)) &&
+    return HD__SIZE_OK(o, "hd_attention_map_defaults()") &&
+           (o->columns >= 0 || hd_fail(HD_VALUE, "columns %d: expected 0 or more", o->columns)) &&
            ((o->max >= 0 && o->max <= 1e300) ||
-            hd_error_set(HD_VALUE, "hd_attention_map: max %g: expected 0, or a number above it",
-                         o->max));
+            hd_fail(HD_VALUE, "max %g: expected 0, or a number above it", o->max));
 }
 
 static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
 {
     for (int64_t i = 0; texts && i < n; i++) {
         if (!texts[i]) {
-            return hd_error_set(HD_NULL_ARG, "hd_attention_map: %s[%" PRId64 "] is NULL", arg, i);
+            return hd_fail(HD_NULL_ARG, "%s[%" PRId64 "] is NULL", arg, i);
         }
     }
     return true;
@@ -258,27 +254,27 @@ static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
 
 static bool weights_ok(const hd_tensor *weights)
 {
-    if (!hd__viz_tensor_given("hd_attention_map", "weights", weights)) {
+    if (!hd__tensor_arg("weights", weights, false)) {
         return false;
     }
     hd_dtype d = hd_dtype_of(weights);
     int n = hd_ndim(weights);
     return (d == HD_FLOAT32 || d == HD_FLOAT64 ||
-            hd_error_set(HD_DTYPE, "hd_attention_map: weights of %s: expected float32 or float64",
-                         hd_dtype_name(d))) &&
+            hd_fail(HD_DTYPE, "weights of %s: expected float32 or float64", hd_dtype_name(d))) &&
            (((n == 2 || n == 3) && hd_numel(weights) > 0) ||
-            hd_error_set(HD_SHAPE,
-                         "hd_attention_map: weights %s: expected (heads, queries, keys) or "
-                         "(queries, keys), none of them 0",
-                         HD__SIZES(n, hd_sizes(weights))));
+            hd_fail(HD_SHAPE,
+                    "weights %s: expected (heads, queries, keys) or "
+                    "(queries, keys), none of them 0",
+                    HD__SIZES(n, hd_sizes(weights))));
 }
 
 hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *queries,
                              const char *const *keys, const hd_attention_map_options *o)
 {
+    HD__CALL("hd_attention_map");
     hd_attention_map_options defaults = hd_attention_map_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK("hd_attention_map") || !weights_ok(weights) || !map_options_ok(o)) {
+    if (!HD__SIBLING_OK() || !weights_ok(weights) || !map_options_ok(o)) {
         return NULL;
     }
     map m = {.o = o, .weights = weights, .query_texts = queries};

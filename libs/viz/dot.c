@@ -77,11 +77,10 @@ hd_graph_options hd_graph_defaults(void)
     return (hd_graph_options){.size = sizeof(hd_graph_options), .parameters = true, .legend = true};
 }
 
-static bool graph_options_ok(const char *function, const hd_graph_options *o)
+static bool graph_options_ok(const hd_graph_options *o)
 {
-    return HD__SIZE_OK_TO(function, o, "hd_graph_defaults()") &&
-           (o->depth >= 0 ||
-            hd_error_set(HD_VALUE, "%s: depth %d: expected 0 or more", function, o->depth));
+    return HD__SIZE_OK(o, "hd_graph_defaults()") &&
+           (o->depth >= 0 || hd_fail(HD_VALUE, "depth %d: expected 0 or more", o->depth));
 }
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)
@@ -102,53 +101,53 @@ static char *graph_text(const hd_node *root, const hd_dict *names, const hd_grap
     return hd__text_take(&g.t);
 }
 
-static char *graph_dot(const char *function, hd_tensor *x, const hd_dict *names,
-                       const hd_graph_options *o)
+static char *graph_dot(hd_tensor *x, const hd_dict *names, const hd_graph_options *o)
 {
     hd_graph_options defaults = hd_graph_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK(function) || !hd__viz_tensor_given(function, "x", x) ||
-        !graph_options_ok(function, o)) {
+    if (!HD__SIBLING_OK() || !hd__tensor_arg("x", x, false) || !graph_options_ok(o)) {
         return NULL;
     }
     if (!hd_requires_grad(x)) {
-        return hd_error_set(HD_GRAD, "%s: %s does not require grad", function,
-                            HD__SIZES(hd_ndim(x), hd_sizes(x)));
+        return hd_fail(HD_GRAD, "%s does not require grad", HD__SIZES(hd_ndim(x), hd_sizes(x)));
     }
     const hd_node *root = hd_grad_node(x);
     return root ? graph_text(root, names, o) : NULL;
 }
 
-static bool graph_save(const char *function, hd_tensor *x, const hd_dict *names, const char *path,
+static bool graph_save(hd_tensor *x, const hd_dict *names, const char *path,
                        const hd_graph_options *o)
 {
-    if (!hd__given_to(function, "x", x) || !hd__given_to(function, "path", path) ||
-        !hd__may_save(function)) {
+    if (!hd__given("x", x) || !hd__given("path", path) || !hd__may_save()) {
         return false;
     }
-    char *text = graph_dot(function, x, names, o);
-    bool ok = text && hd__whole_write(function, path, NULL, text, strlen(text));
+    char *text = graph_dot(x, names, o);
+    bool ok = text && hd__whole_write(path, text, strlen(text));
     hd_free(text);
     return ok;
 }
 
 char *hd_graph_dot(hd_tensor *x, const hd_dict *names)
 {
-    return graph_dot("hd_graph_dot", x, names, NULL);
+    HD__CALL("hd_graph_dot");
+    return graph_dot(x, names, NULL);
 }
 
 bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path)
 {
-    return graph_save("hd_graph_save_dot", x, names, path, NULL);
+    HD__CALL("hd_graph_save_dot");
+    return graph_save(x, names, path, NULL);
 }
 
 char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o)
 {
-    return graph_dot("hd_graph_dot_with", x, names, o);
+    HD__CALL("hd_graph_dot_with");
+    return graph_dot(x, names, o);
 }
 
 bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
                             const hd_graph_options *o)
 {
-    return graph_save("hd_graph_save_dot_with", x, names, path, o);
+    HD__CALL("hd_graph_save_dot_with");
+    return graph_save(x, names, path, o);
 }

@@ -247,23 +247,21 @@ static void draw_series(const plot *f, int64_t k)
 static bool size_ok(const char *what, int size)
 {
     return (size >= 200 && size <= 8192) ||
-           hd_error_set(HD_VALUE, "hd_plot_lines: %s %d: expected 200 to 8192", what, size);
+           hd_fail(HD_VALUE, "%s %d: expected 200 to 8192", what, size);
 }
 
 static bool series_ok(int64_t n, const hd_series *series)
 {
     if (n < 1 || n > MAX_SERIES) {
-        return hd_error_set(HD_VALUE, "hd_plot_lines: n %lld: expected 1 to %d series",
-                            (long long)n, MAX_SERIES);
+        return hd_fail(HD_VALUE, "n %lld: expected 1 to %d series", (long long)n, MAX_SERIES);
     }
-    if (!hd__given_to("hd_plot_lines", "series", series)) {
+    if (!hd__given("series", series)) {
         return false;
     }
     for (int64_t k = 0; k < n; k++) {
         if (series[k].n < 0 || (series[k].n > 0 && !series[k].y)) {
-            return hd_error_set(
-                HD_VALUE, "hd_plot_lines: series %lld: n %lld, y %s: expected n values of y",
-                (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
+            return hd_fail(HD_VALUE, "series %lld: n %lld, y %s: expected n values of y",
+                           (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
         }
     }
     return true;
@@ -271,10 +269,10 @@ static bool series_ok(int64_t n, const hd_series *series)
 
 hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_options *o)
 {
+    HD__CALL("hd_plot_lines");
     hd_plot_options defaults = hd_plot_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK("hd_plot_lines") ||
-        !HD__SIZE_OK_TO("hd_plot_lines", o, "hd_plot_defaults()") || !series_ok(n, series) ||
+    if (!HD__SIBLING_OK() || !HD__SIZE_OK(o, "hd_plot_defaults()") || !series_ok(n, series) ||
         !size_ok("width", o->width) || !size_ok("height", o->height)) {
         return NULL;
     }

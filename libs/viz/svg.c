@@ -98,7 +98,7 @@ hd_picture *hd__picture_new(double width, double height)
     void *locale = p ? hd__sys_locale_enter() : NULL;
     if (p && !locale) {
         hd_free(p);
-        return hd_error_set(HD_MEMORY, "a picture: out of memory for the C locale");
+        return hd_fail(HD_MEMORY, "out of memory for the C locale");
     }
     if (p) {
         *p = (hd_picture){.width = width, .height = height, .locale = locale};

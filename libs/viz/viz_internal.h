@@ -11,10 +11,12 @@
 #define HEED_VIZ_INTERNAL_H
 
 #include "base/error/args.h"
+#include "base/error/speak.h"
 #include "base/files/whole.h"
 #include "base/system/shared.h"
 #include "base/text/text.h"
 #include "heed/viz.h"
+#include "tensor/arg.h"
 
 /* ---------------------------------------------------------------- texts (text.c) */
 
@@ -30,11 +32,6 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 double hd__text_width(const char *text, double size);
 /* How many bytes of the text have room in `width`; if not all have, with dots after them. */
 size_t hd__text_fit(const char *text, double size, double width);
-
-/* ---------------------------------------------------------------- arguments (picture.c) */
-
-/* Is x, which the caller calls `arg`, a tensor, and neither NULL nor HD_NONE? */
-bool hd__viz_tensor_given(const char *function, const char *arg, const hd_tensor *x);
 
 /* ---------------------------------------------------------------- pictures */
 

@@ -243,22 +243,22 @@ static bool is_view_of_leaf(const hd_tensor *x)
            (!hd__attached_grad(x->base) || hd__leaf_node(x->base));
 }
 
-static bool no_grad_leaf(const hd_tensor *x)
+static bool no_grad_leaf(const char *arg, const hd_tensor *x)
 {
     return (!is_grad_leaf(x) ||
             hd__fail(HD_GRAD,
-                     "x of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                     "%s of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
                      "or a clone of it",
-                     HD__SHAPE(x))) &&
+                     arg, HD__SHAPE(x))) &&
            (!is_view_of_leaf(x) ||
             hd__fail(HD_GRAD,
-                     "x of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
-                     HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
+                     "%s of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
+                     arg, HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
 }
 
 bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
 {
-    if (!hd__not_lent(x)) {
+    if (!hd__not_lent("x", x)) {
         return false;
     }
     hd__changes(x);
@@ -278,13 +278,13 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
         return hd__fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
     }
-    return no_grad_leaf(x) && (!x->base || in_base(x));
+    return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }
 
 /* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */
-static bool write_ok(hd_tensor *x)
+static bool write_ok(const char *arg, hd_tensor *x)
 {
-    return hd__not_lent(x) && (!hd__grad_mode_on || no_grad_leaf(x));
+    return hd__not_lent(arg, x) && (!hd__grad_mode_on || no_grad_leaf(arg, x));
 }
 
 __attribute__((constructor)) static void install(void)

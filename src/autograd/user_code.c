@@ -71,24 +71,24 @@ hd_tensor *hd__lend(const hd_tensor *g)
     return lent;
 }
 
-bool hd__lent_fail(const hd_tensor *x)
+bool hd__lent_fail(const char *arg, const hd_tensor *x)
 {
     char who[200];
     for (const hd__guest *g = hd__guests; g; g = g->around) {
         for (int k = 0; k < g->n_lent; k++) {
             if (g->lent[k]->storage == x->storage) {
                 return hd__fail(HD_GRAD,
-                                "x of %s lies in the memory of the gradient that %s was "
+                                "%s of %s lies in the memory of the gradient that %s was "
                                 "given: expected it unchanged; return another tensor instead",
-                                HD__SHAPE(x), name_guest(g, who));
+                                arg, HD__SHAPE(x), name_guest(g, who));
             }
         }
     }
     return !(x->flags & HD__F_LENT) ||
            hd__fail(HD_GRAD,
-                    "x of %s is a gradient that a hook or a backward was given, or lies in "
+                    "%s of %s is a gradient that a hook or a backward was given, or lies in "
                     "its memory: expected it unchanged; change a clone of it instead",
-                    HD__SHAPE(x));
+                    arg, HD__SHAPE(x));
 }
 
 bool hd__failed(void)

@@ -36,10 +36,10 @@ hd_tensor *hd__lend(const hd_tensor *g);
 
 /* Does x share no memory with a gradient that is lent, and is it none that was? Otherwise HD_GRAD
  * names who has it. */
-bool hd__lent_fail(const hd_tensor *x);
-static inline bool hd__not_lent(const hd_tensor *x)
+bool hd__lent_fail(const char *arg, const hd_tensor *x);
+static inline bool hd__not_lent(const char *arg, const hd_tensor *x)
 {
-    return !HD__UNLIKELY(hd__guests || x->flags & HD__F_LENT) || hd__lent_fail(x);
+    return !HD__UNLIKELY(hd__guests || x->flags & HD__F_LENT) || hd__lent_fail(arg, x);
 }
 
 /* What a call that failed returns: false. If its error was cleared, another one is set. */

@@ -94,20 +94,19 @@ static inline void hd__call_end(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* As hd_error_set, with a message that begins with the call's name: "hd_mm: ...". */
-void *hd__fail(hd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define hd__fail hd_fail
 
-/* The checks of args.h, for the call. */
-void *hd__null_arg_or(const char *arg, const char *expected); /* ": expected ...", or "" */
-static inline void *hd__null_arg(const char *arg)
-{
-    return hd__null_arg_or(arg, "");
-}
-static inline bool hd__given(const char *arg, const void *p)
-{
-    return p || hd__null_arg(arg);
-}
-#define HD__SIZE_OK(o, giver) HD__SIZE_OK_TO(hd__call, o, giver)
+/* Who called, to be remembered: the function that HD_CALL names, or else hd__call. */
+const char *hd__call_kept(void);
+/* Writes "hd_mm: ", the names of who speaks (call.c), and returns its length, at most 306. */
+int hd__call_write(char *text, size_t size);
+/* The forward that runs on this thread: the class of its module, and what tells it from others;
+ * NULL, both, outside of any forward. nn sets hd__forward_now. */
+typedef struct hd__forward {
+    const char *class;
+    const void *id;
+} hd__forward;
+extern hd__forward (*_Atomic hd__forward_now)(void);
 
 /* ---------------------------------------------------------------- errors */
 
@@ -190,8 +189,8 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
 /* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
 void hd__retire(void *p);
 
-/* The same for an object, of which hd__object then tells that `freed_by`, hd__call or another text
- * in this library, freed it. With NULL it is hd__retire. */
+/* The same for an object, of which hd__object then tells that `freed_by`, hd__call_kept or another
+ * text that lasts, freed it. With NULL it is hd__retire. */
 void hd__retire_object(void *p, const char *freed_by);
 
 /* The objects that a program may give in place of each other. The kind of each stands in the header
@@ -265,7 +264,7 @@ const char *hd__tail(const char *text, size_t most);
  * another text of hd__text_for_ever. */
 extern const char hd__scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
- * time. Equal texts share one. hd__scope_end if memory runs out. */
+ * time. Equal texts share one. "?" if memory runs out. */
 const char *hd__text_for_ever(const char *text);
 
 /* What is counted while it is alive. count.c says how. */

@@ -26,7 +26,7 @@ void hd__count_system_alloc(void);
 /* What lies in the 16 bytes before each block. */
 typedef struct hd__header {
     size_t size;      /* what the caller asked for, at least 1; or HD__FREED_SIZE */
-    int32_t freed_by; /* of a freed object: where the text lies, counted from hd__scope_end */
+    int32_t freed_by; /* of a freed object: hd__text_code */
     uint16_t class;
     uint16_t kind; /* of an object: an hd__object_kind */
 } hd__header;
@@ -61,6 +61,10 @@ typedef struct hd__ring {
 enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
+
+/* A number for a text of this library or of hd__text_for_ever, and the text again. */
+int32_t hd__text_code(const char *text);
+const char *hd__text_of_code(int32_t code);
 
 /* Sets these bits of hd__debug if the environment has HEED_DEBUG=1. */
 void hd__debug_start(unsigned int bits);

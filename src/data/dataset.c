@@ -211,7 +211,7 @@ bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd_tensor
     if (!hd__dataset_given(s)) {
         return false;
     }
-    int64_t at = hd__index(hd__call, i, s->len, "items");
+    int64_t at = hd__index(i, s->len, "items");
     hd_list *item = at < 0 ? NULL : hd__dataset_item(s, at);
     if (!item || !hd__is_pair("an item", item)) {
         return false;

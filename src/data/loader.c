@@ -113,7 +113,7 @@ void hd_loader_free(hd_loader *l)
     if (hd__may_free("l", l, HD_NONE)) {
         hd__dataset_drop(l->s);
         hd_free(l->order);
-        hd__retire_object(l, hd__call);
+        hd__retire_object(l, hd__call_kept());
     }
 }
 

@@ -106,7 +106,7 @@ static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
     int64_t n;
-    int fd = hd__regular_open(hd__call, path, &n);
+    int fd = hd__regular_open(path, &n);
     if (fd < 0) {
         return false;
     }
@@ -115,7 +115,7 @@ static bool tokens_map(hd_tokens *t, const char *path)
                        HD__CUT(path), n, t->width);
     if (ok) {
         t->bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
-        ok = t->bytes || hd__io_fail(hd__call, path, "map", errno);
+        ok = t->bytes || hd__io_fail(path, "map", errno);
     }
     hd__sys_drop(fd);
     if (ok) {
@@ -167,11 +167,11 @@ hd_tokens *hd_tokens_from(const hd_tensor *ids)
 bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
     HD__CALL("hd_tokens_write");
-    if (!hd__may_save(hd__call) || !hd__given("path", path) || !check_type(type)) {
+    if (!hd__may_save() || !hd__given("path", path) || !check_type(type)) {
         return false;
     }
     hd_tokens *t = tokens_of((int)type, ids);
-    bool ok = t && hd__whole_write(hd__call, path, NULL, t->bytes, (size_t)(t->len * t->width));
+    bool ok = t && hd__whole_write(path, t->bytes, (size_t)(t->len * t->width));
     hd__tokens_drop(t);
     return ok;
 }

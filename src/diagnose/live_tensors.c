@@ -67,7 +67,7 @@ void hd__hear_changes(hd_tensor *x)
 {
     hd__profile_begin();
     if (x->storage->release) {
-        x->storage->changed_by = hd__call;
+        x->storage->changed_by = hd__call_kept();
         x->storage->changed_in = hd__module;
     }
 }

@@ -58,7 +58,7 @@ void hd__hear_recorded(const hd__op *op, int n_out, hd_tensor *const *ys, const 
 void hd__hear_applied(hd__node *n, int n_out, hd_tensor *const *ys, hd_tensor *const *in)
 {
     char name[64];
-    n->made_by = hd__user_name(n);
+    n->made_by = hd__text_for_ever(hd__user_name(n));
     n->made_in = hd__module;
     const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
     tell_op(true, hd__node_name(n, name), n_out, ys, n->n_in, in);

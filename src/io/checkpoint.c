@@ -114,17 +114,15 @@ static bool decode_all(hd_dict *state, const char *path)
 
 /* ---------------------------------------------------------------- its files */
 
-static bool save_into(const char *hidden, const char *dir, const char *name, const hd_dict *d)
+static bool save_into(const char *hidden, const char *name, const hd_dict *d)
 {
     const char *path = hd__path_in(hidden, strlen(hidden), name);
-    const char *shown = hd__path_in(dir, strlen(dir), name);
-    return path && shown && hd__safetensors_save(path, shown, d);
+    return path && hd__safetensors_save(path, d);
 }
 
-bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *model,
-                         const hd_dict *encoded)
+bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict *encoded)
 {
-    return save_into(hidden, dir, model_file, model) && save_into(hidden, dir, state_file, encoded);
+    return save_into(hidden, model_file, model) && save_into(hidden, state_file, encoded);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -179,7 +177,7 @@ static hd_dict *load_from(const char *dir, checkpoint_file *f, bool is_state)
     HD__SCOPE_OR(NULL);
     const char *path = hd__path_in(dir, strlen(dir), f->name);
     if (!path || f->fd < 0) {
-        return path ? hd__io_fail(hd__call, path, "open", f->cause) : NULL;
+        return path ? hd__io_fail(path, "open", f->cause) : NULL;
     }
     hd_dict *d = hd__safetensors_load_fd(path, f->fd);
     f->fd = -1;

@@ -15,9 +15,8 @@ extern const char *const hd__checkpoint_files[]; /* these two, and NULL */
 
 /* The state as tensors and strings; hd_dict_free. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
-/* Writes both files into an empty directory, which gets the name dir later, and syncs them. */
-bool hd__checkpoint_fill(const char *hidden, const char *dir, const hd_dict *model,
-                         const hd_dict *encoded);
+/* Writes both files into an empty directory, and syncs them. */
+bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict *encoded);
 
 /* ---------------------------------------------------------------- remove.c */
 

@@ -24,9 +24,9 @@ bool hd__in_open(hd__in *in, const char *path, int fd)
 {
     *in = (hd__in){.path = path, .fd = fd};
     if (fd >= 0) {
-        return hd__regular_ok(hd__call, path, fd, &in->size);
+        return hd__regular_ok(path, fd, &in->size);
     }
-    in->fd = hd__regular_open(hd__call, path, &in->size);
+    in->fd = hd__regular_open(path, &in->size);
     return in->fd >= 0;
 }
 
@@ -35,7 +35,7 @@ bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n)
     for (size_t done = 0; done < n;) {
         ptrdiff_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
         if (got < 0) {
-            return hd__io_fail(hd__call, in->path, "read", errno);
+            return hd__io_fail(in->path, "read", errno);
         }
         if (got == 0) {
             return hd__fail(HD_IO,

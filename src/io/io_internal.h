@@ -93,8 +93,8 @@ bool hd__safetensors_header(hd_safetensors *f);
 /* Reads the index at f->path and opens its shards: fills shards, names, metadata and entries. */
 bool hd__safetensors_index(hd_safetensors *f);
 
-/* shown: as in hd__whole_begin. */
-bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d);
+/* Writes the file. */
+bool hd__safetensors_save(const char *path, const hd_dict *d);
 /* Loads the open file fd, which it closes; path is for messages. */
 hd_dict *hd__safetensors_load_fd(const char *path, int fd);
 

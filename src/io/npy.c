@@ -316,7 +316,7 @@ static bool npy_save(const char *path, hd_tensor *x)
     put_header(&t, x);
     bool ok = !t.failed;
     if (ok) {
-        hd__whole_begin(&file, hd__call, path, NULL);
+        hd__whole_begin(&file, path);
         hd__whole_add(&file, t.s, t.len);
         ok = hd__whole_end(&file, hd__write_elements(&file, hd__big_endian, x));
     }
@@ -327,6 +327,6 @@ static bool npy_save(const char *path, hd_tensor *x)
 bool hd_save_npy(const char *path, const hd_tensor *x)
 {
     HD__CALL("hd_save_npy");
-    return hd__given("path", path) && hd__arg("x", x) && hd__may_save(hd__call) &&
+    return hd__given("path", path) && hd__arg("x", x) && hd__may_save() &&
            npy_save(path, (hd_tensor *)x);
 }

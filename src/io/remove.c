@@ -20,7 +20,7 @@ static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return is_missing(errno) || hd__io_fail(hd__call, dir, "stat", errno);
+        return is_missing(errno) || hd__io_fail(dir, "stat", errno);
     }
     return info.kind != HD__SYS_LINK ||
            hd__fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
@@ -39,7 +39,7 @@ static bool check_holds(const char *dir, const char *file)
     }
     bool found = hd__sys_stat(HD__SYS_HERE, path, true, &info) == 0;
     if (!found && !is_missing(errno)) {
-        return hd__io_fail(hd__call, path, "stat", errno);
+        return hd__io_fail(path, "stat", errno);
     }
     if (found && info.kind == HD__SYS_FILE) {
         return true;
@@ -56,7 +56,7 @@ static bool check_files_only(const char *dir)
 {
     hd__sys_list *list = hd__sys_list_at(dir);
     if (!list) {
-        return hd__io_fail(hd__call, dir, "open", errno);
+        return hd__io_fail(dir, "open", errno);
     }
     hd__sys_info info;
     int cause = 0;
@@ -67,11 +67,11 @@ static bool check_files_only(const char *dir)
             ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                           HD__CUT(dir), HD__CUT(name));
         } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
-            ok = hd__io_fail(hd__call, dir, "read", errno);
+            ok = hd__io_fail(dir, "read", errno);
         }
     }
     hd__sys_list_end(list);
-    return ok && (cause == 0 || hd__io_fail(hd__call, dir, "read", cause));
+    return ok && (cause == 0 || hd__io_fail(dir, "read", cause));
 }
 
 bool hd__checkpoint_removable(const char *dir)
@@ -96,7 +96,7 @@ static bool remove_hidden(int parent, hd__folder *f)
 {
     int cause = hd__sync_close(parent);
     if (cause != 0 && hd__sys_rename(f->hidden, f->path) == 0) {
-        return hd__io_fail(hd__call, f->path, "sync its directory", cause);
+        return hd__io_fail(f->path, "sync its directory", cause);
     }
     if (cause != 0) {
         return left_at(f->path, "sync its directory", cause, f->hidden);
@@ -122,13 +122,13 @@ static bool remove_in(int parent, hd__folder *f)
     f->lock = hd__sys_open_directory(f->path, false);
     int cause = f->lock < 0 ? errno : unremovable_cause(f->lock);
     if (cause != 0) {
-        hd__io_fail(hd__call, f->path, f->lock < 0 ? "open" : "remove its files", cause);
+        hd__io_fail(f->path, f->lock < 0 ? "open" : "remove its files", cause);
     } else {
         hd__sys_lock(f->lock);
         if (hd__sys_rename(f->path, f->hidden) == 0) {
             return remove_hidden(parent, f);
         }
-        hd__io_fail(hd__call, f->path, "rename", errno);
+        hd__io_fail(f->path, "rename", errno);
     }
     hd__sys_drop(parent);
     return false;
@@ -142,11 +142,11 @@ static bool go_on(const hd__folder *f, bool *gone)
     int cause = hd__stat_cause(f->path);
     *gone = cause != 0;
     if (*gone && !is_missing(cause)) {
-        return hd__io_fail(hd__call, f->path, "stat", cause);
+        return hd__io_fail(f->path, "stat", cause);
     }
     hd__left_overs_clear(f, &left);
     if (*gone && left.unread != 0 && !is_missing(left.unread)) {
-        return hd__io_fail(hd__call, f->path, "read its directory", left.unread);
+        return hd__io_fail(f->path, "read its directory", left.unread);
     }
     *gone = *gone && left.found > 0;
     return !*gone || left.cause == 0 || left_at(f->path, "remove its files", left.cause, left.path);
@@ -155,11 +155,7 @@ static bool go_on(const hd__folder *f, bool *gone)
 bool hd_checkpoint_remove(const char *dir)
 {
     HD__CALL("hd_checkpoint_remove");
-    hd__folder f = {.function = hd__call,
-                    .path = dir,
-                    .what = "checkpoint",
-                    .names = hd__checkpoint_files,
-                    .lock = -1};
+    hd__folder f = {.path = dir, .what = "checkpoint", .names = hd__checkpoint_files, .lock = -1};
     bool gone;
     if (!hd__given("dir", dir) || !go_on(&f, &gone)) {
         return false;
@@ -172,8 +168,8 @@ bool hd_checkpoint_remove(const char *dir)
     }
     hd__hidden_name(&f);
     int parent = hd__parent_open(dir);
-    bool ok = (parent >= 0 || hd__io_fail(hd__call, dir, "open its directory", errno)) &&
-              remove_in(parent, &f);
+    bool ok =
+        (parent >= 0 || hd__io_fail(dir, "open its directory", errno)) && remove_in(parent, &f);
     hd__sys_drop(f.lock);
     return ok;
 }

@@ -43,7 +43,7 @@ static bool map_file(hd_safetensors *f)
     if (!m->bytes) {
         int cause = errno;
         hd_free(m);
-        return hd__io_fail(hd__call, f->path, "map", cause);
+        return hd__io_fail(f->path, "map", cause);
     }
     f->mapping = m;
     return true;
@@ -54,7 +54,7 @@ static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
     if (hd__sys_fstat(f->in.fd, &info) != 0) {
-        return hd__io_fail(hd__call, f->path, "stat", errno);
+        return hd__io_fail(f->path, "stat", errno);
     }
     return info.size == f->in.size || hd__fail(HD_IO,
                                                "'%.*s': %" PRId64 " bytes now: expected %" PRId64
@@ -122,8 +122,7 @@ static bool is_index(const char *path)
 
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
-    if (!hd__given("path", path) ||
-        (o && !HD__SIZE_OK_TO(hd__call, o, "hd_safetensors_defaults()"))) {
+    if (!hd__given("path", path) || (o && !HD__SIZE_OK(o, "hd_safetensors_defaults()"))) {
         return NULL;
     }
     return is_index(path) ? index_open(path, o) : hd__safetensors_open(path, -1, o);
@@ -149,7 +148,7 @@ void hd_safetensors_close(hd_safetensors *f)
         hd_dict_free(f->metadata);
         hd_free(f->entries);
         hd_free(f->path);
-        hd__retire_object(f, hd__call);
+        hd__retire_object(f, hd__call_kept());
     }
 }
 
@@ -160,7 +159,7 @@ static const hd__entry *entry_at(const hd_safetensors *f, int64_t i)
     if (!hd__object("f", f)) {
         return NULL;
     }
-    int64_t at = hd__index(hd__call, i, f->n, "tensors");
+    int64_t at = hd__index(i, f->n, "tensors");
     return at < 0 ? NULL : &f->entries[at];
 }
 

@@ -18,7 +18,7 @@ bool hd__parser_unexpected(const hd__parser *p, const char *expected)
 {
     char where[200];
     snprintf(where, sizeof where, "'%.*s': %s", HD__CUT(p->f->path), p->part);
-    return hd__json_fail(&p->json, hd__call, where, expected);
+    return hd__json_fail(&p->json, where, expected);
 }
 
 bool hd__parser_expect(hd__parser *p, hd__json_kind kind)
@@ -328,8 +328,7 @@ static bool read_length(hd_safetensors *f, size_t *n)
         return hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more",
                         HD__CUT(f->path), f->in.size);
     }
-    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes) ||
-        !hd__lfs_ok(hd__call, f->path, bytes, sizeof bytes)) {
+    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes) || !hd__lfs_ok(f->path, bytes, sizeof bytes)) {
         return false;
     }
     uint64_t length = 0;

@@ -140,6 +140,6 @@ bool hd__safetensors_index(hd_safetensors *f)
 {
     size_t n;
     f->metadata = hd_dict_new();
-    char *text = f->metadata ? hd__whole_read(hd__call, f->path, HD__LONGEST_HEADER, &n) : NULL;
+    char *text = f->metadata ? hd__whole_read(f->path, HD__LONGEST_HEADER, &n) : NULL;
     return text && hd__parser_run(&(hd__parser){.f = f, .part = "index"}, text, n, parse_index);
 }

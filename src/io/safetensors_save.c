@@ -130,15 +130,14 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
 
 /* ---------------------------------------------------------------- the file */
 
-static bool write_file(const char *path, const char *shown, const hd__text *header,
-                       const item *items, int64_t n)
+static bool write_file(const char *path, const hd__text *header, const item *items, int64_t n)
 {
     hd__whole file;
     unsigned char length[8];
     for (int i = 0; i < 8; i++) {
         length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
     }
-    hd__whole_begin(&file, hd__call, path, shown);
+    hd__whole_begin(&file, path);
     hd__whole_add(&file, length, sizeof length);
     hd__whole_add(&file, header->s, header->len);
     bool ok = !file.failed;
@@ -148,13 +147,12 @@ static bool write_file(const char *path, const char *shown, const hd__text *head
     return hd__whole_end(&file, ok);
 }
 
-bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d)
+bool hd__safetensors_save(const char *path, const hd_dict *d)
 {
     int64_t n;
     item *items = tensors_of(d, &n);
     hd__text header = {0};
-    bool ok =
-        items && make_header(&header, d, items, n) && write_file(path, shown, &header, items, n);
+    bool ok = items && make_header(&header, d, items, n) && write_file(path, &header, items, n);
     hd_free(header.s);
     hd_free(items);
     return ok;
@@ -163,6 +161,6 @@ bool hd__safetensors_save(const char *path, const char *shown, const hd_dict *d)
 bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
     HD__CALL("hd_save_safetensors");
-    return hd__given("path", path) && hd__object("d", d) && hd__may_save(hd__call) &&
-           hd__safetensors_save(path, NULL, d);
+    return hd__given("path", path) && hd__object("d", d) && hd__may_save() &&
+           hd__safetensors_save(path, d);
 }

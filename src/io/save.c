@@ -55,7 +55,7 @@ static bool hide(hd__folder *f)
     hd__sys_info info;
     int cause = hd__sys_fstat(f->lock, &info) == 0 ? set_mode(f, ".", 0700) : errno;
     if (cause != 0) {
-        return hd__io_fail(hd__call, f->path, "set the mode of the new directory", cause);
+        return hd__io_fail(f->path, "set the mode of the new directory", cause);
     }
     ((saving *)f->user)->mode = info.mode;
     return true;
@@ -81,7 +81,7 @@ static bool exchange_fail(const char *dir, int cause)
 {
     bool unknown = cause == ENOSYS || cause == EINVAL || cause == ENOTSUP;
     if (!unknown) {
-        return hd__io_fail(hd__call, dir, "exchange it with the new directory", cause);
+        return hd__io_fail(dir, "exchange it with the new directory", cause);
     }
     return hd__fail(HD_IO,
                     "'%.*s': this file system cannot exchange two names, and nothing was "
@@ -97,13 +97,13 @@ static bool give_name(const hd__folder *f, int *cause)
 {
     *cause = set_mode(f, ".", ((saving *)f->user)->mode);
     if (*cause != 0) {
-        return hd__io_fail(hd__call, f->path, "set the mode of the new directory", *cause);
+        return hd__io_fail(f->path, "set the mode of the new directory", *cause);
     }
     if (hd__sys_rename(f->hidden, f->path) == 0) {
         return true;
     }
     *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
-    return *cause != 0 && hd__io_fail(hd__call, f->path, "rename the new directory to it", *cause);
+    return *cause != 0 && hd__io_fail(f->path, "rename the new directory to it", *cause);
 }
 
 /* Gives the new directory its name. If another process makes or removes dir meanwhile, there is a
@@ -127,7 +127,7 @@ static bool publish(hd__folder *f)
             continue;
         }
         if (cause != 0) {
-            return hd__io_fail(hd__call, f->path, "give the new directory its mode", cause);
+            return hd__io_fail(f->path, "give the new directory its mode", cause);
         }
         cause = hd__folder_exchange_to(f, f->path);
         if (cause == 0) {
@@ -144,16 +144,14 @@ static bool publish(hd__folder *f)
 static bool fill_checkpoint(hd__folder *f)
 {
     const saving *s = f->user;
-    return (!f->replaceable || hide(f)) &&
-           hd__checkpoint_fill(f->hidden, f->path, s->model, s->encoded);
+    return (!f->replaceable || hide(f)) && hd__checkpoint_fill(f->hidden, s->model, s->encoded);
 }
 
 static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bool replaces)
 {
     HD__SCOPE_OR(false);
     saving s = {.model = model};
-    hd__folder f = {.function = hd__call,
-                    .path = dir,
+    hd__folder f = {.path = dir,
                     .what = "checkpoint",
                     .advice = "; hd_checkpoint_replace replaces a checkpoint",
                     .names = hd__checkpoint_files,
@@ -162,7 +160,7 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bo
                     .show = replaces ? publish : NULL,
                     .user = &s};
     if (!hd__given("dir", dir) || !hd__object("model", model) || !hd__object("state", state) ||
-        !hd__may_save(hd__call) || !check_model(model) || (replaces && !has_own_name(dir))) {
+        !hd__may_save() || !check_model(model) || (replaces && !has_own_name(dir))) {
         return false;
     }
     hd_dict *encoded = hd__checkpoint_encode(state);

@@ -60,7 +60,7 @@ void hd_kv_cache_free(hd_kv_cache *c)
     if (hd__may_free("c", c, HD_NONE)) {
         hd_release(c->keys);
         hd_release(c->values);
-        hd__retire_object(c, hd__call);
+        hd__retire_object(c, hd__call_kept());
     }
 }
 

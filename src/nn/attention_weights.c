@@ -18,14 +18,11 @@ bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, dou
 
 bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
 {
-    HD__CALL("hd_forward");
-    const char *name = m->base.type->name;
     int64_t context_length = hd_size(m->mask, 0);
     return (hd_ndim(x) == 3 ||
-            hd__fail(HD_SHAPE, "%s: x %s: expected (b, num_tokens, d_in)", name, HD__DIMS(x))) &&
+            hd__fail(HD_SHAPE, "x %s: expected (b, num_tokens, d_in)", HD__DIMS(x))) &&
            (hd_size(x, 1) <= context_length ||
-            hd__fail(HD_SHAPE,
-                     "%s: x %s: num_tokens %" PRId64 " is more than context_length %" PRId64, name,
+            hd__fail(HD_SHAPE, "x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
                      HD__DIMS(x), hd_size(x, 1), context_length));
 }
 

@@ -102,7 +102,7 @@ int64_t hd_module_list_len(const hd_module *list)
 hd_module *hd_module_list_get(hd_module *list, int64_t i)
 {
     HD__CALL("hd_module_list_get");
-    int64_t at = list_arg(list) ? hd__index(hd__call, i, list->priv->n, "modules") : -1;
+    int64_t at = list_arg(list) ? hd__index(i, list->priv->n, "modules") : -1;
     hd_module *child = at < 0 ? NULL : hd__list_child(list, at);
     if (at >= 0 && !child) {
         return hd__fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);

@@ -10,15 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How a forward began, and whether it ended. BY_HEED: hd_forward_begin was called by a function of
+ * heed's, which speaks for itself. */
+enum how { BY_FORWARD, BY_BEGIN, BY_HEED, ENDED };
+
 typedef struct frame {
     struct frame *outer;
     hd_module *m;
     hd_scope *scope;
     uint64_t serial;   /* of that scope */
     uint64_t failures; /* those of the frame around, so far */
-    bool by_begin;     /* hd_forward_end will end it */
-    const char *name;  /* while hd__listening: of the module around */
-    hd__draws draws;   /* long, so no frame is copied */
+    enum how how;
+    const char *name; /* while hd__listening: of the module around */
+    hd__draws draws;  /* long, so no frame is copied */
 } frame;
 
 static HD__TLS frame *top;
@@ -87,13 +91,23 @@ static void note_of_null(char text[HD__NOTE])
     }
 }
 
-__attribute__((constructor)) static void install_note(void)
+static hd__forward forward_running(void)
+{
+    const frame *f = top;
+    while (f && f->how >= BY_HEED) {
+        f = f->outer;
+    }
+    return (hd__forward){f ? f->m->type->name : NULL, f};
+}
+
+__attribute__((constructor)) static void install_notes(void)
 {
     hd__null_note = note_of_null;
+    hd__forward_now = forward_running;
 }
 
 /* x: what forward is called with; NULL: not known */
-static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
+static frame *push(hd_module *m, hd_tensor *x, enum how how)
 {
     frame *f = hd_alloc(sizeof *f);
     hd_scope *scope = f ? hd_scope_open() : NULL;
@@ -106,7 +120,7 @@ static frame *push(hd_module *m, hd_tensor *x, bool by_begin)
     f->scope = scope;
     f->serial = hd__scope_serial(scope);
     f->failures = hd__uncleared_swap(0);
-    f->by_begin = by_begin;
+    f->how = how;
     f->name = hd__module;
     hd__draws_begin(&f->draws);
     top = f;
@@ -147,29 +161,35 @@ static void leave_top(hd_tensor *y)
 
 /* Are the scopes that are open those of f and of the frames above it? Otherwise the error names f's
  * module, which has closed one of them or left others open. */
-static bool scopes_ok(const frame *f)
+static bool scopes_ok(frame *f)
 {
     bool innermost = hd__top == f->scope && hd__scope_serial(hd__top) == f->serial;
     if (HD__UNLIKELY(top != f || !innermost)) {
         int above = hd__scopes_above(f->scope, f->serial);
-        for (const frame *each = top; each != f && above >= 0; each = each->outer) {
+        for (frame *each = top; each != f && above >= 0; each = each->outer) {
+            each->how = ENDED;
             hd__module = each->name; /* f's in the end, for messages */
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
-        return above == 0 || hd__scopes_wrong(f->m->type->name, above);
+        if (above != 0) {
+            f->how = ENDED;
+            return hd__scopes_wrong(f->m->type->name, above);
+        }
     }
     return true;
 }
 
 /* y, which a forward without a failure gave, is no tensor that exists. */
-static bool refuse_result(const frame *f, const hd_tensor *y)
+static bool refuse_result(frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
+    const bool by_begin = f->how != BY_FORWARD;
+    f->how = ENDED;
     if (!y || y == HD_NONE) {
         return hd__fail(HD_USER, "%s gave %s: expected a tensor", type,
                         y ? "HD_NONE" : "NULL without an error");
     }
-    if (f->by_begin) {
+    if (by_begin) {
         return hd__tensor_arg("y", y, false);
     }
     char name[100];
@@ -211,14 +231,14 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
                         "%s has no forward: expected a module whose hd_module_type has one",
                         m->type->name);
     }
-    frame *f = push(m, x, false);
+    frame *f = push(m, x, BY_FORWARD);
     return f ? forward_finish(f, run_forward(m, x)) : NULL;
 }
 
 bool hd_forward_begin(hd_module *m)
 {
     HD__CALL("hd_forward_begin");
-    return hd__object("m", m) && push(m, NULL, true);
+    return hd__object("m", m) && push(m, NULL, hd__call_before ? BY_HEED : BY_BEGIN);
 }
 
 hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
@@ -227,7 +247,7 @@ hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
     if (!hd__object("m", m)) {
         return NULL;
     }
-    if (!top || top->m != m || !top->by_begin) {
+    if (!top || top->m != m || !(top->how == BY_BEGIN || top->how == BY_HEED)) {
         return hd__fail(HD_STATE, "%s: expected the module of the last hd_forward_begin",
                         m->type->name);
     }

@@ -1,5 +1,6 @@
-/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each
- * its struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
+ * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
+ * classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -75,15 +76,10 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 
 /* ---------------------------------------------------------------- Bilinear */
 
-typedef struct bilinear {
-    hd_module base;
-    hd_tensor *weight; /* (out_features, in1_features, in2_features) */
-    hd_tensor *bias;   /* (out_features,), or HD_NONE */
-} bilinear;
-
+/* It has the fields of Linear: weight (out_features, in1_features, in2_features), and bias. */
 static void bilinear_extra(const hd_module *self, char *text, size_t n)
 {
-    const bilinear *m = (const bilinear *)self;
+    const linear *m = (const linear *)self;
     snprintf(text, n,
              "in1_features=%" PRId64 ", in2_features=%" PRId64 ", out_features=%" PRId64
              ", bias=%s",
@@ -92,11 +88,11 @@ static void bilinear_extra(const hd_module *self, char *text, size_t n)
 }
 
 static const hd_module_type bilinear_type =
-    HD_MODULE_TYPE(bilinear, "Bilinear", NULL, NULL, bilinear_extra);
+    HD_MODULE_TYPE(linear, "Bilinear", NULL, NULL, bilinear_extra);
 
 static bool bilinear_draw(hd_module *self)
 {
-    bilinear *m = (bilinear *)self;
+    linear *m = (linear *)self;
     double bound = 1 / sqrt((double)hd_size(m->weight, 1));
     return hd_uniform_(m->weight, -bound, bound) &&
            (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
@@ -111,7 +107,7 @@ hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t o
         !hd__size_arg("out_features", out_features, 0)) {
         return NULL;
     }
-    bilinear *m = (bilinear *)hd_module_new(&bilinear_type);
+    linear *m = (linear *)hd_module_new(&bilinear_type);
     if (!m) {
         return NULL;
     }
@@ -128,7 +124,7 @@ hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2)
         !hd__tensor_given("x2", x2) || !hd_forward_begin(m)) {
         return NULL;
     }
-    const bilinear *b = (const bilinear *)m;
+    const linear *b = (const linear *)m;
     return hd_forward_end(m, hd_bilinear(x1, x2, b->weight, b->bias));
 }
 
@@ -369,6 +365,19 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
     return hd__module_drawn(&m->base, rms_norm_draw);
 }
 
+double hd_norm_eps(const hd_module *m)
+{
+    HD__CALL("hd_norm_eps");
+    if (!hd__object("m", m)) {
+        return NAN;
+    }
+    if (m->type != &layer_norm_type && m->type != &rms_norm_type) {
+        hd__fail(HD_VALUE, "m is a %s: expected a LayerNorm or an RMSNorm", m->type->name);
+        return NAN;
+    }
+    return m->type == &rms_norm_type ? ((const rms_norm *)m)->eps : ((const layer_norm *)m)->eps;
+}
+
 /* ---------------------------------------------------------------- ReLU, SiLU, GELU */
 
 typedef struct activation {
@@ -382,8 +391,7 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        HD__CALL("hd_forward");
-        return hd__fail(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
+        return hd__fail(HD_DTYPE, "bool: expected a dtype of numbers");
     }
     return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }
@@ -431,9 +439,14 @@ static hd_tensor *gelu_forward(hd_module *self, hd_tensor *x)
     return ((activation *)self)->flag ? hd_gelu_tanh(x) : hd_gelu(x);
 }
 
+static const char *approximate_of(const hd_module *self)
+{
+    return ((const activation *)self)->flag ? "tanh" : "none";
+}
+
 static void gelu_extra(const hd_module *self, char *text, size_t n)
 {
-    snprintf(text, n, "approximate='%s'", ((const activation *)self)->flag ? "tanh" : "none");
+    snprintf(text, n, "approximate='%s'", approximate_of(self));
 }
 
 static const hd_module_type gelu_type =
@@ -450,4 +463,14 @@ hd_module *hd_gelu_new(const char *approximate)
         return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     return activation_new(&gelu_type, by_tanh);
+}
+
+const char *hd_gelu_approximate(const hd_module *m)
+{
+    HD__CALL("hd_gelu_approximate");
+    if (!hd__object("m", m)) {
+        return NULL;
+    }
+    return m->type == &gelu_type ? approximate_of(m)
+                                 : hd__fail(HD_VALUE, "m is a %s: expected a GELU", m->type->name);
 }

@@ -289,7 +289,7 @@ static bool register_child(hd_module *m, const char *name, hd_module **field, hd
     if (ok) {
         child->priv->parent = m;
     } else if (ours) {
-        module_free(child, hd__call);
+        module_free(child, hd__call_kept());
     }
     if (given) {
         m->priv->failed |= !ok;
@@ -333,7 +333,7 @@ bool hd_module_set(hd_module *m, const char *name, hd_module *child)
         child->priv->parent = holder;
     }
     if (old) {
-        module_free(old, hd__call);
+        module_free(old, hd__call_kept());
     }
     return ok;
 }
@@ -408,7 +408,7 @@ void hd_module_free(hd_module *m)
         hd__fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
                  m->priv->parent->type->name);
     } else if (ok) {
-        module_free(m, hd__call);
+        module_free(m, hd__call_kept());
     }
 }
 

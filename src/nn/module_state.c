@@ -138,12 +138,9 @@ static bool write_all(const hd_module *m, const hd__items *items, const source *
 {
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
-        char where[300];
-        snprintf(where, sizeof where, "hd_module_load_state_dict: %s: \"%s\"", m->type->name,
-                 items->v[i].name);
-        const char *before = hd__call_swap(where); /* nothing remembers it: this only looks */
-        ok = !sources[i].t || hd__writable(items->v[i].t);
-        hd__call_swap(before);
+        char arg[300];
+        snprintf(arg, sizeof arg, "%s: \"%s\"", m->type->name, items->v[i].name);
+        ok = !sources[i].t || hd__writable(arg, items->v[i].t);
     }
     for (int64_t i = 0; i < items->n && ok; i++) {
         if (sources[i].t) {
@@ -162,7 +159,7 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
-    if (report && (!hd__object("report", report) || !hd__may_save(hd__call))) {
+    if (report && (!hd__object("report", report) || !hd__may_save())) {
         return false;
     }
     problems p = {.report = report ? hd_dict_new() : NULL};

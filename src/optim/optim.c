@@ -83,7 +83,7 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
     const hd__optim_options *defaults = type->defaults;
-    return hd__size_ok_to(hd__call, name, options->size, defaults->size, type->giver) &&
+    return hd__size_ok(name, options->size, defaults->size, type->giver) &&
            hd__options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }
@@ -144,7 +144,7 @@ void hd_optim_free(hd_optim *o)
         hd_free(o->slots);
         hd_free(o->groups);
         atomic_fetch_sub(&hd__optims_alive, 1);
-        hd__retire_object(o, hd__call);
+        hd__retire_object(o, hd__call_kept());
     }
 }
 

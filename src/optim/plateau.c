@@ -78,8 +78,8 @@ hd_schedule *hd_reduce_on_plateau_new(hd_optim *o, const hd_reduce_on_plateau_op
     HD__CALL("hd_reduce_on_plateau_new");
     hd_reduce_on_plateau_options defaults = hd_reduce_on_plateau_defaults();
     p = p ? p : &defaults;
-    if (!hd__object("o", o) || !hd__size_ok_to(hd__call, "options", p->size, sizeof *p,
-                                               "hd_reduce_on_plateau_defaults()")) {
+    if (!hd__object("o", o) ||
+        !hd__size_ok("options", p->size, sizeof *p, "hd_reduce_on_plateau_defaults()")) {
         return NULL;
     }
     hd_schedule *s = hd__schedule_new(&plateau_type, o, &(hd__schedule_options){.plateau = *p});

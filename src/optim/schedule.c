@@ -83,7 +83,7 @@ void hd_schedule_free(hd_schedule *s)
     HD__CALL("hd_schedule_free");
     if (hd__may_free("s", s, HD_NONE)) {
         hd_free(s->base_lr);
-        hd__retire_object(s, hd__call);
+        hd__retire_object(s, hd__call_kept());
     }
 }
 

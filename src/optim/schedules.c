@@ -128,8 +128,8 @@ hd_schedule *hd_cosine_annealing_new(hd_optim *o, const hd_cosine_annealing_opti
     HD__CALL("hd_cosine_annealing_new");
     hd_cosine_annealing_options defaults = hd_cosine_annealing_defaults();
     c = c ? c : &defaults;
-    if (!hd__object("o", o) || !hd__size_ok_to(hd__call, "options", c->size, sizeof *c,
-                                               "hd_cosine_annealing_defaults()")) {
+    if (!hd__object("o", o) ||
+        !hd__size_ok("options", c->size, sizeof *c, "hd_cosine_annealing_defaults()")) {
         return NULL;
     }
     return hd__schedule_new(&annealing_type, o, &(hd__schedule_options){.annealing = *c});
@@ -183,7 +183,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok_to(hd__call, "options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
+        !hd__size_ok("options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
@@ -296,7 +296,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok_to(hd__call, "options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
+        !hd__size_ok("options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {

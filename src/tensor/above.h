@@ -5,13 +5,12 @@
 
 #include "base/events.h"
 #include "heed/tensor.h"
+#include "tensor/arg.h"
 
 /* ---------------------------------------------------------------- arguments (freed.c, list.c) */
 
 /* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);
-/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
-bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 /* Is l a list, and did its scope not close? */
 bool hd__list_arg(const char *arg, const hd_list *l);
 
@@ -36,7 +35,7 @@ static inline bool hd__holds_floats(int d)
 bool hd__may_write(hd_tensor *x);
 /* May all elements of x be written, each by itself? Fails for an expanded x, for a leaf that
  * requires grad in grad mode, and for a gradient that is lent to a hook. */
-bool hd__writable(hd_tensor *x);
+bool hd__writable(const char *arg, hd_tensor *x);
 /* Do two indices reach the same element, as in an expanded tensor? */
 bool hd__overlaps_itself(const hd_tensor *x);
 /* x = the array, row-major and of x's dtype. The caller has asked hd__writable. */
@@ -70,18 +69,6 @@ hd__grad_use *hd__grad_use_of(const hd_tensor *p, int64_t *version);
 int64_t hd__version_of(const hd_tensor *x);
 
 /* ---------------------------------------------------------------- scopes (scope.c) */
-
-/* HD_SCOPE, which gives up if memory runs out: without a scope of its own, a function
- * would leave its temporaries to the caller, and could succeed while that error stands. It has no
- * place: messages tell that of the program's scope.
- *   HD__SCOPE_OR(NULL); */
-#define HD__SCOPE_OR(failure)                                                                      \
-    hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
-        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(NULL, 0);            \
-    if (!HD__JOIN(hd_scope_at_, __LINE__)) {                                                       \
-        return failure;                                                                            \
-    }                                                                                              \
-    (void)0
 
 /* The innermost scope of this thread; NULL until the thread makes its first tensor. */
 extern HD__TLS hd_scope *hd__top;

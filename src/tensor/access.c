@@ -92,7 +92,7 @@ const void *hd_data(const hd_tensor *x)
 
 bool hd__may_write(hd_tensor *x)
 {
-    return hd__any_arg("x", x, false) && hd__write_ok(x);
+    return hd__any_arg("x", x, false) && hd__write_ok("x", x);
 }
 
 void hd__tell_change(hd_tensor *x)
@@ -184,7 +184,7 @@ bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
     HD__CALL("hd_set");
     int64_t at = locate(x, n, index);
-    if (at < 0 || !hd__scalar_fits(x->dtype, value) || !hd__write_ok(x)) {
+    if (at < 0 || !hd__scalar_fits(x->dtype, value) || !hd__write_ok("x", x)) {
         return false;
     }
     hd_tensor one = {.dtype = x->dtype, .storage = x->storage, .offset = at, .numel = 1};

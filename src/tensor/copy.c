@@ -260,11 +260,12 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
     return array_fits(x, array, bytes) && hd__copy(hd__array_of(&to, x, array), x);
 }
 
-bool hd__writable(hd_tensor *x)
+bool hd__writable(const char *arg, hd_tensor *x)
 {
-    return hd__write_ok(x) &&
+    return hd__write_ok(arg, x) &&
            (!hd__overlaps_itself(x) ||
-            hd__fail(HD_STATE, "%s is expanded: several elements share memory", HD__SHAPE(x)));
+            hd__fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
+                     HD__SHAPE(x)));
 }
 
 void hd__write_array(hd_tensor *x, const void *array)
@@ -278,7 +279,7 @@ void hd__write_array(hd_tensor *x, const void *array)
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
 {
     HD__CALL("hd_copy_from");
-    if (!array_fits(x, array, bytes) || !hd__writable(x)) {
+    if (!array_fits(x, array, bytes) || !hd__writable("x", x)) {
         return false;
     }
     hd__write_array(x, array);

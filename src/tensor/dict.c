@@ -303,7 +303,7 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
 bool hd__state_write(const void *object, hd_dict *d, const char *prefix,
                      bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
 {
-    if (!hd__may_save(hd__call)) {
+    if (!hd__may_save()) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -329,7 +329,7 @@ void hd_dict_free(hd_dict *d)
         }
         hd_free(d->entries);
         hd_free(d->slots);
-        hd__retire_object(d, hd__call);
+        hd__retire_object(d, hd__call_kept());
     }
 }
 
@@ -342,7 +342,7 @@ int64_t hd_dict_len(const hd_dict *d)
 const char *hd_dict_name(const hd_dict *d, int64_t i)
 {
     HD__CALL("hd_dict_name");
-    int64_t at = hd__object("d", d) ? hd__index(hd__call, i, d->len, "names") : -1;
+    int64_t at = hd__object("d", d) ? hd__index(i, d->len, "names") : -1;
     return at < 0 ? NULL : d->entries[at]->name;
 }
 

@@ -11,7 +11,7 @@
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
-bool (*hd__write_check)(hd_tensor *x);
+bool (*hd__write_check)(const char *arg, hd_tensor *x);
 
 /* ---------------------------------------------------------------- holders */
 
@@ -271,6 +271,15 @@ void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *si
     }
 }
 
+/* What few programs ask for when a tensor was made. */
+HD__RARE static void tell_made(hd_tensor *t)
+{
+    t->made_by = hd__call_kept();
+    if (hd__listening()) {
+        hd__events->made(t);
+    }
+}
+
 /* A contiguous tensor in s; NULL if that is NULL. */
 static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int ndim,
                                   const int64_t *sizes)
@@ -280,8 +289,8 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
     /* A storage made in debug mode has a release function, and one look at that is cheaper. */
-    if (HD__UNLIKELY(s->release) && hd__listening()) {
-        hd__events->made(t);
+    if (HD__UNLIKELY(s->release) && hd__debug_any()) {
+        tell_made(t);
     }
     hd__set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
@@ -369,8 +378,8 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
     if (!y) {
         return NULL;
     }
-    if (hd__listening()) {
-        hd__events->made(y);
+    if (HD__UNLIKELY(hd__debug_any())) {
+        tell_made(y);
     }
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;

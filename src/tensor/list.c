@@ -91,6 +91,6 @@ int64_t hd_list_len(const hd_list *l)
 hd_tensor *hd_list_get(const hd_list *l, int64_t i)
 {
     HD__CALL("hd_list_get");
-    int64_t at = hd__list_arg("l", l) ? hd__index(hd__call, i, l->len, "tensors") : -1;
+    int64_t at = hd__list_arg("l", l) ? hd__index(i, l->len, "tensors") : -1;
     return at < 0 ? NULL : l->items[at];
 }

@@ -43,11 +43,11 @@ typedef struct hd__attachment_ops {
  * (history.c) before any tensor is made: it refuses leaves that require grad, in grad mode, and
  * gradients that are lent. NULL, as in a program that links tensor alone: everything may be
  * written. */
-extern bool (*hd__write_check)(hd_tensor *x);
+extern bool (*hd__write_check)(const char *arg, hd_tensor *x);
 
-static inline bool hd__write_ok(hd_tensor *x)
+static inline bool hd__write_ok(const char *arg, hd_tensor *x)
 {
-    return !hd__write_check || hd__write_check(x);
+    return !hd__write_check || hd__write_check(arg, x);
 }
 
 struct hd_tensor {

@@ -386,7 +386,7 @@ static hd__value whole_file(hd__reader *r)
     hd__json j;
     hd__json_init(&j, r->f.s, (size_t)r->f.n);
     if (hd__json_next(&j) != HD__JSON_OBJECT) {
-        r->failed = !hd__json_fail(&j, hd__call, r->f.where, "an object");
+        r->failed = !hd__json_fail(&j, r->f.where, "an object");
     }
     hd__json_free(&j);
     return (hd__value){HD__JSON_OBJECT, 0, (size_t)r->f.n};

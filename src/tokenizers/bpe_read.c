@@ -81,7 +81,7 @@ static bool source_init(hd__source *f, const char *name, char *s, size_t n)
 bool hd__source_read(hd__source *f, const char *path)
 {
     size_t n;
-    char *s = hd__whole_read(hd__call, path, INT32_MAX, &n);
+    char *s = hd__whole_read(path, INT32_MAX, &n);
     return source_init(f, path, s, n);
 }
 

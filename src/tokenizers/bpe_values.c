@@ -41,7 +41,7 @@ bool hd__each_next(hd__reader *r, hd__each *w)
         hd__json_next(j); /* the end, or what should not follow */
     }
     if (j->kind == HD__JSON_BAD && !r->failed) {
-        hd__json_fail(j, hd__call, r->f.where, NULL);
+        hd__json_fail(j, r->f.where, NULL);
         r->failed = true;
     }
     hd__json_free(j);

@@ -37,7 +37,7 @@ void hd_tokenizer_free(hd_tokenizer *t)
         hd_free(t->bytes);
         hd_free(t->starts);
         hd_free(t->kinds);
-        hd__retire_object(t, hd__call);
+        hd__retire_object(t, hd__call_kept());
     }
 }
 

@@ -18,7 +18,7 @@ START_TEST(first_stands)
     uint64_t before = hd_error_count();
     ck_assert_ptr_null(hd_error_set(HD_SHAPE, "first: %d", 1));
     ck_assert_ptr_null(hd_error_set(HD_INDEX, "second: %d", 2));
-    ck_assert_ptr_null(hd__null_arg_to("hd_add", "b"));
+    ck_assert_ptr_null(hd__null_arg("b"));
     ck_assert_ptr_null(hd__no_memory(100));
     ck_assert_uint_eq(hd_error_count(), before + 4);
     ck_error(HD_SHAPE, "first: 1");
@@ -31,7 +31,10 @@ END_TEST
 
 START_TEST(ready_messages)
 {
-    hd__null_arg_to("hd_add", "b");
+    {
+        HD__CALL("hd_add");
+        hd__null_arg("b");
+    }
     ck_error(HD_NULL_ARG, "hd_add: b is NULL");
     {
         HD__CALL("hd_zeros");
@@ -40,6 +43,41 @@ START_TEST(ready_messages)
     ck_error(HD_MEMORY, "hd_zeros: 123456 bytes: out of memory");
     hd_error_set(HD_VALUE, NULL);
     ck_error(HD_NULL_ARG, "hd_error_set: format is NULL");
+}
+END_TEST
+
+static void inner(void)
+{
+    HD_CALL("inner");
+    hd_fail(HD_VALUE, "n is %d", 3);
+}
+
+START_TEST(calls_of_the_program)
+{
+    char name[200] = "outer";
+    inner();
+    ck_error(HD_VALUE, "inner: n is 3");
+    {
+        HD_CALL(name);
+        strcpy(name, "a name that is copied");
+        hd_fail(HD_VALUE, "no");
+        ck_error(HD_VALUE, "outer: no");
+        inner();
+        ck_error(HD_VALUE, "outer: n is 3");
+        hd_set_num_threads(0);
+        ck_error(HD_VALUE, "outer: hd_set_num_threads: 0: expected 1 to 1024");
+        hd_error_set(HD_VALUE, "as it is given");
+        ck_error(HD_VALUE, "as it is given");
+    }
+    hd_fail(HD_VALUE, "no");
+    ck_error(HD_VALUE, "no");
+    hd_fail(HD_VALUE, NULL);
+    ck_error(HD_NULL_ARG, "hd_fail: format is NULL");
+    memset(name, 'n', sizeof name - 1);
+    HD_CALL(name);
+    hd_fail(HD_VALUE, "no");
+    ck_assert_uint_eq(strlen(hd_error_message()), 100 + strlen(": no"));
+    hd_error_clear();
 }
 END_TEST
 
@@ -159,10 +197,10 @@ START_TEST(handler)
     ck_assert_int_eq(h.code, HD_SHAPE);
     ck_assert_str_eq(h.message, "one");
     ck_assert_str_eq(h.standing, "one");
-    hd__null_arg_to("hd_add", "a"); /* a later failure is handed over with its own message */
+    hd__null_arg("a"); /* a later failure is handed over with its own message */
     ck_assert_int_eq(h.calls, 2);
     ck_assert_int_eq(h.code, HD_NULL_ARG);
-    ck_assert_str_eq(h.message, "hd_add: a is NULL");
+    ck_assert_str_eq(h.message, "a is NULL");
     ck_assert_str_eq(h.standing, "one");
     hd_on_error(NULL, NULL);
     hd_error_set(HD_SHAPE, "three");
@@ -369,6 +407,7 @@ Suite *suite_error(void)
     const TTest *const tests[] = {
         first_stands,
         ready_messages,
+        calls_of_the_program,
         codes,
         long_messages,
         wrapped_message,

@@ -25,7 +25,8 @@ static char *events_of(const char *text, size_t n)
     }
     if (j.kind == HD__JSON_BAD) {
         ck_assert_int_eq(hd__json_next(&j), HD__JSON_BAD);
-        hd__json_fail(&j, "f", "'x'", NULL);
+        HD__CALL("f");
+        hd__json_fail(&j, "'x'", NULL);
         sprintf(at, "%s!%s", at == line ? "" : " ", hd_error_message());
         hd_error_clear();
     } else {

@@ -146,12 +146,13 @@ END_TEST
 
 START_TEST(indices)
 {
-    ck_assert_int_eq(hd__index("hd_f", 0, 3, "things"), 0);
-    ck_assert_int_eq(hd__index("hd_f", -3, 3, "things"), 0);
-    ck_assert_int_eq(hd__index("hd_f", -1, 3, "things"), 2);
-    ck_assert_int_eq(hd__index("hd_f", 3, 3, "things"), -1);
+    HD__CALL("hd_f");
+    ck_assert_int_eq(hd__index(0, 3, "things"), 0);
+    ck_assert_int_eq(hd__index(-3, 3, "things"), 0);
+    ck_assert_int_eq(hd__index(-1, 3, "things"), 2);
+    ck_assert_int_eq(hd__index(3, 3, "things"), -1);
     ck_error(HD_INDEX, "hd_f: index 3 of 3 things: expected -3 to 2");
-    ck_assert_int_eq(hd__index("hd_f", INT64_MIN, 3, "things"), -1);
+    ck_assert_int_eq(hd__index(INT64_MIN, 3, "things"), -1);
     ck_error(HD_INDEX, "hd_f: index -9223372036854775808 of 3 things: expected -3 to 2");
 }
 END_TEST

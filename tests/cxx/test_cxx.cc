@@ -231,6 +231,38 @@ START_TEST(scopes_close_however_left)
 }
 END_TEST
 
+static hd_tensor *my_loss(hd_tensor *x)
+{
+    HD_CALL("my_loss");
+    if (hd_ndim(x) == 0) {
+        throw 1;
+    }
+    if (hd_ndim(x) == 1) {
+        return static_cast<hd_tensor *>(hd_fail(HD_SHAPE, "x of %d dimension", hd_ndim(x)));
+    }
+    return hd_matmul(x, x);
+}
+
+START_TEST(calls_have_names)
+{
+    my_loss(hd_ones(HD_FLOAT32, 2, 3));
+    ck_assert_str_eq(hd_error_message(),
+                     "my_loss: hd_matmul: (2, 3) and (2, 3): inner sizes 3 and 2 differ");
+    hd_error_clear();
+    my_loss(hd_ones(HD_FLOAT32, 3));
+    ck_assert_str_eq(hd_error_message(), "my_loss: x of 1 dimension");
+    hd_error_clear();
+    try {
+        my_loss(hd_scalar_tensor(HD_FLOAT32, 1));
+        ck_abort_msg("nothing was thrown");
+    } catch (int) {
+    }
+    hd_size(hd_ones(HD_FLOAT32, 2), 5);
+    ck_assert_str_eq(hd_error_message(), "hd_size: dim 5 of (2,): expected -1 to 0");
+    hd_error_clear();
+}
+END_TEST
+
 static bool square_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
 {
     y[0] = hd_mul(x[0], x[0]);
@@ -283,6 +315,7 @@ int main()
     tcase_add_test(tests, scalars_of_every_type);
     tcase_add_test(tests, tensors_in_a_row);
     tcase_add_test(tests, scopes_close_however_left);
+    tcase_add_test(tests, calls_have_names);
     tcase_add_test(tests, users_op);
     tcase_add_test(tests, warnings_reach_a_lambda);
     suite_add_tcase(suite, tests);

@@ -97,9 +97,10 @@ START_TEST(the_function_and_the_module_of_an_infinity)
 {
     hd_module *model = hd_sequential(logs_new());
     hd_tensor *x = leaf((float[]){1, 0, 2}, 3), *y; /* (3,) */
-    ck_warning(y = hd_forward(model, x),
-               "hd_log: the result (3,) has inf or -inf at (1,), and every input is finite; in "
-               "Sequential.0.inner");
+    ck_warning(
+        y = hd_forward(model, x),
+        "Log: hd_log: the result (3,) has inf or -inf at (1,), and every input is finite; in "
+        "Sequential.0.inner");
     /* An infinity goes on without further warnings. */
     ck_no_warning(hd_add_scalar(y, 1));
     hd_module_free(model);
@@ -288,13 +289,14 @@ START_TEST(errors_name_the_module)
     hd_module *model = hd_sequential(hd_sequential(hd_linear_new(4, 8, false)));
     hd_tensor *x = hd_ones(HD_FLOAT32, 3, 5);
     ck_assert_ptr_null(hd_forward(model, x));
-    ck_error(HD_SHAPE, "hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ; in "
-                       "Sequential.0.0");
+    ck_error(HD_SHAPE,
+             "Linear: hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ; in "
+             "Sequential.0.0");
     ck_assert_ptr_null(hd_matmul(x, x));
     ck_error(HD_SHAPE, "hd_matmul: (3, 5) and (3, 5): inner sizes 5 and 3 differ");
     hd_set_debug(false);
     ck_assert_ptr_null(hd_forward(model, x));
-    ck_error(HD_SHAPE, "hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ");
+    ck_error(HD_SHAPE, "Linear: hd_linear: x (3, 5) and weight (8, 4): inner sizes 5 and 4 differ");
     hd_module_free(model);
 }
 END_TEST
@@ -431,7 +433,7 @@ START_TEST(messages_end_with_the_scope_of_the_program)
     hd_module *m = hd_module_ready(hd_module_new(&scoped_type));
     ck_assert_ptr_null(hd_forward(m, x));
     snprintf(expected, sizeof expected,
-             "hd_matmul: (1, 2) and (1, 2): inner sizes 2 and 1 differ; in Scoped" PLACE,
+             "Scoped: hd_matmul: (1, 2) and (1, 2): inner sizes 2 and 1 differ; in Scoped" PLACE,
              forward_line);
     ck_error(HD_SHAPE, expected);
     hd_module_free(m);

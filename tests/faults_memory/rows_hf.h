@@ -1,11 +1,8 @@
 /* rows_hf.h - the functions of hf.h, in the form that table.h explains. */
-NEVER_ROW(hd_gpt2_config_defaults, hd_gpt2_config_defaults().n_layer)
-NEVER_ROW(hd_llama_config_defaults, hd_llama_config_defaults().hidden_size)
+#include "families_memory.h"
 NEVER_ROW(hd_pretrained_defaults, hd_pretrained_defaults().dtype == HD_FLOAT32)
 NEVER_ROW(hd_save_pretrained_defaults, !hd_save_pretrained_defaults().source)
 NEVER_ROW(hd_generate_defaults, hd_generate_defaults().top_k)
-ROW(hd_gpt2_new, "", hd_gpt2_new(&gpt2))
-ROW(hd_llama_new, "", hd_llama_new(&llama))
 ROW(hd_from_pretrained, "three shards of Qwen 2", hd_from_pretrained(FOLDERS "/qwen2_f16", NULL))
 ROW(hd_from_pretrained, "in bfloat16", hd_from_pretrained(FOLDERS "/gpt2_bf16", &stored))
 ROW(hd_save_pretrained, "", hd_save_pretrained(gpt2_model, in_folder(w, "new"), &saved_beside))

@@ -4,6 +4,7 @@
 
 #include "heed/heed.h"
 #include "heed/hf.h"
+#include "families_folders.h"
 #include "support/files.h"
 #include "support/golden_tensor.h"
 #include "support/leak_checked.h"
@@ -17,7 +18,6 @@ SUITES(DECLARE_SUITE)
 
 /* The folders of tests/golden/models. */
 #define MODELS GOLDEN_DIR "/models"
-enum { MODEL_FOLDERS = 10 };
 extern const char *const model_folders[MODEL_FOLDERS];
 
 hd_module *golden_model(const char *name); /* the model of the folder; never NULL */

@@ -40,10 +40,19 @@ static const struct {
     {"qwen2", "\"architectures\": [\"Qwen2ForCausalLM\"], \"vocab_size\": 64, "
               "\"intermediate_size\": 24, \"num_hidden_layers\": 2, \"hidden_size\": 16, "
               "\"num_attention_heads\": 4, \"max_position_embeddings\": 64"},
+    {"qwen3", "\"architectures\": [\"Qwen3ForCausalLM\"], \"vocab_size\": 64, "
+              "\"intermediate_size\": 24, \"num_hidden_layers\": 2, \"hidden_size\": 16, "
+              "\"num_attention_heads\": 4, \"max_position_embeddings\": 64, "
+              "\"num_key_value_heads\": 2"},
+    {"smollm3", "\"architectures\": [\"SmolLM3ForCausalLM\"], \"vocab_size\": 64, "
+                "\"intermediate_size\": 24, \"num_hidden_layers\": 2, \"hidden_size\": 16, "
+                "\"num_attention_heads\": 4, \"max_position_embeddings\": 64, "
+                "\"num_key_value_heads\": 2, \"pad_token_id\": 0"},
 };
-enum { GPT2, LLAMA, QWEN2 };
+enum { GPT2, LLAMA, QWEN2, QWEN3, SMOLLM3 };
 
 #define KV "\"num_key_value_heads\": 2, "
+#define DIM "\"head_dim\": 8, "
 #define FACTORS "\"factor\": 8, \"low_freq_factor\": 1, \"high_freq_factor\": 4"
 
 /* A file with these keys, before or after those of its base. */
@@ -138,6 +147,15 @@ START_TEST(keys_that_say_the_same)
         {QWEN2,
          KV "\"use_sliding_window\": true, \"max_window_layers\": 0, \"sliding_window\": null",
          KV "\"b\": []", NULL, ""},
+        {QWEN3, DIM "\"attention_bias\": false, \"mlp_bias\": false, \"sliding_window\": 4",
+         DIM "\"b\": []", NULL, ""},
+        {QWEN3, DIM "\"rms_norm_eps\": 0.5", DIM "\"rms_norm_eps\": 0.5", DIM "\"b\": []", ""},
+        {SMOLLM3, "\"no_rope_layers\": [2, 0, 1]", "\"no_rope_layer_interval\": 2",
+         "\"no_rope_layers\": [1, 1]", ""},
+        {SMOLLM3, "\"no_rope_layers\": null", "\"no_rope_layers\": [1, 1]",
+         "\"no_rope_layers\": [0, 0]", ""},
+        {SMOLLM3, "\"rope_theta\": 2e6, \"use_sliding_window\": true", "\"b\": []",
+         "\"rope_theta\": 100", ""},
         {GPT2, "\"n_head\": 4, \"num_attention_heads\": 2", "\"n_head\": 2", "\"n_head\": 4", ""},
         {GPT2, "\"n_head\": 2, \"n_inner\": null, \"reorder_and_upcast_attn\": true, \"n_ctx\": 9",
          "\"n_head\": 2", NULL, ""},
@@ -161,9 +179,7 @@ START_TEST(keys_that_say_the_same)
 }
 END_TEST
 
-#define FAMILIES                                                                                   \
-    ": expected gpt2 and GPT2LMHeadModel, llama and LlamaForCausalLM, or qwen2 and "               \
-    "Qwen2ForCausalLM"
+#define FLAGS ": expected a list of at most 128 whole numbers"
 #define WINDOW "expected false, as heed has no attention with a window"
 
 START_TEST(keys_that_are_refused)
@@ -179,7 +195,9 @@ START_TEST(keys_that_are_refused)
         {LLAMA, "\"model_type\": 7",
          "model_type a number and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA, "\"model_type\": [\"llama\"]",
-         "model_type: found a list or an object: expected gpt2 or llama or qwen2 or null"},
+         "model_type: found a list or an object: expected llama or null"},
+        {LLAMA, "\"model_type\": \"llama\\u0000\"",
+         "model_type \"llama\\u0000\" and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA, "\"model_type\": {}", "model_type {} and architectures LlamaForCausalLM" FAMILIES},
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"low_freq_factor\": 1, "
@@ -232,18 +250,36 @@ START_TEST(keys_that_are_refused)
          "pad_token_id 64 and vocab_size 64: expected a token of the vocabulary"},
         {LLAMA, "\"pad_token_id\": -65",
          "pad_token_id -65 and vocab_size 64: expected a token of the vocabulary"},
+        {LLAMA, "\"eos_token_id\": {\"0\": 1}",
+         "eos_token_id.\"0\": found 1: expected a whole number, and at most 16 of them"},
         {LLAMA, "\"eos_token_id\": {\"a\": 1}",
          "eos_token_id.a: found 1: expected a whole number, and at most 16 of them"},
         {LLAMA, "\"layer_types\": [\"full_attention\"]",
          "layer_types has 1 entries: expected 2, the num_hidden_layers"},
         {LLAMA, "\"per_layer_config\": {\"0\": {\"head_dim\": 2}}",
-         "per_layer_config.0.head_dim: found 2: expected null or {}"},
+         "per_layer_config.\"0\".head_dim: found 2: expected null or {}"},
         {LLAMA, "\"quantization_config\": {\"bits\": 4}",
          "quantization_config.bits: found 4: expected null"},
         {QWEN2, "\"attention_dropout\": null", "attention_dropout: found null: expected a number"},
         {QWEN2, "\"use_sliding_window\": true, \"max_window_layers\": 1",
          "use_sliding_window: found true: " WINDOW},
         {QWEN2, "\"use_sliding_window\": 1", "use_sliding_window: found 1: expected true or false"},
+        {QWEN3, "\"head_dim\": null", "head_dim: found null: expected a whole number"},
+        {QWEN3, DIM "\"use_sliding_window\": true, \"max_window_layers\": 1",
+         "use_sliding_window: found true: " WINDOW},
+        {QWEN3, DIM "\"layer_types\": [\"full_attention\", \"sliding_attention\"]",
+         "layer_types.1: found sliding_attention: expected full_attention or null"},
+        {SMOLLM3, "\"no_rope_layers\": [1]",
+         "no_rope_layers has 1 entries: expected 2, the num_hidden_layers"},
+        {SMOLLM3, "\"no_rope_layers\": []", "no_rope_layers: found []" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": 1", "no_rope_layers: found 1" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": [true, 1]", "no_rope_layers.0: found true" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": {\"a\": 1}", "no_rope_layers.a: found 1" FLAGS},
+        {SMOLLM3, "\"no_rope_layer_interval\": 0", "no_rope_layer_interval 0: expected 1 or more"},
+        {SMOLLM3, "\"use_sliding_window\": true, \"sliding_window\": 4",
+         "use_sliding_window: found true: " WINDOW},
+        {SMOLLM3, "\"layer_types\": [\"full_attention\"]",
+         "layer_types has 1 entries: expected 2, the num_hidden_layers"},
         {GPT2, "\"activation_function\": \"silu\"",
          "activation_function: found silu: expected gelu_new, gelu_pytorch_tanh, gelu or relu"},
         {GPT2, "\"activation_function\": null",
@@ -301,8 +337,11 @@ START_TEST(sizes_that_are_left_out)
             HD_VALUE, "num_key_value_heads 32 and num_attention_heads 4: expected a multiple");
     ck_ends("{\"model_type\": \"llama\", \"model_type\": \"llama\"}", HD_FORMAT,
             "line 1, column 39: found a string: expected each name once");
-    ck_ends("{\"\": {\"model_type\": \"llama\"}}", HD_FORMAT,
-            "line 1, column 2: found a name: expected names of one byte or more");
+    ck_ends(
+        "{\"model_type\": \"llama\", \"rope_scaling\": {\"rope_theta\": 1}, \"rope_scaling\": {}}",
+        HD_FORMAT, "line 1, column 76: found an object: expected each name once");
+    ck_ends("{\"a\": [1], \"a\": []}", HD_FORMAT,
+            "line 1, column 17: found an array: expected each name once");
 }
 END_TEST
 
@@ -337,10 +376,11 @@ START_TEST(pointers_of_git_lfs)
     for (int i = 0; i < 2; i++) {
         write_file(in_config(names[i]), pointer, strlen(pointer));
         ck_assert_ptr_null(hd_from_pretrained(temporary("config"), NULL));
-        snprintf(wanted, sizeof wanted,
-                 "%s: '%s': a pointer of Git LFS in place of the file. To fetch the file, run 'git "
-                 "lfs pull' in its folder",
-                 i ? "hd_from_pretrained" : "hd_safetensors_open", in_config(names[i]));
+        snprintf(
+            wanted, sizeof wanted,
+            "hd_from_pretrained: '%s': a pointer of Git LFS in place of the file. To fetch the "
+            "file, run 'git lfs pull' in its folder",
+            in_config(names[i]));
         ck_error(HD_FORMAT, wanted);
     }
     ck_assert_ptr_null(hd_tokenizer_json(in_config("config.json")));
@@ -396,6 +436,18 @@ START_TEST(new_models)
     llama.attention_bias = true;
     ck_assert_ptr_null(hd_llama_new(&llama));
     ck_error(HD_VALUE, "hd_llama_new: qkv_bias and attention_bias are true: expected one of them");
+    hd_smollm3_config smollm3 = hd_smollm3_config_defaults();
+    smollm3.num_no_rope_layers = 35;
+    ck_assert_ptr_null(hd_smollm3_new(&smollm3));
+    ck_error(HD_VALUE, "hd_smollm3_new: no_rope_layers has 35 entries: expected 36, the "
+                       "num_hidden_layers");
+    smollm3.num_hidden_layers = HD_LAYERS_MOST + 1;
+    ck_assert_ptr_null(hd_smollm3_new(&smollm3));
+    ck_error(HD_VALUE, "hd_smollm3_new: num_hidden_layers 129: expected at most 128");
+    hd_qwen3_config qwen3 = hd_qwen3_config_defaults();
+    qwen3.head_dim = 0;
+    ck_assert_ptr_null(hd_qwen3_new(&qwen3));
+    ck_error(HD_VALUE, "hd_qwen3_new: head_dim 0: expected 1 to 2147483647");
 }
 END_TEST
 

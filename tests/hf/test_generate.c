@@ -403,7 +403,7 @@ START_TEST(parts_that_are_others)
     hd_module *third = small(9);
     ck_assert(hd_module_list_append(hd_module_get(third, "transformer.h"), small_block()));
     ck_assert_ptr_null(hd_generate(third, ids, &o));
-    ck_error(HD_STATE, "hd_generate: layer 2: expected fewer than 2");
+    ck_error(HD_STATE, "GPT2Attention: layer 2: expected fewer than 2");
     hd_module_free(third);
     ck_assert(hd_module_set(m, "transformer.h.0", moved)); /* it counts its place anew */
     ck_assert_ptr_nonnull(hd_generate(m, ids, &o));
@@ -415,10 +415,10 @@ START_TEST(parts_that_are_others)
     ck_error(HD_INDEX, "hd_generate: id 8: expected 0 to 2");
     ck_assert(hd_module_set(m, "transformer.h.1.attn", hd_linear_new(8, 8, true)));
     ck_assert_ptr_null(hd_forward(m, ids));
-    ck_error(HD_STATE, "GPT2Attention: found Linear in its place: expected a GPT2Attention");
+    ck_error(HD_STATE, "GPT2Block: found Linear in the place of a GPT2Attention");
     hd_module_free(hd_module_take(m, "transformer"));
     ck_assert_ptr_null(hd_forward(m, ids));
-    ck_error(HD_STATE, "GPT2Model: found nothing in its place: expected a GPT2Model");
+    ck_error(HD_STATE, "GPT2LMHeadModel: found nothing in the place of a GPT2Model");
     hd_module_free(m);
     hd_module_free(other);
 }

@@ -690,8 +690,7 @@ START_TEST(missing_files)
     snprintf(path, sizeof path, "%s/adapter_model.safetensors", folder);
     unlink(path);
     ck_assert(!hd_lora_load(m, folder));
-    ck_error(HD_IO,
-             sized("hd_safetensors_open: '%s': cannot open: No such file or directory", path));
+    ck_error(HD_IO, sized("hd_lora_load: '%s': cannot open: No such file or directory", path));
     ck_assert_int_eq(trainable(m), hd_module_num_parameters(m, false));
     remove_adapter(folder);
     hd_module_free(m);
@@ -711,7 +710,7 @@ START_TEST(options_that_are_refused)
     o = hd_lora_defaults();
     o.lora_dropout = 1.5;
     ck_assert(!hd_lora_apply(m, &o));
-    ck_error(HD_VALUE, "hd_dropout_new: p 1.5: expected a number from 0 to 1");
+    ck_error(HD_VALUE, "hd_lora_apply: p 1.5: expected a number from 0 to 1");
     o = hd_lora_defaults();
     o.size--;
     ck_assert(!hd_lora_apply(m, &o));

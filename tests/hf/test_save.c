@@ -418,7 +418,8 @@ START_TEST(bfloat16_learns_with_adapters)
 {
     HD_SCOPE;
     char path[512];
-    snprintf(path, sizeof path, MODELS "/%s", _i ? "llama" : "gpt2");
+    static const char *const models[] = {"gpt2", "llama", "qwen3", "smollm3"};
+    snprintf(path, sizeof path, MODELS "/%s", models[_i]);
     hd_module *m = stored_model(path);
     hd_manual_seed(1);
     ck_assert(hd_lora_apply(m, NULL));
@@ -546,7 +547,7 @@ Suite *suite_save(void)
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);
     tcase_add_loop_test(c, loads_again, 0, MODEL_FOLDERS);
     tcase_add_loop_test(c, bfloat16_gives_the_bits_of_rounded_float32, 0, MODEL_FOLDERS);
-    tcase_add_loop_test(c, bfloat16_learns_with_adapters, 0, 2);
+    tcase_add_loop_test(c, bfloat16_learns_with_adapters, 0, 4);
     tcase_add_loop_test(c, loading_needs_the_model_and_its_largest_tensor, 0, 6);
     suite_add_tcase(s, c);
     return s;

@@ -201,6 +201,30 @@ static void mlp_biases(hd_module *m)
     put_biases(m, (const char *const[]){"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", NULL});
 }
 
+static void exchange_layers(hd_module *m)
+{
+    hd_module *first = hd_module_take(m, "model.layers.0");
+    put(m, "model.layers.0", hd_module_take(m, "model.layers.1"));
+    put(m, "model.layers.1", first);
+}
+
+static void smollm3_layer_more(hd_module *m)
+{
+    hd_module *other = golden_model("smollm3");
+    hd_module *layer = hd_module_take(other, "model.layers.0");
+    ck_assert(hd_module_list_append(hd_module_get(m, "model.layers"), layer));
+    hd_module_free(other);
+}
+
+static void qwen3_eps(hd_module *m)
+{
+    other_rms_eps(m);
+    put(m, "model.layers.0.self_attn.q_norm", hd_rms_norm_new(8, 0.1));
+    put(m, "model.layers.0.self_attn.k_norm", hd_rms_norm_new(8, 0.1));
+    put(m, "model.layers.1.self_attn.q_norm", hd_rms_norm_new(8, 0.1));
+    put(m, "model.layers.1.self_attn.k_norm", hd_rms_norm_new(8, 0.1));
+}
+
 /* ---------------------------------------------------------------- what is saved */
 
 static const struct {
@@ -229,6 +253,11 @@ static const struct {
     {"llama", attention_biases, "\"attention_bias\": true,\n  \"mlp_bias\": false,"},
     {"llama3", mlp_biases, "\"attention_bias\": false,\n  \"mlp_bias\": true,"},
     {"gpt2", twice_as_large, "\"dtype\": \"float32\""},
+    {"llama3", twice_as_large, "\"dtype\": \"float32\""},
+    {"smollm3", exchange_layers, "\"no_rope_layers\": [0, 1],"},
+    {"smollm3", smollm3_layer_more, "\"no_rope_layers\": [1, 0, 1],"},
+    {"qwen3", qwen3_eps, "\"rms_norm_eps\": 0.1,"},
+    {"qwen3", attention_biases, "\"attention_bias\": true,"},
 };
 
 static hd_tensor *logits(hd_module *m)
@@ -369,6 +398,16 @@ static void qwen2_biases(hd_module *m)
     put_biases(m, (const char *const[]){"self_attn.o_proj", NULL});
 }
 
+static void one_head_norm(hd_module *m)
+{
+    put(m, "model.layers.1.self_attn.k_norm", hd_rms_norm_new(8, 0.1));
+}
+
+static void llama_attention(hd_module *m)
+{
+    put_from(m, llama_with(24, 4, false), "model.layers.0.self_attn");
+}
+
 static void other_width(hd_module *m)
 {
     put(m, "model.embed_tokens", hd_embedding_new(64, 32, HD_NO_PADDING));
@@ -476,6 +515,12 @@ static const struct {
     {"qwen2", qwen2_biases,
      "model.layers.0.self_attn.o_proj is Linear(in_features=16, out_features=16, bias=True), but "
      "the configuration says Linear(in_features=16, out_features=16, bias=False)" NO_SUCH},
+    {"qwen3", one_head_norm,
+     "model.layers.1.self_attn.k_norm is RMSNorm((8,), eps=0.1, elementwise_affine=True), but the "
+     "configuration says RMSNorm((8,), eps=1e-06, elementwise_affine=True)" NO_SUCH},
+    {"qwen3", llama_attention,
+     "model.layers.0.self_attn is LlamaAttention() with 4 heads, but the configuration says "
+     "Qwen3Attention() with 4 heads" NO_SUCH},
     {"llama", other_width,
      "model.embed_tokens is Embedding(64, 32), but the configuration says "
      "Embedding(64, 16)" NO_SUCH},
@@ -529,7 +574,6 @@ START_TEST(no_layer_and_no_word)
 }
 END_TEST
 
-/* GPT-2's attention drops with the module that the summary shows. */
 /* transformers cannot read these configurations. */
 START_TEST(no_config_json)
 {
@@ -561,6 +605,27 @@ START_TEST(no_config_json)
 }
 END_TEST
 
+/* Without the key, the class would have a token. */
+START_TEST(no_padding_is_written)
+{
+    HD_SCOPE;
+    const char *folder = temporary("changed");
+    hd_smollm3_config c = hd_smollm3_config_defaults();
+    c.vocab_size = c.hidden_size = c.intermediate_size = 8;
+    c.num_hidden_layers = c.num_attention_heads = 2;
+    c.num_key_value_heads = 1;
+    c.pad_token_id = HD_NO_PADDING;
+    hd_module *m = hd_smollm3_new(&c), *again = NULL;
+    ck_assert_msg(hd_save_pretrained(m, folder, NULL), "%s", hd_error_message());
+    ck_no_warning(again = hd_from_pretrained(folder, NULL));
+    ck_assert_msg(again, "%s", hd_error_message());
+    ck_assert_str_eq(hd_module_summary(m), hd_module_summary(again));
+    hd_module_free(m);
+    hd_module_free(again);
+    remove_saved(folder);
+}
+END_TEST
+
 /* The two names of one function: the model's own stays. */
 START_TEST(gelu_pytorch_tanh_stays)
 {
@@ -582,6 +647,27 @@ START_TEST(gelu_pytorch_tanh_stays)
 }
 END_TEST
 
+/* A text of GPT-2 has as many tokens as the embedding of positions has rows. */
+START_TEST(positions_are_those_of_the_module)
+{
+    HD_SCOPE;
+    hd_module *m = golden_model("gpt2");
+    hd_tensor *ids = hd_ones(HD_INT64, 1, 65);
+    hd_generate_options o = hd_generate_defaults();
+    o.max_new_tokens = 63;
+    ck_assert_ptr_null(hd_forward(m, ids));
+    hd_error_clear();
+    more_positions(m);
+    ck_assert_int_eq(hd_size(hd_forward(m, ids), 1), 65);
+    ck_assert_int_eq(hd_size(hd_generate(m, ids, &o), 1), 128);
+    put(m, "transformer.wpe", hd_embedding_new(32, 16, HD_NO_PADDING));
+    ck_assert_ptr_null(hd_forward(m, hd_ones(HD_INT64, 1, 33)));
+    ck_error(HD_VALUE, "GPT2LMHeadModel: 33 tokens: expected at most 32, which is its context");
+    hd_module_free(m);
+}
+END_TEST
+
+/* GPT-2's attention drops with the module that the summary shows. */
 START_TEST(attention_drops_as_its_module_says)
 {
     HD_SCOPE;
@@ -601,20 +687,24 @@ START_TEST(attention_drops_as_its_module_says)
     ck_assert(!hd_equal(logits(m), logits(m)));
     put(m, "transformer.h.0.attn.attn_dropout", hd_relu_new(false));
     ck_assert_ptr_null(logits(m));
-    ck_error(HD_VALUE, "hd_dropout_p: m is a ReLU: expected a Dropout");
+    ck_error(HD_VALUE, "GPT2Attention: hd_dropout_p: m is a ReLU: expected a Dropout");
     ck_assert(hd_module_eval(m) && logits(m));
     hd_module_free(hd_module_take(m, "transformer.h.0.attn.attn_dropout"));
     ck_assert(logits(m) && hd_module_train(m, true) && !logits(m));
-    ck_error(HD_NULL_ARG,
-             "hd_dropout_p: m is NULL; the field \"attn_dropout\" of GPT2Attention is empty");
+    ck_error(HD_NULL_ARG, "GPT2Attention: hd_dropout_p: m is NULL; the field \"attn_dropout\" of "
+                          "GPT2Attention is empty");
     hd_module_free(m);
 }
 END_TEST
 
 Suite *suite_saved(void)
 {
-    const TTest *const tests[] = {no_layer_and_no_word, no_config_json, gelu_pytorch_tanh_stays,
-                                  attention_drops_as_its_module_says};
+    const TTest *const tests[] = {no_layer_and_no_word,
+                                  no_config_json,
+                                  gelu_pytorch_tanh_stays,
+                                  no_padding_is_written,
+                                  attention_drops_as_its_module_says,
+                                  positions_are_those_of_the_module};
     Suite *s = SUITE("saved", tests);
     TCase *c = tcase_create("changes");
     tcase_add_checked_fixture(c, leak_checked_begin, leak_checked_end);

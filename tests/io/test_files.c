@@ -220,7 +220,7 @@ static void killed_save(const char *path)
     pid_t child = fork();
     if (child == 0) {
         hd__whole file;
-        hd__whole_begin(&file, "test", path, NULL);
+        hd__whole_begin(&file, path);
         hd__whole_add(&file, "some", 4);
         kill(getpid(), SIGKILL);
     }
@@ -251,7 +251,7 @@ END_TEST
 START_TEST(what_a_living_process_writes)
 {
     hd__whole file;
-    hd__whole_begin(&file, "test", "x", NULL);
+    hd__whole_begin(&file, "x");
     hd__whole_add(&file, "some", 4);
     save_ones("x", 3);
     ck_assert_int_eq(files_in("."), 2);

@@ -39,7 +39,7 @@ START_TEST(swapped_elements)
         unsigned char bytes[9001 * 8];
         const unsigned char *from = hd_data(x);
         hd__whole file;
-        hd__whole_begin(&file, "test", "x", NULL);
+        hd__whole_begin(&file, "x");
         hd__write_elements(&file, true, x);
         ck_assert(hd__whole_end(&file, true));
         FILE *f = fopen("x", "rb");

@@ -44,20 +44,20 @@ START_TEST(too_many_tokens)
     HD_SCOPE;
     hd_module *causal = hd_causal_attention_new(3, 2, 4, 0, false);
     refuses(hd_forward(causal, notebook_batch()), HD_SHAPE,
-            "hd_forward: CausalAttention: x (2, 6, 3): num_tokens 6 is more than context_length 4");
+            "CausalAttention: x (2, 6, 3): num_tokens 6 is more than context_length 4");
     refuses(hd_forward(causal, notebook_inputs()), HD_SHAPE,
-            "hd_forward: CausalAttention: x (6, 3): expected (b, num_tokens, d_in)");
+            "CausalAttention: x (6, 3): expected (b, num_tokens, d_in)");
     hd_module_free(causal);
     hd_module *wrapper = hd_multi_head_attention_wrapper_new(3, 2, 4, 0, 2, false);
     refuses(hd_forward(wrapper, notebook_batch()), HD_SHAPE,
-            "hd_forward: CausalAttention: x (2, 6, 3): num_tokens 6 is more than context_length 4");
+            "CausalAttention: x (2, 6, 3): num_tokens 6 is more than context_length 4");
     hd_module_free(wrapper);
     hd_module *heads = hd_multi_head_attention_new(3, 2, 4, 0, 2, false);
     refuses(hd_forward(heads, notebook_batch()), HD_SHAPE,
-            "hd_forward: MultiHeadAttention: x (2, 6, 3): num_tokens 6 is more than context_length "
+            "MultiHeadAttention: x (2, 6, 3): num_tokens 6 is more than context_length "
             "4");
     refuses(hd_forward(heads, hd_ones(HD_FLOAT32, 2)), HD_SHAPE,
-            "hd_forward: MultiHeadAttention: x (2,): expected (b, num_tokens, d_in)");
+            "MultiHeadAttention: x (2,): expected (b, num_tokens, d_in)");
     hd_module_free(heads);
 }
 END_TEST

@@ -110,13 +110,13 @@ static hd_tensor *ends_itself(hd_module *self, hd_tensor *x)
 
 /* ---------------------------------------------------------------- failures */
 
-/* The message of failing_call when x has two elements. */
+/* The message of failing_call in the forward of a probe, when x has two elements. */
 static const char *bad_mask(void)
 {
-    static char text[512];
+    static char text[600];
     HD_SCOPE;
     failing_call(hd_ones(HD_FLOAT32, 2));
-    strcpy(text, hd_error_message());
+    snprintf(text, sizeof text, "Probe: %s", hd_error_message());
     hd_error_clear();
     return text;
 }
@@ -287,7 +287,7 @@ START_TEST(a_freed_result_is_an_error)
     uint64_t failures = hd_error_count();
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_assert_int_eq(hd_error_count(), failures + 1);
-    ck_state("hd_forward: the result of Probe's forward was freed when its scope", CURE);
+    ck_state("Probe: hd_forward: the result of Probe's forward was freed when its scope", CURE);
 
     ck_assert(hd_forward_begin(&m->base));
     ck_assert_ptr_null(hd_forward_end(&m->base, gives_a_freed_one(&m->base, x)));
@@ -367,7 +367,8 @@ START_TEST(begin_without_end)
     ck_error(HD_SHAPE, message);
     with(m, ends_itself);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_STATE, "hd_forward_end: Probe: expected the module of the last hd_forward_begin");
+    ck_error(HD_STATE,
+             "Probe: hd_forward_end: Probe: expected the module of the last hd_forward_begin");
     hd_module_free(&m->base);
 }
 END_TEST
@@ -482,24 +483,28 @@ START_TEST(a_field_that_is_not_set)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 2);
     with(m, calls_left);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_forward: m is NULL; Probe runs, whose constructor has registered no "
-                          "field");
+    ck_error(HD_NULL_ARG,
+             "Probe: hd_forward: m is NULL; Probe runs, whose constructor has registered no "
+             "field");
     hd_register_buffer(&m->base, "b", &m->b, x, true);
     hd_register_module(&m->base, "right", &m->right, hd_relu_new(false));
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_forward: m is NULL; Probe runs, whose constructor has registered "
-                          "only \"b\", \"right\"");
+    ck_error(HD_NULL_ARG,
+             "Probe: hd_forward: m is NULL; Probe runs, whose constructor has registered "
+             "only \"b\", \"right\"");
     with(m, uses_a_matrix);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_matmul: b is NULL; Probe runs, whose constructor has registered only "
-                          "\"b\", \"right\"");
+    ck_error(HD_NULL_ARG,
+             "Probe: hd_matmul: b is NULL; Probe runs, whose constructor has registered only "
+             "\"b\", \"right\"");
     with(m, uses_a_bias);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, "
-                          "whose constructor has registered only \"b\", \"right\"");
+    ck_error(HD_NULL_ARG,
+             "Probe: hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, "
+             "whose constructor has registered only \"b\", \"right\"");
     hd_module_free(hd_module_take(&m->base, "right"));
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE; the field "
+    ck_error(HD_NULL_ARG, "Probe: hd_linear: bias is NULL: expected a tensor or HD_NONE; the field "
                           "\"right\" of Probe is empty");
     with(m, fails_then_calls_left); /* a NULL after an error is most likely that call's */
     ck_assert_ptr_null(hd_forward(&m->base, x));

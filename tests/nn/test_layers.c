@@ -199,6 +199,14 @@ START_TEST(layer_norm)
     ck_assert_double_lt(fabs(element_at(y, 2) + 5 / sqrt(25 + 1e-5)), 1e-6);
     hd_module_free(m);
 
+    m = hd_layer_norm_new_n(2, (int64_t[]){2, 2}, 0.5, false, false);
+    ck_assert_double_eq(hd_norm_eps(m), 0.5);
+    hd_module_free(m);
+    m = hd_silu_new(false);
+    ck_assert_double_nan(hd_norm_eps(m));
+    ck_error(HD_VALUE, "hd_norm_eps: m is a SiLU: expected a LayerNorm or an RMSNorm");
+    hd_module_free(m);
+
     ck_assert_ptr_null(hd_layer_norm_new_n(0, NULL, 1e-5, true, true));
     ck_error(HD_SHAPE, "hd_layer_norm_new: normalized_shape of 0 dimensions: expected 1 to 8");
     ck_assert_ptr_null(hd_layer_norm_new_n(2, NULL, 1e-5, true, true));
@@ -224,6 +232,7 @@ START_TEST(rms_norm)
         ck_assert_str_eq(hd_node_name(node), names[i]);
         node = hd_node_input(node, i == 1, NULL);
     }
+    ck_assert_double_eq(hd_norm_eps(m), 1e-5);
     hd_module_free(m);
 }
 END_TEST
@@ -238,7 +247,7 @@ START_TEST(relu_and_gelu)
     ck_assert_ptr_eq(hd_forward(in_place, x), x);
     ck_elements(x, 0, 0, 2, NAN);
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_BOOL, 2)));
-    ck_error(HD_DTYPE, "hd_forward: ReLU: bool: expected a dtype of numbers");
+    ck_error(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
 
     hd_tensor *leaf = hd_parameter(vec(HD_FLOAT32, -1, 0, 2), true);
     ck_assert(hd_backward(hd_sum(hd_forward(in_place, hd_mul_scalar(leaf, 1)))));
@@ -248,6 +257,10 @@ START_TEST(relu_and_gelu)
     x = hd_randn(HD_FLOAT32, 20);
     ck_assert(same_bits(hd_forward(erf, x), hd_gelu(x)));
     ck_assert(same_bits(hd_forward(by_tanh, x), hd_gelu_tanh(x)));
+    ck_assert_str_eq(hd_gelu_approximate(erf), "none");
+    ck_assert_str_eq(hd_gelu_approximate(by_tanh), "tanh");
+    ck_assert_ptr_null(hd_gelu_approximate(relu));
+    ck_error(HD_VALUE, "hd_gelu_approximate: m is a ReLU: expected a GELU");
     ck_assert_ptr_null(hd_gelu_new(NULL));
     ck_error(HD_NULL_ARG, "hd_gelu_new: approximate is NULL");
     hd_module_free(relu);
@@ -275,7 +288,7 @@ START_TEST(silu)
         hd_error_clear();
     }
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_INT64, 2)));
-    ck_error(HD_DTYPE, "hd_silu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "SiLU: hd_silu: int64: expected float32 or float64");
     hd_module_free(m);
     hd_module_free(in_place);
 }

@@ -702,8 +702,8 @@ START_TEST(a_dropout_of_another_class)
     ck_error(HD_VALUE, "hd_kv_cache_new: ReLU has no parameter \"weight\"");
     hd_module_free(hd_module_take(m, "out_proj"));
     ck_assert_ptr_null(hd_forward(m, x));
-    ck_error(HD_NULL_ARG,
-             "hd_forward: m is NULL; the field \"out_proj\" of MultiHeadAttention is empty");
+    ck_error(HD_NULL_ARG, "MultiHeadAttention: hd_forward: m is NULL; the field \"out_proj\" of "
+                          "MultiHeadAttention is empty");
     hd_module_free(m);
 }
 END_TEST

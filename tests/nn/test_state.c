@@ -76,7 +76,7 @@ START_TEST(loading_into_an_expanded_tensor)
     hd_dict_set(d, "a", vec(HD_FLOAT32, 5, 6, 7)); /* comes before b */
     hd_assign(&to->b, hd_expand(hd_ones(HD_FLOAT32, 1), 2));
     ck_assert(!hd_module_load_state_dict(&to->base, d, true, NULL));
-    ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\": (2,) is expanded: several "
+    ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\" of (2,) is expanded: several "
                        "elements share memory");
     ck_elements(to->a, 0, 1, 2);
     ck_elements(to->b, 1, 1);
@@ -224,7 +224,7 @@ START_TEST(loading_into_what_is_expanded)
     hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 1, 3));
     int64_t version = hd_version_of(m->a);
     ck_assert(!hd_module_load_state_dict(&m->base, d, true, report));
-    ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\": (1, 3) is expanded: several "
+    ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\" of (1, 3) is expanded: several "
                        "elements share memory");
     ck_elements(m->a, 0, 1);
     ck_assert_int_eq(hd_version_of(m->a), version);
@@ -248,7 +248,7 @@ static hd_tensor *load_in_hook(hd_tensor *grad, void *user)
     int64_t version = hd_version_of(m->a);
     ck_assert(!hd_module_load_state_dict(&m->base, d, true, NULL));
     ck_error(HD_GRAD,
-             "hd_module_load_state_dict: Probe: \"b\": x of (2,) lies in the memory of the "
+             "hd_module_load_state_dict: Probe: \"b\" of (2,) lies in the memory of the "
              "gradient that hook 1 of AccumulateGrad was given: expected it unchanged; return "
              "another tensor instead");
     ck_elements(m->a, 0, 1);

@@ -150,7 +150,7 @@ START_TEST(arrays_that_do_not_fit)
     hd_tensor *wide = hd__expand(hd_zeros(HD_FLOAT32, 3), 2, (int64_t[]){2, 3});
     ck_assert(hd_copy_to(wide, array, sizeof array));
     ck_assert(!hd_copy_from(wide, array, sizeof array));
-    ck_error(HD_STATE, "hd_copy_from: (2, 3) is expanded: several elements share memory");
+    ck_error(HD_STATE, "hd_copy_from: x of (2, 3) is expanded: several elements share memory");
     ck_assert_int_eq(hd_version_of(x), 0);
 }
 END_TEST

@@ -13,6 +13,8 @@
  * MAYBE    NULL is not refused: it means a default, "not wanted" or a failure that has its error,
  *          or it is ignored
  * SKIP     cannot be called here */
+POINTER(hd_call_begin, name, hd_call_begin(NULL).name)
+POINTER(hd_fail, format, hd_fail(HD_USER, NULL))
 POINTER(hd_error_set, format, hd_error_set(HD_USER, NULL))
 MAYBE(hd_on_error, handler, hd_on_error(NULL, NULL))
 MAYBE(hd_on_error, user, hd_on_error(handler, NULL))
@@ -231,6 +233,8 @@ MAYBE(hd_forward_end, y, end_without_result(module))
 POINTER(hd_module_train, m, hd_module_train(NULL, true))
 POINTER(hd_module_eval, m, hd_module_eval(NULL))
 POINTER(hd_dropout_p, m, hd_dropout_p(NULL))
+POINTER(hd_norm_eps, m, hd_norm_eps(NULL))
+POINTER(hd_gelu_approximate, m, hd_gelu_approximate(NULL))
 POINTER(hd_module_training, m, hd_module_training(NULL))
 POINTER(hd_module_parameters, m, hd_module_parameters(NULL))
 POINTER(hd_module_named_parameters, m, hd_module_named_parameters(NULL))

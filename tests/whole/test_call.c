@@ -8,18 +8,25 @@
 
 static int spoke; /* how often speaks was called */
 
-/* Fails in hd_size, and clears that. */
-static void speaks(void)
+/* Fails in hd_size, and clears that; `who` begins the message. */
+static void speaks_as(const char *who)
 {
+    char expected[100];
+    snprintf(expected, sizeof expected, "%shd_size: dim 5 of (2,): expected -1 to 0", who);
     hd_tensor *x = hd_ones(HD_FLOAT32, 2);
     uint64_t before = hd_error_count();
     hd_code code = hd_error_code();
     ck_assert_int_eq(code, HD_OK);
     hd_size(x, 5);
     ck_assert_uint_eq(hd_error_count(), before + 1);
-    ck_assert_str_eq(hd_error_message(), "hd_size: dim 5 of (2,): expected -1 to 0");
+    ck_assert_str_eq(hd_error_message(), expected);
     hd_error_clear();
     spoke++;
+}
+
+static void speaks(void)
+{
+    speaks_as("");
 }
 
 #define SPEAKS(times, ...)                                                                         \
@@ -91,7 +98,7 @@ typedef struct own {
 static hd_tensor *own_forward(hd_module *self, hd_tensor *x)
 {
     (void)self;
-    speaks();
+    speaks_as("Own: ");
     return hd_mul_scalar(x, 2);
 }
 
@@ -198,7 +205,7 @@ START_TEST(the_function_that_was_called)
     hd_error_clear();
     hd_module *linear = hd_linear_new(4, 2, true);
     ck_assert_ptr_null(hd_forward(linear, x)); /* a built-in forward is code like the program's */
-    ck_assert_int_eq(strncmp(hd_error_message(), "hd_linear: ", 11), 0);
+    ck_assert_int_eq(strncmp(hd_error_message(), "Linear: hd_linear: ", 19), 0);
     hd_error_clear();
     hd_module_free(linear);
     hd_size(x, 2); /* and after all that, nothing is left of the other names */
@@ -206,7 +213,31 @@ START_TEST(the_function_that_was_called)
 }
 END_TEST
 
-/* Whatever a built-in forward is given, a message names a function. */
+typedef struct search {
+    const char *message;
+    bool found;
+} search;
+
+static bool begins_with_its_class(hd_module *m, const char *name, void *user)
+{
+    search *s = user;
+    size_t n = strlen(m->type->name);
+    (void)name;
+    s->found |= strncmp(s->message, m->type->name, n) == 0 && s->message[n] == ':';
+    return true;
+}
+
+static bool begins_with_class(hd_module *m, const char *message)
+{
+    search s = {message, false};
+    if (!m->type->forward) {
+        return strncmp(message, "hd_forward: ", 12) == 0;
+    }
+    return hd_module_visit(m, begins_with_its_class, &s) && s.found;
+}
+
+/* Whatever a built-in forward is given, the message begins with its class, or with that of a module
+ * in it. */
 START_TEST(built_in_forwards_have_names)
 {
     HD_SCOPE;
@@ -230,10 +261,10 @@ START_TEST(built_in_forwards_have_names)
     for (int i = 0; i < count; i++) {
         hd_module *m = i < by_hand ? modules[i] : module_row_new(i - by_hand);
         ck_assert_ptr_nonnull(m);
-        for (int k = 0; k < (int)(sizeof xs / sizeof *xs); k++) {
+        for (int k = 0; m->type->forward && k < (int)(sizeof xs / sizeof *xs); k++) {
             if (!hd_forward(m, xs[k])) {
-                ck_assert_msg(strncmp(hd_error_message(), "hd_", 3) == 0, "module %d, x %d: %s", i,
-                              k, hd_error_message());
+                ck_assert_msg(begins_with_class(m, hd_error_message()), "module %d, x %d: %s", i, k,
+                              hd_error_message());
                 failed++;
             }
             hd_error_clear();

@@ -1,10 +1,11 @@
 """Makes tests/golden/models: folders of small random models, as transformers saves them, and what it makes of them.
 
-usage: python tools/golden/golden_models.py tests/golden/models
+usage: python tools/golden/golden_models.py tests/golden/models [FOLDER...]
 
-Needs PyTorch and transformers 5.23.0. tests/golden/models/README.md describes the files. Each folder is loaded
-again in float32, and everything that is expected is computed with what was loaded, in evaluation mode, where no
-dropout is. The same versions give the same bytes.
+tools/families.py names the folders; those that are named here are made, or all. Needs PyTorch and transformers 5.23.0.
+tests/golden/models/README.md describes the files. Each folder is loaded again in float32, and everything that is
+expected is computed with what was loaded, in evaluation mode, where no dropout is. The same versions give the same
+bytes.
 """
 import json
 import os
@@ -15,49 +16,17 @@ import torch
 import transformers
 from safetensors.torch import save_file
 from torch.nn import functional as F
-from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, Qwen2Config
+from transformers import AutoConfig, AutoModelForCausalLM
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from families import FAMILIES  # noqa: E402
 
 VOCAB, TOKENS, PROMPT, NEW, STEPS = 64, 12, 8, 50, 5
 LEARNING_RATE, WEIGHT_DECAY = 1e-2, 0.1
 LEAST_MARGIN = 1e-2  # of the largest logit over the next, so that rounding cannot change a greedy token
 LEAST_VARIETY = 12   # different tokens among the greedy ones
 
-COMMON = {"vocab_size": VOCAB, "bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.3}
-HEADS = {**COMMON, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4,
-         "num_key_value_heads": 2, "max_position_embeddings": 64}
-PLAIN = {"rope_type": "default", "rope_theta": 10000.0}
-# The wavelengths of a head of 8 are 6, 63, 628 and 6283: two stay, one is between, one is stretched.
-LLAMA3 = {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-          "original_max_position_embeddings": 1024}
-
-
-def gpt2(**more):
-    return GPT2Config(n_embd=16, n_layer=2, n_head=2, n_positions=64, **COMMON, **more)
-
-
-def llama(rope, tied, **more):
-    return LlamaConfig(rope_parameters=rope, tie_word_embeddings=tied, pad_token_id=0, **{**HEADS, **more})
-
-
-def qwen2(tied):
-    return Qwen2Config(rope_parameters=PLAIN, tie_word_embeddings=tied, **HEADS)
-
-
-# name: configuration, dtype of the files, number of files, config.json in the form before transformers 5
-MODELS = {
-    "gpt2": (gpt2(), torch.float32, 1, False),
-    "gpt2_bf16": (gpt2(), torch.bfloat16, 3, True),
-    "gpt2_gelu": (gpt2(activation_function="gelu"), torch.float32, 1, False),
-    "llama": (llama(PLAIN, False), torch.float32, 3, False),
-    "llama_bias": (llama(PLAIN, False, attention_bias=True, mlp_bias=True), torch.float32, 1, False),
-    "llama_f16": (llama(PLAIN, True), torch.float16, 1, False),
-    "llama3": (llama(LLAMA3, True, head_dim=8, max_position_embeddings=8192), torch.float32, 1, False),
-    "llama3_bf16": (llama(LLAMA3, False, head_dim=8, max_position_embeddings=8192), torch.bfloat16, 3, True),
-    "qwen2": (qwen2(False), torch.float32, 1, False),
-    "qwen2_f16": (qwen2(True), torch.float16, 3, True),
-}
-
-DRAWN = ["gpt2_gelu", "llama_bias"]  # whose biases are not 0
+COMMON = {"bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.3}
 
 
 # ---------------------------------------------------------------- a folder
@@ -143,17 +112,18 @@ def expected_of(folder, seed, tokens):
 # ---------------------------------------------------------------- the whole
 
 
-def make(name, folder):
-    config, dtype, files, older = MODELS[name]
+def make(family, name, folder):
+    options = family.folders[name]
+    config = AutoConfig.for_model(family.name, **{**family.small, **COMMON, **options.keys})
     for seed in range(1, 1000):
         torch.manual_seed(seed)
-        model = AutoModelForCausalLM.from_config(config).to(dtype)
-        if name in DRAWN:
+        model = AutoModelForCausalLM.from_config(config).to(getattr(torch, options.dtype))
+        if options.drawn:
             for n, p in model.named_parameters():
                 if n.endswith(".bias"):
                     torch.nn.init.normal_(p, std=0.3)
-        save(model, folder, files)
-        if older:
+        save(model, folder, options.files)
+        if options.older:
             make_older(folder)
         loaded = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         tokens, margin = greedy(loaded, ids_and_targets(seed)[0, 0, :PROMPT])
@@ -171,13 +141,15 @@ def make(name, folder):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     os.makedirs(sys.argv[1], exist_ok=True)
-    for name in MODELS:
-        make(name, os.path.join(sys.argv[1], name))
+    for family in FAMILIES.values():
+        for name in family.folders:
+            if name in sys.argv[2:] or len(sys.argv) == 2:
+                make(family, name, os.path.join(sys.argv[1], name))
 
 
 if __name__ == "__main__":

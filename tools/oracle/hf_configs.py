@@ -3,8 +3,8 @@
 
 usage: python tools/oracle/hf_configs.py --build build [--cases N] [--seed N] [--case N]
 
-Each of N cases (600) is a folder of a tiny GPT-2, Llama or Qwen 2: keys in random order, some left out, some twice under
-two names, some of a wrong type, rotary positions in all their forms, model_type and architectures that disagree. Where
+Each of N cases (600) is a folder of a tiny model of one of the families: keys in random order, some left out, some twice
+under two names, some of a wrong type, rotary positions in all their forms, model_type and architectures that disagree. Where
 transformers can make the model of the file, the weights are random ones of that model, otherwise of the file without its
 changes. Both must give the same logits, within 1e-5 of the largest, or both must refuse. Where only one refuses, its
 message must have a row in REASONS. Prints the counts, and each difference; the status is 1 if there is one. --case runs
@@ -23,10 +23,13 @@ import tempfile
 
 import torch
 from safetensors.torch import save_file
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
 from transformers.utils import logging
 
 from hf_models import Heed
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from families import FAMILIES, KEYS, SMALL  # noqa: E402
 
 WRONG = [None, True, False, 0, 1, 2, 1.5, 2.0, -1, "x", "8", "true", "null", [], [1], ["x"], {}, {"a": 1}]
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -68,18 +71,20 @@ REASONS = {
 
 
 def base_of(family, r):
-    heads = r.choice([1, 2, 4])
-    if family == "gpt2":
-        return {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "vocab_size": 24, "n_embd": 16,
-                "n_layer": r.choice([1, 2]), "n_head": heads, "n_positions": 32}
-    c = {"architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}[family]], "model_type": family,
-         "vocab_size": 24, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": r.choice([1, 2]),
-         "num_attention_heads": heads, "max_position_embeddings": 32}
-    if family == "qwen2" or r.random() < 0.4:
+    heads, of = r.choice([1, 2, 4]), CONFIG_MAPPING[family.name]
+    c = {"architectures": [family.architecture], "model_type": family.name, "vocab_size": 24}
+    if "n_embd" in family.small:
+        return c | {"n_embd": 16, "n_layer": r.choice([1, 2]), "n_head": heads, "n_positions": 32}
+    c |= {key: value for key, value in family.small.items() if key not in SMALL}
+    c |= {"hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": r.choice([1, 2]), "num_attention_heads": heads,
+          "max_position_embeddings": 32}
+    if of.num_key_value_heads or r.random() < 0.4:
         c["num_key_value_heads"] = r.choice([h for h in (1, 2, 4) if heads % h == 0])
-    if family == "qwen2" and r.random() < 0.15:  # as many heads as Qwen 2 has by default
+    if of.num_key_value_heads and r.random() < 0.15:  # of as many as the class has by default
         c.update(hidden_size=64, num_attention_heads=32)
         c.pop("num_key_value_heads")
+    if getattr(of, "head_dim", None):
+        c["head_dim"] = r.choice([4, 8])
     return c
 
 
@@ -120,26 +125,6 @@ def rotary(c, r):
         c["partial_rotary_factor"] = r.choice([1, 0.5, None])
 
 
-# Values that are right, for some keys that a file may have besides those of its base
-OTHERS = {
-    "gpt2": {"n_inner": [None, 12, 64], "layer_norm_epsilon": [1e-5, 0.1, 1.0], "embd_pdrop": [0, 0.1, 1.0],
-             "attn_pdrop": [0, 0.5], "resid_pdrop": [0.1], "initializer_range": [0.02, 2.0],
-             "tie_word_embeddings": [True, False], "activation_function": ["gelu_new", "gelu_pytorch_tanh", "gelu",
-                                                                          "relu", "silu", "gelu_fast"],
-             "scale_attn_weights": [True, False], "scale_attn_by_inverse_layer_idx": [True, False],
-             "reorder_and_upcast_attn": [True, False], "add_cross_attention": [False, True], "n_ctx": [32],
-             "hidden_size": [8, 16], "num_hidden_layers": [1, 3], "num_attention_heads": [2, 4],
-             "max_position_embeddings": [16, 64], "pad_token_id": [None, 3, 99], "summary_type": ["first"]},
-    "llama": {"head_dim": [None, 4, 8, 6, 3], "num_key_value_heads": [None, 1], "rms_norm_eps": [1e-5, 0.1, 1.0],
-              "initializer_range": [0.02, 0.5], "tie_word_embeddings": [True, False], "hidden_act": ["silu", "swish",
-                                                                                                    "gelu"],
-              "attention_bias": [True, False], "mlp_bias": [True, False], "attention_dropout": [0, 0.1, None],
-              "pretraining_tp": [1, None], "use_sliding_window": [True, False], "sliding_window": [None, 2],
-              "layer_types": [None, ["full_attention"] * 2, ["sliding_attention"] * 2], "pad_token_id": [None, 0, 5, -1],
-              "rope_interleaved": [False, True], "is_llama_config": [True], "max_window_layers": [1]},
-}
-OTHERS["qwen2"] = dict(OTHERS["llama"], attention_dropout=[0, 0.1], max_window_layers=[0, 1, 28], sliding_window=[None, 2,
-                                                                                                                4096])
 COMMON = {"use_cache": [True, False], "bos_token_id": [None, 1], "eos_token_id": [None, 2, [], [1, 2]],
           "torch_dtype": ["float32", None], "dtype": ["float32"], "transformers_version": ["4.57.3"],
           "per_layer_config": [None, {}], "id2label": [None, {"0": "a"}], "a_key": [1, "x", {"b": 1}, None],
@@ -150,10 +135,10 @@ def config_of(family, r):
     """A file's object, and the one without its changes."""
     plain = base_of(family, r)
     c = dict(plain)
-    others = OTHERS[family] | COMMON
+    others = ({} if "n_embd" in family.small else KEYS) | family.keys | COMMON
     for key in r.sample(list(others), r.randrange(6)):
         c[key] = r.choice(others[key])
-    if family != "gpt2" or r.random() < 0.1:
+    if "n_embd" not in family.small or r.random() < 0.1:
         rotary(c, r)
     if r.random() < 0.35:
         c[r.choice(list(plain) + list(others))] = r.choice(WRONG)
@@ -162,7 +147,7 @@ def config_of(family, r):
     if r.random() < 0.1:
         c["architectures"] = r.choice([None, [], ["LlamaForCausalLM"], ["GPT2LMHeadModel"], ["MistralForCausalLM"]])
     if r.random() < 0.05:
-        c["model_type"] = r.choice(["llama", "gpt2", "qwen2", "mistral"])
+        c["model_type"] = r.choice([*FAMILIES, "mistral"])
     keys = list(c)
     r.shuffle(keys)
     return {k: c[k] for k in keys}, plain
@@ -226,7 +211,7 @@ def verdict(config, here, there):
 
 def one_case(heed, seed, number, shown):
     r = random.Random(f"{seed} {number}")
-    config, plain = config_of(("gpt2", "llama", "qwen2")[number % 3], r)
+    config, plain = config_of(list(FAMILIES.values())[number % len(FAMILIES)], r)
     ids = [[r.randrange(24) for _ in range(12)]]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "config.json")

@@ -25,13 +25,19 @@ import numpy
 import torch
 from hf_models import Heed, hold, FAILED
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from families import FAMILIES, KEYS  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "..", "tests", "golden", "models")
 NO_PADDING = -2**63
 
 
-def is_gpt2(config):
-    return hasattr(config, "n_embd")
+OWN = [f.name for f in FAMILIES.values() if f.config == f.name]     # those with a configuration of their own
+
+
+def family_of(config):
+    return FAMILIES[type(config).__name__[len("hd_"):-len("_config")]]
 
 
 class Maker(Heed):
@@ -44,8 +50,18 @@ class Maker(Heed):
         return module
 
     def new(self, config):
-        make = self.lib.hd_gpt2_new if is_gpt2(config) else self.lib.hd_llama_new
-        return self.drawn(make(ctypes.byref(config)))
+        return self.drawn(getattr(self.lib, f"hd_{family_of(config).name}_new")(ctypes.byref(config)))
+
+    def shapes(self, model):
+        """The shapes of the weights, by the names of their modules."""
+        d, shapes = self.checked(self.lib.hd_module_named_parameters(model)), {}
+        for i in range(self.lib.hd_dict_len(d)):
+            name = self.lib.hd_dict_name(d, i)
+            w = self.lib.hd_dict_get(d, name)
+            if name.endswith(b".weight"):
+                shapes[name.decode()[:-len(".weight")]] = [self.lib.hd_size(w, k) for k in range(self.lib.hd_ndim(w))]
+        self.lib.hd_dict_free(d)
+        return shapes
 
     def put(self, model, name, child):
         self.checked(self.lib.hd_module_set(model, name.encode(), child))
@@ -80,8 +96,8 @@ def random_gpt2(heed, r):
     return c
 
 
-def random_llama(heed, r):
-    c = heed.lib.hd_llama_config_defaults()
+def random_decoder(heed, r, name):
+    c = getattr(heed.lib, f"hd_{name}_config_defaults")()
     kv = r.choice((1, 2))
     c.num_key_value_heads, c.num_attention_heads = kv, kv * r.choice((1, 2, 3))
     c.head_dim = r.choice((4, 6, 8))
@@ -93,13 +109,21 @@ def random_llama(heed, r):
     if r.random() < 0.5:
         c.rope.factor, c.rope.low_freq_factor, c.rope.high_freq_factor = r.choice((2.0, 8.0)), 1.0, 4.0
         c.rope.original_max_position_embeddings = r.choice((16, 1024))
-    c.qkv_bias = r.random() < 0.4
-    c.attention_bias, c.mlp_bias = (not c.qkv_bias and r.random() < 0.3 for _ in range(2))
+    c.pad_token_id = NO_PADDING
     c.tie_word_embeddings = r.random() < 0.5
+    if hasattr(c, "qkv_bias"):
+        c.qkv_bias = r.random() < 0.4
+    for key in ("attention_bias", "mlp_bias"):
+        if hasattr(c, key):
+            setattr(c, key, not getattr(c, "qkv_bias", False) and r.random() < 0.3)
+    for key, values in family_of(c).keys.items():   # those of this class alone
+        values = [v for v in values if isinstance(v, (int, float)) and v]
+        if key not in KEYS and hasattr(c, key) and values:
+            setattr(c, key, r.choice(values))
     return c
 
 
-def random_keys(r, folder, vocab):
+def random_keys(r, folder, vocab, family):
     """Writes the folder's keys in another form, with random special tokens. Returns the form."""
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as f:
@@ -111,7 +135,7 @@ def random_keys(r, folder, vocab):
     for key, values in (("bos_token_id", (None, token())), ("pad_token_id", (None, token())),
                         ("eos_token_id", (None, token(), [token(), token()])), ("use_cache", (True, False))):
         keys[key] = r.choice(values)
-        if r.random() < 0.3:
+        if r.random() < 0.3 and key not in family.small:
             del keys[key]
     order = list(keys.items())
     r.shuffle(order)
@@ -134,20 +158,23 @@ class Changes:
 
     def __init__(self, heed, r, model, config):
         self.heed, self.r, self.model, self.c = heed, r, model, config
-        self.gpt2 = is_gpt2(config)
+        self.gpt2 = hasattr(config, "n_embd")
         self.layers = "transformer.h" if self.gpt2 else "model.layers"
         self.n = config.n_layer if self.gpt2 else config.num_hidden_layers
         self.width = config.n_embd if self.gpt2 else config.hidden_size
         self.embedding = "transformer.wte" if self.gpt2 else "model.embed_tokens"
-        self.norms = ([f"{self.layers}.{i}.{n}" for i in range(self.n) for n in (
-            ("ln_1", "ln_2") if self.gpt2 else ("input_layernorm", "post_attention_layernorm"))] + [
-                "transformer.ln_f" if self.gpt2 else "model.norm"])
+        shapes = heed.shapes(model)
+        self.norms = {name: shape[0] for name, shape in shapes.items() if len(shape) == 1}
+        # of the first layer, as "mlp.up_proj"
+        self.matrices = [name[len(self.layers) + 3:] for name, shape in shapes.items() if len(shape) == 2 and
+                         name.startswith(f"{self.layers}.0.")]
         self.acts = [f"{self.layers}.{i}.mlp.{'act' if self.gpt2 else 'act_fn'}" for i in range(self.n)]
 
-    def norm(self, eps):
-        if self.gpt2:
-            return self.heed.drawn(self.heed.lib.hd_layer_norm_new_n(1, (ctypes.c_int64 * 1)(self.width), eps, True, True))
-        return self.heed.drawn(self.heed.lib.hd_rms_norm_new(self.width, eps))
+    def put_norm(self, name, eps):
+        width = self.norms[name]
+        self.heed.put(self.model, name, self.heed.drawn(
+            self.heed.lib.hd_layer_norm_new_n(1, (ctypes.c_int64 * 1)(width), eps, True, True) if self.gpt2 else
+            self.heed.lib.hd_rms_norm_new(width, eps)))
 
     def linear(self, n_in, n_out, bias):
         return self.heed.drawn(self.heed.lib.hd_linear_new(n_in, n_out, bias))
@@ -169,11 +196,11 @@ class Changes:
 
     def all_norms(self):
         for name in self.norms:
-            self.heed.put(self.model, name, self.norm(0.2))
+            self.put_norm(name, 0.2)
         return True
 
     def one_norm(self):
-        self.heed.put(self.model, self.r.choice(self.norms), self.norm(0.2))
+        self.put_norm(self.r.choice([*self.norms]), 0.2)
         return False
 
     def activations(self):
@@ -253,24 +280,21 @@ class Changes:
         return False
 
     def biases(self):
-        if self.gpt2 or self.c.qkv_bias:
+        kinds = [k for k in ("attention", "mlp") if hasattr(self.c, f"{k}_bias")]
+        if not kinds or getattr(self.c, "qkv_bias", False):
             return True
-        parts = self.r.choice((["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"],
-                               [f"self_attn.{p}_proj" for p in "qkvo"]))
-        bias = self.r.random() < 0.5
+        kind, bias = self.r.choice(kinds), self.r.random() < 0.5
         for i in range(self.n):
-            for part in parts:
-                name = f"{self.layers}.{i}.{part}"
-                self.heed.put(self.model, name, self.resized(name, bias))
+            for part in self.matrices:
+                if part.startswith({"attention": "self_attn.", "mlp": "mlp."}[kind]):
+                    name = f"{self.layers}.{i}.{part}"
+                    self.heed.put(self.model, name, self.resized(name, bias))
         return True
 
     def one_bias(self):
-        if self.gpt2:
-            name = f"{self.layers}.0.mlp.c_fc"
-            self.heed.put(self.model, name, self.resized(name, True))
-            return False
-        name = f"{self.layers}.0.self_attn.q_proj"
-        self.heed.put(self.model, name, self.resized(name, not (self.c.qkv_bias or self.c.attention_bias)))
+        name = f"{self.layers}.0.{'mlp.c_fc' if self.gpt2 else self.matrices[0]}"
+        has = getattr(self.c, "qkv_bias", False) or getattr(self.c, "attention_bias", False)
+        self.heed.put(self.model, name, self.resized(name, self.gpt2 or not has))
         return False
 
     def dropouts(self):
@@ -296,15 +320,14 @@ class Changes:
         return False
 
     def tied_layers(self):
-        parts = ("mlp.c_fc", "attn.c_attn") if self.gpt2 else ("mlp.up_proj", "self_attn.q_proj")
-        for part in parts:
+        for part in self.r.sample(self.matrices, 2):
             w = self.heed.lib.hd_module_get_parameter(self.model, f"{self.layers}.0.{part}.weight".encode())
             self.heed.checked(self.heed.lib.hd_module_set_parameter(
                 self.model, f"{self.layers}.1.{part}.weight".encode(), w))
         return True
 
     def frozen(self):
-        return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, self.norms[0].encode()))
+        return self.heed.checked(self.heed.lib.hd_module_freeze(self.model, [*self.norms][0].encode()))
 
     def adapters(self):
         self.heed.checked(self.heed.lib.hd_lora_apply(self.model, None))
@@ -312,7 +335,7 @@ class Changes:
 
 
 ALL = [name for name, f in vars(Changes).items() if callable(f) and
-       name not in ("__init__", "norm", "linear", "resized", "other", "move")]
+       name not in ("__init__", "put_norm", "linear", "resized", "other", "move")]
 
 
 # ---------------------------------------------------------------- made
@@ -345,14 +368,15 @@ def made(heed, directory, model, case, counts):
 
 
 def make_random(heed, r, directory, counts):
-    config = random_gpt2(heed, r) if r.random() < 0.5 else random_llama(heed, r)
+    name = r.choice(OWN)
+    config = random_gpt2(heed, r) if name == "gpt2" else random_decoder(heed, r, name)
     vocab, source = config.vocab_size, os.path.join(directory, "source")
     case = {"source": None, "vocab": vocab, "changes": [], "sayable": True}
     model = heed.new(config)
     if r.random() < 0.9:
         heed.checked(not heed.save(model, source))
         heed.lib.hd_module_free(model)
-        case["changes"].append("in the form " + random_keys(r, source, vocab))
+        case["changes"].append("in the form " + random_keys(r, source, vocab, family_of(config)))
         case["source"] = source
         model = heed.checked(heed.lib.hd_from_pretrained(source.encode(), None))
     changes = Changes(heed, r, model, config)

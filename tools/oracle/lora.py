@@ -7,7 +7,7 @@ Each of N rounds (200) makes one model of Linear modules on both sides, of rando
 random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
 the folder: outputs, gradients of A and B and merged outputs must be within 1e-5 of the largest.
 
-Then N / 2 rounds take a small Llama model, whose adapter peft saves with copies of weights beside it: lm_head may be a
+Then N / 2 rounds take a small model of a Llama or one of its kin, whose adapter peft saves with copies of weights beside it: lm_head may be a
 target, and the embeddings may be resized. heed's logits must be those of peft. Where the model of heed has embeddings of
 another size, or a module was saved with modules_to_save, heed must refuse the adapter and name the tensor or the key.
 
@@ -24,7 +24,10 @@ import warnings
 import peft
 import torch
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM, logging
+from transformers import AutoConfig, AutoModelForCausalLM, logging
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from families import FAMILIES  # noqa: E402
 
 import binding
 
@@ -157,9 +160,10 @@ LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_
 
 def language_model(rng, folder):
     """A model of random weights, saved as it was before and after its embeddings got another size, or not."""
-    config = LlamaConfig(vocab_size=rng.randint(20, 40), hidden_size=16, intermediate_size=24, num_hidden_layers=2,
-                         num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=rng.random() < 0.5)
-    model = LlamaForCausalLM(config).eval()
+    family = rng.choice([f for f in FAMILIES.values() if "hidden_size" in f.small])
+    sizes = family.small | {"vocab_size": rng.randint(20, 40), "tie_word_embeddings": rng.random() < 0.5}
+    config = AutoConfig.for_model(family.name, **sizes)
+    model = AutoModelForCausalLM.from_config(config).eval()
     model.save_pretrained(os.path.join(folder, "before"))
     resized = rng.random() < 0.4
     if resized:

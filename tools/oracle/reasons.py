@@ -34,7 +34,7 @@ REASONS = {
     "it writes a text that hd_repr, hd_list_repr or hd_module_summary gives, which are compared":
         "hd_fprint hd_fprint_list hd_module_print",
     "tests/nn has it; in Python it is a field of the module":
-        "hd_dropout_p",
+        "hd_dropout_p hd_gelu_approximate hd_norm_eps",
     "tests/nn has it; Python loops over parameters":
         "hd_module_num_parameters",
     "tests/nn has it; PyTorch makes a module without values in another way":

@@ -44,7 +44,6 @@ static struct {
 static _Atomic(const char *(*)(int *)) scope_place;
 
 atomic_bool hd__warning_on;
-HD__TLS const char *hd__call;
 
 static const char *const code_names[] = {
     "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
@@ -78,11 +77,10 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     }
 }
 
-/* The same after "hd_add: ", the call. */
+/* The same after "hd_add: ", the names of who speaks. */
 static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
-    int begin = hd__call ? snprintf(text, MESSAGE_SIZE, "%s: ", hd__call) : 0;
-    format_from(begin, text, format, args);
+    format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);
 }
 
 void hd__on_message(const char *(*f)(int *line))
@@ -173,8 +171,12 @@ void *hd_error_set(hd_code code, const char *format, ...)
     return NULL;
 }
 
-void *hd__fail(hd_code code, const char *format, ...)
+void *hd_fail(hd_code code, const char *format, ...)
 {
+    if (!format) {
+        HD__CALL("hd_fail");
+        return hd__null_arg("format");
+    }
     char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);

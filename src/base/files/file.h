@@ -6,21 +6,25 @@
 #include "base/system/system.h"
 #include "base/text/text.h"
 
+/* From now on, the messages of this thread name what lies below the directory `hidden` as if it lay
+ * below path, which the directory will get; NULL, both: no longer. */
+void hd__names_below(const char *hidden, const char *path);
+
 /* As hd__io_fail for something new at path, "a file" or "a directory", which cannot be created:
  * names the folder that it would lie in. */
-void *hd__create_fail(const char *function, const char *path, const char *what, int cause);
+void *hd__create_fail(const char *path, const char *what, int cause);
 
 /* ---------------------------------------------------------------- reading */
 
 /* Opens a regular file and gives its size. Returns -1 with HD_IO if it cannot be opened or is not a
  * regular file. */
-int hd__regular_open(const char *function, const char *path, int64_t *size);
+int hd__regular_open(const char *path, int64_t *size);
 /* Is the open file fd a regular one? Gives its size. The caller closes it. */
-bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size);
+bool hd__regular_ok(const char *path, int fd, int64_t *size);
 
 /* Are these the first n bytes of a file itself, and not of a pointer that Git LFS has left in its
  * place? HD_FORMAT. */
-bool hd__lfs_ok(const char *function, const char *path, const void *bytes, size_t n);
+bool hd__lfs_ok(const char *path, const void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */
 
@@ -48,17 +52,15 @@ enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 void hd__hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 
 typedef struct hd__whole {
-    const char *function, *path; /* the caller's */
-    const char *shown;           /* path, or what messages say for it */
+    const char *path; /* the caller's */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of both names; the file while it is called `name` */
     int lock;       /* the file once more, locked; -1: it cannot be locked */
     bool failed;    /* nothing more is written */
 } hd__whole;
 
-/* shown: the path that messages name, if the file gets to it later; otherwise NULL. After a
- * failure, additions change nothing; the error then stands, and end returns false. */
-void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown);
+/* After a failure, additions change nothing; the error then stands, and end returns false. */
+void hd__whole_begin(hd__whole *w, const char *path);
 void hd__whole_add(hd__whole *w, const void *bytes, size_t n);
 /* If ok is false, the new file is given up. */
 bool hd__whole_end(hd__whole *w, bool ok);

@@ -189,7 +189,7 @@ static bool hidden_make(hd__folder *f)
             if (errno == EEXIST) {
                 continue;
             }
-            return hd__create_fail(f->function, f->path, "a directory", errno);
+            return hd__create_fail(f->path, "a directory", errno);
         }
         if (lock_new(f, &cause)) {
             return true;
@@ -197,7 +197,7 @@ static bool hidden_make(hd__folder *f)
         if (cause != 0) {
             bool gone = hd__sys_rmdir(f->hidden) == 0 || errno == ENOENT;
             warn_if_left(f, "unfinished", gone ? 0 : errno);
-            return hd__io_fail(f->function, f->path, "open the new directory", cause);
+            return hd__io_fail(f->path, "open the new directory", cause);
         }
     }
 }
@@ -208,20 +208,20 @@ bool hd__folder_place_ok(const hd__folder *f)
 {
     int cause = hd__stat_cause(f->path);
     if (cause != 0) {
-        return cause == ENOENT || hd__create_fail(f->function, f->path, "a directory", cause);
+        return cause == ENOENT || hd__create_fail(f->path, "a directory", cause);
     }
     if (f->replaceable) {
         return f->replaceable(f->path);
     }
-    return hd_error_set(HD_IO, "%s: '%.*s' exists already: expected a new name%s", f->function,
-                        HD__CUT(f->path), f->advice ? f->advice : "");
+    return hd_fail(HD_IO, "'%.*s' exists already: expected a new name%s", HD__CUT(f->path),
+                   f->advice ? f->advice : "");
 }
 
 static bool show_new(const hd__folder *f)
 {
     return hd__folder_place_ok(f) &&
            (hd__sys_rename(f->hidden, f->path) == 0 ||
-            hd__io_fail(f->function, f->path, "rename the new directory to it", errno));
+            hd__io_fail(f->path, "rename the new directory to it", errno));
 }
 
 /* After an interruption it looks which of the two has the path. */
@@ -245,23 +245,23 @@ static bool take_back(hd__folder *f, int cause)
     bool back = own && (f->old ? hd__folder_exchange_to(f, f->hidden)
                                : hd__sys_rename(f->path, f->hidden)) == 0;
     if (back || (!f->old && !own && unknown == 0)) {
-        hd__io_fail(f->function, f->path, "sync its directory", cause);
+        hd__io_fail(f->path, "sync its directory", cause);
         if (back) {
             drop_unfinished(f);
         }
         return false;
     }
     if (f->old) {
-        return hd_error_set(HD_IO,
-                            "%s: '%.*s': cannot sync its directory: %s: it is replaced, but a "
-                            "crash may undo that; the old one is left as '%.*s', and the next call "
-                            "removes it",
-                            f->function, HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
+        return hd_fail(HD_IO,
+                       "'%.*s': cannot sync its directory: %s: it is replaced, but a "
+                       "crash may undo that; the old one is left as '%.*s', and the next call "
+                       "removes it",
+                       HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
-    return hd_error_set(HD_IO,
-                        "%s: '%.*s': cannot sync its directory: %s: the new %s stands there, but a "
-                        "crash may lose it",
-                        f->function, HD__CUT(f->path), HD__WHY(cause), f->what);
+    return hd_fail(HD_IO,
+                   "'%.*s': cannot sync its directory: %s: the new %s stands there, but a "
+                   "crash may lose it",
+                   HD__CUT(f->path), HD__WHY(cause), f->what);
 }
 
 /* Another process that replaces the same folder may have removed the old one. */
@@ -278,7 +278,10 @@ static void remove_old(const hd__folder *f)
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);
-    if (!made || !f->fill(f) || !(f->show ? f->show(f) : show_new(f))) {
+    hd__names_below(f->hidden, f->path);
+    bool full = made && f->fill(f);
+    hd__names_below(NULL, NULL);
+    if (!full || !(f->show ? f->show(f) : show_new(f))) {
         hd__sys_drop(parent);
         if (made) {
             drop_unfinished(f);
@@ -302,7 +305,7 @@ bool hd__folder_write(hd__folder *f)
     }
     int parent = hd__parent_open(f->path);
     if (parent < 0) {
-        return hd__create_fail(f->function, f->path, "a directory", errno);
+        return hd__create_fail(f->path, "a directory", errno);
     }
     f->lock = -1;
     hd__left_overs_clear(f, &(hd__left_overs){0});

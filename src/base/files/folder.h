@@ -15,9 +15,9 @@
 enum { HD__HIDDEN_PATH = HD__LONGEST_PATH + 260 };
 
 typedef struct hd__folder {
-    const char *function, *path; /* the caller's: who speaks, and the folder's own name */
-    const char *what, *advice;   /* "checkpoint"; NULL, or what is added if there is one already */
-    const char *const *names;    /* of all files in it, and NULL */
+    const char *path;          /* the caller's: the folder's own name */
+    const char *what, *advice; /* "checkpoint"; NULL, or what is added if there is one already */
+    const char *const *names;  /* of all files in it, and NULL */
     /* Fills the hidden directory with files, which it syncs. */
     bool (*fill)(struct hd__folder *f);
     /* NULL, both, for a folder that must be new. May what is at the path be replaced? Gives the

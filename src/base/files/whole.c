@@ -9,58 +9,84 @@
 
 /* ---------------------------------------------------------------- messages */
 
-void *hd__io_fail(const char *function, const char *path, const char *what, int cause)
+static HD__TLS struct {
+    const char *hidden, *path; /* of the folder that is being filled; NULL: there is none */
+} filling;
+
+void hd__names_below(const char *hidden, const char *path)
 {
-    return hd_error_set(HD_IO, "%s: '%.*s': cannot %s: %s", function, HD__CUT(path), what,
-                        HD__WHY(cause));
+    filling.hidden = hidden;
+    filling.path = path;
 }
 
-void *hd__create_fail(const char *function, const char *path, const char *what, int cause)
+enum { SHOWN = HD__LONGEST_PATH + 260 };
+
+/* path as messages name it: path itself, or in `room`. */
+static const char *path_shown(const char *path, char room[SHOWN])
 {
+    size_t n = filling.hidden ? strlen(filling.hidden) : 0;
+    if (n == 0 || strncmp(path, filling.hidden, n) != 0) {
+        return path;
+    }
+    snprintf(room, SHOWN, "%s%s", filling.path, path + n);
+    return room;
+}
+
+void *hd__io_fail(const char *path, const char *what, int cause)
+{
+    char room[SHOWN];
+    path = path_shown(path, room);
+    return hd_fail(HD_IO, "'%.*s': cannot %s: %s", HD__CUT(path), what, HD__WHY(cause));
+}
+
+void *hd__create_fail(const char *path, const char *what, int cause)
+{
+    char room[SHOWN];
+    path = path_shown(path, room);
     size_t n = hd__parent_length(path);
     const char *parent = n ? path : ".";
     n = n ? n : 1;
     if (cause == ENOENT) {
-        return hd_error_set(HD_IO, "%s: '%.*s': the folder '%.*s' does not exist: create it first",
-                            function, HD__CUT(path), HD__CLIP(parent, n));
+        return hd_fail(HD_IO, "'%.*s': the folder '%.*s' does not exist: create it first",
+                       HD__CUT(path), HD__CLIP(parent, n));
     }
-    return hd_error_set(HD_IO, "%s: '%.*s': cannot create %s in '%.*s': %s", function,
-                        HD__CUT(path), what, HD__CLIP(parent, n), HD__WHY(cause));
+    return hd_fail(HD_IO, "'%.*s': cannot create %s in '%.*s': %s", HD__CUT(path), what,
+                   HD__CLIP(parent, n), HD__WHY(cause));
 }
 
-static void *no_regular_file(const char *function, const char *path, const hd__sys_info *info,
-                             const char *or_none)
+static void *no_regular_file(const char *path, const hd__sys_info *info, const char *or_none)
 {
-    return hd_error_set(HD_IO, "%s: '%.*s': %s: expected a regular file%s", function, HD__CUT(path),
-                        info->kind == HD__SYS_DIRECTORY ? "a directory" : "a special file",
-                        or_none);
+    char room[SHOWN];
+    path = path_shown(path, room);
+    return hd_fail(HD_IO, "'%.*s': %s: expected a regular file%s", HD__CUT(path),
+                   info->kind == HD__SYS_DIRECTORY ? "a directory" : "a special file", or_none);
 }
 
 /* ---------------------------------------------------------------- reading */
 
-bool hd__regular_ok(const char *function, const char *path, int fd, int64_t *size)
+bool hd__regular_ok(const char *path, int fd, int64_t *size)
 {
     hd__sys_info info;
     if (hd__sys_fstat(fd, &info) != 0) {
-        return hd__io_fail(function, path, "stat", errno);
+        return hd__io_fail(path, "stat", errno);
     }
     *size = info.size;
-    return info.kind == HD__SYS_FILE || no_regular_file(function, path, &info, "");
+    return info.kind == HD__SYS_FILE || no_regular_file(path, &info, "");
 }
 
-int hd__regular_open(const char *function, const char *path, int64_t *size)
+int hd__regular_open(const char *path, int64_t *size)
 {
     int fd = hd__sys_open(HD__SYS_HERE, path);
     if (fd < 0) {
-        hd__io_fail(function, path, "open", errno);
-    } else if (!hd__regular_ok(function, path, fd, size)) {
+        hd__io_fail(path, "open", errno);
+    } else if (!hd__regular_ok(path, fd, size)) {
         hd__sys_drop(fd);
         fd = -1;
     }
     return fd;
 }
 
-static char *whole_read_all(const char *function, const char *path, int fd, size_t size, size_t *n)
+static char *whole_read_all(const char *path, int fd, size_t size, size_t *n)
 {
     char *bytes = hd_alloc(size + 1);
     *n = 0;
@@ -72,7 +98,7 @@ static char *whole_read_all(const char *function, const char *path, int fd, size
         if (got < 0) {
             int cause = errno;
             hd_free(bytes);
-            return hd__io_fail(function, path, "read", cause);
+            return hd__io_fail(path, "read", cause);
         }
         *n += (size_t)got;
     }
@@ -82,33 +108,33 @@ static char *whole_read_all(const char *function, const char *path, int fd, size
     return bytes;
 }
 
-bool hd__lfs_ok(const char *function, const char *path, const void *bytes, size_t n)
+bool hd__lfs_ok(const char *path, const void *bytes, size_t n)
 {
     static const char start[] = "version https://git-lfs.";
     size_t most = sizeof start - 1;
     return n < 8 || memcmp(bytes, start, n < most ? n : most) != 0 ||
-           hd_error_set(HD_FORMAT,
-                        "%s: '%.*s': a pointer of Git LFS in place of the file. To fetch the file, "
-                        "run 'git lfs pull' in its folder",
-                        function, HD__CUT(path));
+           hd_fail(HD_FORMAT,
+                   "'%.*s': a pointer of Git LFS in place of the file. To fetch the file, "
+                   "run 'git lfs pull' in its folder",
+                   HD__CUT(path));
 }
 
-char *hd__whole_read(const char *function, const char *path, size_t most, size_t *n)
+char *hd__whole_read(const char *path, size_t most, size_t *n)
 {
     int64_t size;
-    int fd = hd__regular_open(function, path, &size);
+    int fd = hd__regular_open(path, &size);
     if (fd < 0) {
         return NULL;
     }
     char *bytes = NULL;
     if ((uint64_t)size > most) {
-        hd_error_set(HD_FORMAT, "%s: '%.*s': %lld bytes: expected at most %zu", function,
-                     HD__CUT(path), (long long)size, most);
+        hd_fail(HD_FORMAT, "'%.*s': %lld bytes: expected at most %zu", HD__CUT(path),
+                (long long)size, most);
     } else {
-        bytes = whole_read_all(function, path, fd, (size_t)size, n);
+        bytes = whole_read_all(path, fd, (size_t)size, n);
     }
     hd__sys_drop(fd);
-    if (bytes && !hd__lfs_ok(function, path, bytes, *n)) {
+    if (bytes && !hd__lfs_ok(path, bytes, *n)) {
         hd_free(bytes);
         return NULL;
     }
@@ -167,9 +193,9 @@ static bool may_replace(const hd__whole *w)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, w->path, true, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(w->function, w->shown, "a file", errno);
+        return errno == ENOENT || hd__create_fail(w->path, "a file", errno);
     }
-    return info.kind == HD__SYS_FILE || no_regular_file(w->function, w->shown, &info, ", or none");
+    return info.kind == HD__SYS_FILE || no_regular_file(w->path, &info, ", or none");
 }
 
 void hd__hidden_prefix(const char *path, char prefix[HD__PREFIX])
@@ -241,14 +267,9 @@ static void create_new_file(hd__whole *w)
     }
 }
 
-void hd__whole_begin(hd__whole *w, const char *function, const char *path, const char *shown)
+void hd__whole_begin(hd__whole *w, const char *path)
 {
-    *w = (hd__whole){.function = function,
-                     .path = path,
-                     .shown = shown ? shown : path,
-                     .parent = -1,
-                     .fd = -1,
-                     .lock = -1};
+    *w = (hd__whole){.path = path, .parent = -1, .fd = -1, .lock = -1};
     w->failed = !may_replace(w);
     if (w->failed) {
         return;
@@ -260,7 +281,7 @@ void hd__whole_begin(hd__whole *w, const char *function, const char *path, const
     }
     w->failed = w->fd < 0;
     if (w->failed) {
-        hd__create_fail(function, w->shown, "a file", errno);
+        hd__create_fail(w->path, "a file", errno);
     }
 }
 
@@ -271,7 +292,7 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
         ptrdiff_t put = hd__sys_write(w->fd, at, n);
         if (put < 0) {
             w->failed = true;
-            hd__io_fail(w->function, w->shown, "write", errno);
+            hd__io_fail(w->path, "write", errno);
         } else {
             at += put;
             n -= (size_t)put;
@@ -283,14 +304,14 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
 static bool sync_and_close(hd__whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
-    return ok && (synced == 0 || hd__io_fail(w->function, w->shown, "sync", synced)) &&
-           (closed == 0 || hd__io_fail(w->function, w->shown, "close", closed));
+    return ok && (synced == 0 || hd__io_fail(w->path, "sync", synced)) &&
+           (closed == 0 || hd__io_fail(w->path, "close", closed));
 }
 
 static bool rename_to_path(const hd__whole *w)
 {
     return hd__sys_rename_in(w->parent, w->name, hd__last_part(w->path)) == 0 ||
-           hd__io_fail(w->function, w->shown, "rename the new file to it", errno);
+           hd__io_fail(w->path, "rename the new file to it", errno);
 }
 
 bool hd__whole_end(hd__whole *w, bool ok)
@@ -302,17 +323,16 @@ bool hd__whole_end(hd__whole *w, bool ok)
     hd__sys_drop(w->lock);
     if (done) {
         int cause = hd__sync_close(w->parent);
-        return cause == 0 || hd__io_fail(w->function, w->shown, "sync its directory", cause);
+        return cause == 0 || hd__io_fail(w->path, "sync its directory", cause);
     }
     hd__sys_drop(w->parent);
     return false;
 }
 
-bool hd__whole_write(const char *function, const char *path, const char *shown, const void *bytes,
-                     size_t n)
+bool hd__whole_write(const char *path, const void *bytes, size_t n)
 {
     hd__whole w;
-    hd__whole_begin(&w, function, path, shown);
+    hd__whole_begin(&w, path);
     hd__whole_add(&w, bytes, n);
     return hd__whole_end(&w, true);
 }

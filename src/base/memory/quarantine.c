@@ -41,8 +41,6 @@ enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 static hd__ring closed;
 HD__TLS hd__ring *hd__ring_mine = &closed;
 
-const char hd__scope_end[] = "when its scope closed";
-
 /* ---------------------------------------------------------------- the ring */
 
 static bool ring_open(void)
@@ -144,7 +142,7 @@ void hd__retire_object(void *p, const char *freed_by)
     hd__count(HD__BYTES, -(int64_t)h->size);
     if (freed_by) {
         h->size = HD__FREED_SIZE;
-        h->freed_by = (int32_t)((intptr_t)freed_by - (intptr_t)hd__scope_end);
+        h->freed_by = hd__text_code(freed_by);
     }
     ring_put(p);
 }
@@ -154,18 +152,25 @@ static bool is_freed(const void *p)
     return hd__header_of(p)->size == HD__FREED_SIZE;
 }
 
-static const char *freed_by(const void *p)
-{
-    return (const char *)((intptr_t)hd__scope_end + hd__header_of(p)->freed_by);
-}
-
 #define KIND_TEXT(kind, type, text) text,
 static const char *const kind_texts[] = {"another thing", HD__OBJECTS(KIND_TEXT)};
 enum { KINDS = sizeof kind_texts / sizeof kind_texts[0] };
 
+/* True if p's header may lie in another page, which cannot be read where p is no block of heed's. */
+static bool begins_a_page(const void *p)
+{
+    return (uintptr_t)p % 4096 < HD__HEADER;
+}
+
+/* A block that begins a page is given back while another one is taken, for hd__kind_at. */
 void *hd__object_new(hd__kind_of_object kind, size_t size)
 {
     void *p = hd__alloc_zeroed(size);
+    if (p && begins_a_page(p)) {
+        void *other = hd__object_new(kind, size);
+        hd_free(p);
+        return other;
+    }
     if (p) {
         hd__header_of(p)->kind = (uint16_t)kind;
     }
@@ -179,15 +184,14 @@ void *hd__object_in(hd__kind_of_object kind, void *block)
     return p;
 }
 
-/* A block never begins where a page does, so that a header can be read. */
+/* p may be any address of the program's. */
 hd__kind_of_object hd__kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
     if (mark == HD__TENSOR) {
         return HD__A_TENSOR;
     }
-    const bool block = (uintptr_t)p % 4096 >= HD__HEADER;
-    const unsigned int kind = block ? hd__header_of(p)->kind : HD__NO_OBJECT;
+    const unsigned int kind = begins_a_page(p) ? HD__NO_OBJECT : hd__header_of(p)->kind;
     return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
 }
 
@@ -205,7 +209,8 @@ HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const
     if (!p) {
         return hd__null_arg(arg);
     }
-    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by, freed_by(p))
+    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by,
+                                  hd__text_of_code(hd__header_of(p)->freed_by))
                        : hd__wrong_object(kind, arg, p);
 }
 
@@ -229,30 +234,4 @@ bool hd__given_up(const char *arg, atomic_bool *freed)
 {
     return !atomic_exchange(freed, true) ||
            hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
-}
-
-/* ---------------------------------------------------------------- texts */
-
-typedef struct lasting_text {
-    struct lasting_text *next;
-    char text[];
-} lasting_text;
-
-pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
-static lasting_text *lasting; /* the list, which the lock protects */
-
-/* The memory is the system's own, because it is nobody's to free. */
-const char *hd__text_for_ever(const char *text)
-{
-    HD__LOCKED(hd__lasting_lock);
-    lasting_text *e = lasting;
-    while (e && strcmp(e->text, text) != 0) {
-        e = e->next;
-    }
-    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
-        strcpy(e->text, text);
-        e->next = lasting;
-        lasting = e;
-    }
-    return e ? e->text : hd__scope_end;
 }

@@ -172,7 +172,7 @@ void hd_generator_free(hd_generator *g)
         hd__fail(HD_VALUE, "g is the default generator: expected one that hd_generator_new made");
     } else if (hd__may_free("g", g, NULL)) {
         hd__draws_forget(g);
-        hd__retire_object(g, hd__call);
+        hd__retire_object(g, hd__call_kept());
     }
 }
 

@@ -362,8 +362,7 @@ const char *hd__json_kind_name(hd__json_kind kind)
     return kind_names[kind];
 }
 
-void *hd__json_fail(const hd__json *j, const char *function, const char *where,
-                    const char *expected)
+void *hd__json_fail(const hd__json *j, const char *where, const char *expected)
 {
     char shown[16];
     const char *found = hd__json_kind_name(j->kind);
@@ -382,6 +381,6 @@ void *hd__json_fail(const hd__json *j, const char *function, const char *where,
         line += end;
         column = end ? 1 : column + 1;
     }
-    return hd_error_set(HD_FORMAT, "%s: %s: line %lld, column %lld: found %s: expected %s",
-                        function, where, line, column, found, expected);
+    return hd_fail(HD_FORMAT, "%s: line %lld, column %lld: found %s: expected %s", where, line,
+                   column, found, expected);
 }

@@ -66,7 +66,6 @@ const char *hd__json_kind_name(hd__json_kind kind);
 /* Sets HD_FORMAT: "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". `expected` is
  * what the caller expected in place of the last event; after BAD the reader says it itself. Columns
  * are counted in bytes. If memory ran out, that error stands already. Returns NULL. */
-HD__SIBLING void *hd__json_fail(const hd__json *j, const char *function, const char *where,
-                                const char *expected);
+HD__SIBLING void *hd__json_fail(const hd__json *j, const char *where, const char *expected);
 
 #endif

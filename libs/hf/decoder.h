@@ -1,0 +1,100 @@
+/* decoder.h - the layers that Llama and its kin have in common: RMS norms, attention with rotary
+ * positions and few heads of keys, and a gated MLP. The names and shapes are those of transformers.
+ *
+ *     model.embed_tokens, .layers.N.{input_layernorm, self_attn, post_attention_layernorm, mlp},
+ *     .norm; lm_head
+ *
+ * A family whose attention or MLP has other parameters brings functions of its own for them. */
+#ifndef HEED_HF_DECODER_H
+#define HEED_HF_DECODER_H
+
+#include "hf/family.h"
+
+/* What each family's attention begins with. */
+typedef struct hd__attention {
+    hd_module base;
+    hd_module *q_proj, *k_proj, *v_proj, *o_proj;
+    int64_t heads, kv_heads;
+    bool rotary; /* has it rotary positions? */
+    /* hd__project, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
+     * x (b, t, e), which have no rotary positions yet. */
+    bool (*project)(const struct hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
+} hd__attention;
+
+typedef struct hd__mlp {
+    hd_module base;
+    hd_module *gate_proj, *up_proj, *down_proj, *act_fn;
+} hd__mlp;
+
+typedef struct hd__layer {
+    hd_module base;
+    hd_module *self_attn, *mlp, *input_layernorm, *post_attention_layernorm;
+} hd__layer;
+
+typedef struct hd__body {
+    hd_module base;
+    hd_module *embed_tokens, *layers, *norm;
+} hd__body;
+
+enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family */
+
+/* Those of "Llama", where attention_struct begins with an hd__attention */
+#define HD__DECODER_CLASSES(name, attention_struct)                                                \
+    {                                                                                              \
+        HD_MODULE_TYPE(attention_struct, name "Attention", NULL),                                  \
+            HD_MODULE_TYPE(hd__mlp, name "MLP", hd__mlp_forward),                                  \
+            HD_MODULE_TYPE(hd__layer, name "DecoderLayer", NULL),                                  \
+            HD_MODULE_TYPE(hd__body, name "Model", NULL)                                           \
+    }
+
+hd_tensor *hd__mlp_forward(hd_module *m, hd_tensor *x);
+hd_module *hd__attention_new(const hd__config *c, int64_t layer);
+hd_module *hd__mlp_new(const hd__config *c);
+bool hd__project(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
+
+/* ---------------------------------------------------------------- of the row */
+
+/* What all these families have the same in their rows */
+#define HD__DECODER_ROW                                                                            \
+    .elements = hd__decoder_elements, .body_new = hd__decoder_body_new,                            \
+    .hidden = hd__decoder_hidden, .body = "model", .words = "model.embed_tokens",                  \
+    .layers = "num_hidden_layers", .known = hd__decoder_known, .heads = hd__decoder_heads,         \
+    .passed_over = ".rotary_emb.inv_freq"
+
+bool hd__decoder_resolve(hd__config *c);
+double hd__decoder_elements(const hd__config *c);
+hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d);
+hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *c);
+int64_t hd__decoder_heads(const hd_module *m);
+extern const hd__known hd__decoder_known[];
+
+/* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim, which
+ * is SIZE where the class asks for a number. */
+#define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
+    HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
+        HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
+        HD__FIELD(of, SIZE, num_attention_heads), HD__FIELD(of, DERIVED, num_key_value_heads),     \
+        HD__FIELD(of, DIM, head_dim), HD__FIELD(of, SIZE, max_position_embeddings),                \
+        HD__FIELD(of, TOKEN, pad_token_id), HD__FIELD(of, FLOAT, rms_norm_eps),                    \
+        HD__FIELD(of, FLOAT, initializer_range), HD__FIELD(of, BOOL, tie_word_embeddings),         \
+        HD__ROW("rope_theta", HD__NUMBER, offsetof(of, rope.theta), NULL),                         \
+        HD__CHECKED("rope_parameters.", OBJECT, "null {}"),                                        \
+        HD__CHECKED("rope_scaling.", OBJECT, "null {} [] false 0"),                                \
+        HD__CHECKED("original_max_position_embeddings", ANY, NULL),                                \
+        HD__CHECKED("partial_rotary_factor", ANY, "null 1"),                                       \
+        HD__ONLY_ROW("hidden_act", "silu swish"), HD__CHECKED("rope_interleaved", ANY, "false"),   \
+        HD__COMMON_KEYS(model_type)
+
+/* Those of classes that have layers with a window from max_window_layers on */
+#define HD__WINDOW_KEYS                                                                            \
+    HD__CHECKED("attention_dropout", NUMBER, "0"), HD__CHECKED("use_sliding_window", BOOL, NULL),  \
+        HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
+        HD__ONLY_ROW("layer_types.", "full_attention null")
+
+/* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not be
+ * true if there would be layers with a window by it: `windowed`. */
+bool hd__layer_types_ok(const hd__config_file *f, const hd__config *c, bool windowed);
+/* The same of HD__WINDOW_KEYS */
+bool hd__window_ok(const hd__config_file *f, const hd__config *c);
+
+#endif

@@ -1,0 +1,42 @@
+/* qwen2.c - Qwen2ForCausalLM: a Llama with biases for queries, keys and values. */
+#include "hf/decoder.h"
+
+/* hd__window_ok reads those of the sliding window. */
+static const hd__config_key qwen2_keys[] = {
+    HD__DECODER_KEYS(hd_llama_config, "qwen2", DERIVED),
+    HD__CHECKED("attention_bias", ANY, "false null"),
+    HD__CHECKED("mlp_bias", ANY, "false null"),
+    HD__WINDOW_KEYS,
+    HD__LAST_ROW(INT),
+};
+
+static void qwen2_defaults(void *values)
+{
+    hd_llama_config *c = values;
+    *c = hd_llama_config_defaults();
+    c->qkv_bias = true;
+    c->vocab_size = 151936;
+    c->intermediate_size = 22016;
+    c->num_key_value_heads = 32;
+    c->max_position_embeddings = 32768;
+}
+
+static const hd_module_type qwen2_classes[] = HD__DECODER_CLASSES("Qwen2", hd__attention);
+
+const hd__family hd__qwen2_family = {
+    HD__DECODER_ROW,
+    .model_type = "qwen2",
+    .type = HD__MODEL_TYPE("Qwen2ForCausalLM"),
+    .size = sizeof(hd_llama_config),
+    .defaults = qwen2_defaults,
+    .keys = {qwen2_keys, HD__IDLE "pretraining_tp", NULL, false},
+    .bos_token_id = HD_NO_PADDING,
+    .eos_token_id = HD_NO_PADDING,
+    .rope = offsetof(hd_llama_config, rope),
+    .file_ok = hd__window_ok,
+    .resolve = hd__decoder_resolve,
+    .classes = qwen2_classes,
+    .attention_new = hd__attention_new,
+    .mlp_new = hd__mlp_new,
+    .qkv_bias = true,
+};

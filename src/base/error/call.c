@@ -1,0 +1,79 @@
+/* call.c - who speaks: the names by which messages begin, and the one that objects remember.
+ *
+ * "GPT: my_loss: hd_mm: ..." has all three names that can be in force on a thread: the class whose
+ * forward runs, the program's function that HD_CALL names, and the function of heed's that the
+ * program called (hd__call). A forward begins anew: inside of it, a function of the program's is
+ * only named if the forward has called it.
+ *
+ * An object remembers names for as long as it lives, and a program's name may go with the plugin
+ * that has it. So HD_CALL keeps a text of heed's own. */
+#include <stdio.h>
+
+#include "base/parts.h"
+
+HD__TLS const char *hd__call;
+
+/* What HD_CALL set last: its name, kept, and the forward that ran then. */
+static HD__TLS hd_call program;
+
+hd__forward (*_Atomic hd__forward_now)(void);
+
+static hd__forward now_running(void)
+{
+    hd__forward (*f)(void) = hd__forward_now;
+    return f ? f() : (hd__forward){NULL, NULL};
+}
+
+/* The program's function that is in force inside of this forward. */
+static const char *program_call(hd__forward f)
+{
+    return program.forward == f.id ? program.name : NULL;
+}
+
+hd_call hd_call_begin(const char *name)
+{
+    HD__CALL("hd_call_begin");
+    const hd_call before = program;
+    const hd__forward f = now_running();
+    if (hd__given("name", name) && !program_call(f)) {
+        program = (hd_call){hd__text_for_ever(name), f.id};
+        if (!(hd__debug_any() & HD__NAMES)) {
+            atomic_fetch_or(&hd__debug, HD__NAMES);
+        }
+    }
+    return before;
+}
+
+void hd_call_end(hd_call before)
+{
+    program = before;
+}
+
+const char *hd__call_enter(const char *name)
+{
+    return hd__call_swap(hd__call ? hd__call : hd__text_for_ever(name));
+}
+
+const char *hd__call_exchange(const char *now)
+{
+    return hd__call_swap(now);
+}
+
+const char *hd__call_kept(void)
+{
+    const char *name = program_call(now_running());
+    return name ? name : hd__call;
+}
+
+int hd__call_write(char *text, size_t size)
+{
+    const hd__forward f = now_running();
+    const char *names[] = {f.class, program_call(f), hd__call};
+    int n = 0;
+    for (int i = 0; i < 3; i++) {
+        if (names[i]) {
+            n += snprintf(text + n, size - (size_t)n, "%.100s: ", names[i]);
+        }
+    }
+    return n;
+}

@@ -1,0 +1,59 @@
+/* lasting.c - texts that last as long as the process, because what remembers them may be asked at
+ * any time: the names of who made or freed an object, and of modules. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+const char hd__scope_end[] = "when its scope closed";
+
+typedef struct lasting {
+    struct lasting *next;
+    int32_t n; /* how many were there before it */
+    char text[];
+} lasting;
+
+pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
+static lasting *newest; /* the list, which the lock protects */
+
+/* The memory is the system's own, because it is nobody's to free. */
+const char *hd__text_for_ever(const char *text)
+{
+    HD__LOCKED(hd__lasting_lock);
+    lasting *e = newest;
+    while (e && strcmp(e->text, text) != 0) {
+        e = e->next;
+    }
+    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
+        strcpy(e->text, text);
+        e->n = newest ? newest->n + 1 : 0;
+        e->next = newest;
+        newest = e;
+    }
+    return e ? e->text : "?";
+}
+
+/* A text that lies near, as those of this library do, is told by its distance from hd__scope_end;
+ * another one, which hd__text_for_ever gave, by its number, below these distances. */
+enum { FAR = 1 << 30 };
+
+int32_t hd__text_code(const char *text)
+{
+    const intptr_t distance = (intptr_t)text - (intptr_t)hd__scope_end;
+    const lasting *e = (const void *)(text - offsetof(lasting, text));
+    return distance > -FAR && distance < FAR ? (int32_t)distance : INT32_MIN + e->n;
+}
+
+const char *hd__text_of_code(int32_t code)
+{
+    if (code > -FAR) {
+        return (const char *)((intptr_t)hd__scope_end + code);
+    }
+    HD__LOCKED(hd__lasting_lock);
+    const lasting *e = newest;
+    while (e->n != code - INT32_MIN) {
+        e = e->next;
+    }
+    return e->text;
+}
