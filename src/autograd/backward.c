@@ -4,9 +4,9 @@
  * of the heap, all gradients for its outputs have arrived. The gradients of leaves are kept aside
  * until the whole walk has succeeded, and are then added to their .grad: to all or to none.
  *
- * The file follows a gradient: it arrives at a node, the node's backward runs, and the run is around
- * all of it. run.c has the heap and what else a run holds, output.c a node's outputs once they are
- * complete, and commit.c the .grad at the end. */
+ * The file follows a gradient: it arrives at a node, the node's backward runs, and the run is
+ * around all of it. run.c has the heap and what else a run holds, output.c a node's outputs once
+ * they are complete, and commit.c the .grad at the end. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"

@@ -1,9 +1,9 @@
-/* backward.h - the engine (backward.c). A run begins, is given its first gradients, walks the graph,
- * and ends:
+/* backward.h - the engine (backward.c).
+ *
+ * A run begins, is given its first gradients, walks the graph, and ends:
  *   ok = hd__run_begin(&r);
  *   ok = ok && hd__run_seed(&r, y, grad);             for each y, in one scope
- *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     if it began
- */
+ *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     if it began */
 #ifndef HEED_AUTOGRAD_BACKWARD_H
 #define HEED_AUTOGRAD_BACKWARD_H
 

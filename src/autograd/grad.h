@@ -1,5 +1,5 @@
-/* grad.h - what the node of a tensor says of it: does it require grad, is it a leaf, and where is its
- * .grad? (grad.c) */
+/* grad.h - what the node of a tensor says of it: does it require grad, is it a leaf, and where is
+ * its .grad? (grad.c) */
 #ifndef HEED_AUTOGRAD_GRAD_H
 #define HEED_AUTOGRAD_GRAD_H
 
@@ -66,8 +66,8 @@ static inline bool hd__requires_grad(const hd_tensor *x)
 /* Does x require grad? Otherwise sets HD_GRAD. */
 bool hd__grad_required(const hd_tensor *x);
 
-/* The part of x.grad = g that can fail. *held becomes an alias of g, held by the caller, or NULL for
- * HD_NONE, and x gets a place for it. */
+/* The part of x.grad = g that can fail. *held becomes an alias of g, held by the caller, or NULL
+ * for HD_NONE, and x gets a place for it. */
 bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 #endif

@@ -73,7 +73,7 @@ void hd__run_put_back(run *r)
     hd_free(r->asides);
 }
 
-/* ---------------------------------------------------------------- the nodes that outputs lead to */
+/* ---------------------------------------------------------------- nodes below the outputs */
 
 static atomic_ullong last_mark;
 

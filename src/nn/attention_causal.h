@@ -1,4 +1,4 @@
-/* attention_causal.h - MultiHeadAttention (attention_causal.c), which attention_cached.c calls, too. */
+/* attention_causal.h - MultiHeadAttention, also for attention_cached.c (attention_causal.c). */
 #ifndef HEED_NN_ATTENTION_CAUSAL_H
 #define HEED_NN_ATTENTION_CAUSAL_H
 

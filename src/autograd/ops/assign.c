@@ -3,8 +3,8 @@
  * Four names are near to each other:
  * - hd_setitem writes a tensor to the part of x that an index picks, by copy_into;
  * - hd_setitem_scalar writes one number there, by fill;
- * - hd_copy_ and hd_fill_ are the same for all of x. PyTorch names the nodes otherwise: so copy_into
- *   and fill are given the op that they record;
+ * - hd_copy_ and hd_fill_ do the same for all of x. PyTorch names their nodes otherwise, so
+ *   copy_into and fill are given the op that they record;
  * - hd_set (src/tensor/access.c) writes one number to one element, and the graph does not know of
  *   it: where grad mode is on, it refuses a leaf that requires grad.
  *
