@@ -42,7 +42,9 @@
  * - a view of a parameter that hd_module_to has converted since: it lies in the memory that the
  *   parameter had before. */
 
-#include "autograd/autograd_internal.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
+#include "autograd/user_code.h"
 #include "tensor/reduce.h"
 
 /* ---------------------------------------------------------------- where a view lies */

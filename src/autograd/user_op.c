@@ -2,7 +2,10 @@
  *
  * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
  * only when an input needs a gradient. */
-#include "autograd/autograd_internal.h"
+#include "autograd/backward.h"
+#include "autograd/node.h"
+#include "autograd/record.h"
+#include "autograd/user_code.h"
 #include "base/random/draws.h"
 
 typedef struct user_call {

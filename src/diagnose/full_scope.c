@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/op.h"
 #include "diagnose/diagnose_internal.h"
 
 /* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */

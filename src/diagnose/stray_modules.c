@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "diagnose/diagnose_internal.h"
-#include "nn/nn_internal.h"
+#include "nn/names.h"
 
 enum { STRAYS = 64 };
 

@@ -5,7 +5,7 @@
  * error stands, or if a module that this one calls clears its own errors. What a forward that fails
  * has drawn is taken back. */
 #include "base/random/draws.h"
-#include "nn/nn_internal.h"
+#include "nn/module_args.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
 #include "tensor/attention_run.h"
 #include "base/random/draws.h"
 

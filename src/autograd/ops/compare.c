@@ -1,5 +1,5 @@
 /* compare.c - comparison and logic: bool results, never a gradient. */
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
 #include "tensor/elementwise.h"
 
 static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/grad.h"
 #include "base/random/draws.h"
 #include "tensor/dims.h"
 

@@ -7,7 +7,8 @@
  * pick.c walks any strides. Along a dim of a contiguous tensor whole rows are copied and added here
  * instead: hd__pick would take a fifth more instructions for 256 rows of 64 floats, and half as
  * many again for a single one. */
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"

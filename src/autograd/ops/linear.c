@@ -5,7 +5,7 @@
  * weight of 1 dim, and for the bilinear map, other ops compute the product and the sum. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
 #include "tensor/product.h"
 
 /* The product of a and b in the shape of input i */

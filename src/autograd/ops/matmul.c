@@ -4,7 +4,7 @@
  * src/tensor/product.c computes the products, also where batches broadcast. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
 #include "tensor/product.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/ops/arith.h"
+#include "autograd/ops/assign.h"
+#include "autograd/record.h"
 #include "tensor/random_fill.h"
 #include "base/random/draws.h"
 #include "tensor/kernels/dropout.h"

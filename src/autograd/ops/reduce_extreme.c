@@ -2,8 +2,8 @@
  *
  * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
  * If there are NaNs, the first NaN is the maximum. */
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
 #include "tensor/reduce.h"
 #include "tensor/kernels/reduce.h"
 

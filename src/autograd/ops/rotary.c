@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
 #include "tensor/kernels/rotary.h"
 #include "tensor/lanes.h"
 

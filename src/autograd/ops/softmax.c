@@ -2,8 +2,9 @@
  *
  * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
  * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/reductions.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/record.h"
 #include "tensor/lanes.h"
 #include "tensor/kernels/softmax.h"
 

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
 #include "tensor/kernels/index.h"
 
 enum {
