@@ -12,7 +12,7 @@
 #include "autograd/backward.h"
 #include "base/random/draws.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 typedef hd__run run;
 

@@ -2,7 +2,7 @@
  * and are then added to all of them, or to none. */
 #include "autograd/backward.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 hd__commit *hd__run_add_commit(hd__run *r)
 {

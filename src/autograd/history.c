@@ -43,7 +43,7 @@
  *   parameter had before. */
 
 #include "autograd/autograd_internal.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 /* ---------------------------------------------------------------- where a view lies */
 

@@ -103,7 +103,7 @@ void hd__count_thread_end(void);
 /* In the child of a fork there are no workers. The caller holds the pool's lock. */
 void hd__pool_fork_child(void);
 
-/* The locks of base, for a fork (init.c). Otherwise each is used in its own file alone. */
+/* The locks of base, for a fork (start.c). Otherwise each is used in its own file alone. */
 extern pthread_mutex_t hd__pool_lock, hd__count_lock, hd__heap_lock, hd__lasting_lock,
     hd__handlers_lock;
 

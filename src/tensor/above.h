@@ -7,7 +7,8 @@
 #include "heed/tensor.h"
 #include "tensor/arg.h"
 
-/* ---------------------------------------------------------------- arguments (freed.c, list.c) */
+/* ---------------------------------------------------------------- arguments (tensor_args.c,
+ * list.c) */
 
 /* Is x, which is not NULL, a tensor that is not freed, and not HD_NONE? Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);

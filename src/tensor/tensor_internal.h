@@ -1,6 +1,6 @@
 /* tensor_internal.h - the tensor, its arguments and messages, making and copying it. Nothing here
  * is recorded in the graph. Computing on tensors is in headers by topic: dims.h (walks),
- * elementwise.h, lanes.h, reduce.h, product.h, attention_run.h, random_fill.h.
+ * elementwise.h, lanes.h, reduce_dims.h, product.h, attention_run.h, random_fill.h.
  *
  * Invariants of a tensor: refs >= 1, refs >= retained; sizes are never negative; numel is their
  * product; every index that sizes and strides reach from offset lies inside the storage; sizes
@@ -72,7 +72,7 @@ struct hd_tensor {
     };
     union {
         hd_tensor *next;
-        uintptr_t seal; /* of a freed tensor: nothing was written over it yet (freed.c) */
+        uintptr_t seal; /* of a freed tensor: nothing was written over it yet (tensor_args.c) */
     };
     const char *made_by; /* the public function that made it: a text of the library itself */
     int64_t sizes[HD_MAX_DIMS];
@@ -472,8 +472,8 @@ static inline uintptr_t hd__seal_of(const hd_tensor *t)
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
 }
 
-/* Writes over t, whose last holder is gone, what the message of hd__arg will tell (freed.c). From
- * then on t is known as freed. */
+/* Writes over t, whose last holder is gone, what the message of hd__arg will tell (tensor_args.c).
+ * From then on t is known as freed. */
 static inline void hd__bury(hd_tensor *t)
 {
     t->freed_by = hd__call;

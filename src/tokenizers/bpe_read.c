@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 
 /* ---------------------------------------------------------------- bytes as characters */
 

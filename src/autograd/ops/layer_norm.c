@@ -3,7 +3,7 @@
  * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
  * sums are added up afterwards, so that the order depends on the shapes alone. */
 #include "autograd/ops/arith.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
 

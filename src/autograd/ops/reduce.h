@@ -4,7 +4,7 @@
 #define HEED_OPS_REDUCE_H
 
 #include "autograd/autograd_internal.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 /* The reduced dims, which the node of a reduction keeps for backward. */
 typedef struct hd__span {

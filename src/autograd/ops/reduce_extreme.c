@@ -4,7 +4,7 @@
  * If there are NaNs, the first NaN is the maximum. */
 #include "autograd/autograd_internal.h"
 #include "autograd/ops/index.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 #include "tensor/kernels/reduce.h"
 
 /* ---------------------------------------------------------------- over everything */

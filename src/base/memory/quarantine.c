@@ -5,9 +5,9 @@
  * and no error. So what the program can still have a pointer to is marked when it is freed, and its
  * block is kept here, until enough other blocks have been freed after it.
  *
- * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/freed.c), because
- * the block that it lies in may live on for a view. There it also remembers the function that made
- * it and the one that freed it. Any other object is marked in the header before its block
+ * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/tensor_args.c),
+ * because the block that it lies in may live on for a view. There it also remembers the function
+ * that made it and the one that freed it. Any other object is marked in the header before its block
  * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
  * the mark where it looks for NULL: hd__arg for tensors, hd__object for objects. So a right program
  * pays for storing the marks and for turning the ring, and for nothing else.

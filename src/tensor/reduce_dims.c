@@ -1,9 +1,9 @@
-/* reduce.c - reductions over any dims, as a plan of walks along one dim (lanes.h).
+/* reduce_dims.c - reductions over any dims, as a plan of walks along one dim (lanes.h).
  *
  * The reduced dims are put innermost and merged. Each walk reduces one of them, and the next walk
  * reduces its results, so that the order of a sum depends on shapes only, never on the number of
  * threads. */
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 #include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"

@@ -1,9 +1,9 @@
-/* whole.h - files that are read as a whole, and written so that a reader finds either the old bytes
- * or the new ones, also after a crash. file.h has the steps of both.
+/* whole_file.h - files that are read as a whole, and written so that a reader finds either the old
+ * bytes or the new ones, also after a crash. file.h has the steps of both.
  *
  * The libraries in libs/ may include it (base/sibling.h). */
-#ifndef HEED_BASE_WHOLE_H
-#define HEED_BASE_WHOLE_H
+#ifndef HEED_BASE_WHOLE_FILE_H
+#define HEED_BASE_WHOLE_FILE_H
 
 #include "base/sibling.h"
 

@@ -1,4 +1,4 @@
-/* text.c - characters one by one, escaped texts, and widths of texts. */
+/* svg_text.c - characters one by one, escaped texts, and widths of texts. */
 #include "viz/viz_internal.h"
 
 enum { REPLACEMENT = 0xFFFD };

@@ -1,4 +1,4 @@
-/* remove.c - removes checkpoints.
+/* checkpoint_remove.c - removes checkpoints.
  *
  * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds a half of
  * it. Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets

@@ -1,4 +1,4 @@
-/* elements.c - the types of numbers in files, and the dtypes that they become.
+/* file_elements.c - the types of numbers in files, and the dtypes that they become.
  *
  * A type is one row of the table hd__elements. Elements that need no conversion go straight between
  * file and tensor; all others go through a small buffer. */

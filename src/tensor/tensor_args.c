@@ -1,4 +1,4 @@
-/* freed.c - what a freed tensor remembers, and the error of whoever uses it.
+/* tensor_args.c - what a freed tensor remembers, and the error of whoever uses it.
  *
  * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
  * hd__bury writes over fields that nothing needs any more: who freed it, and a seal, which is

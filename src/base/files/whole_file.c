@@ -1,4 +1,4 @@
-/* whole.c - files that are opened, read as a whole, and written whole or not at all. */
+/* whole_file.c - files that are opened, read as a whole, and written whole or not at all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>

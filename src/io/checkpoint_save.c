@@ -1,5 +1,6 @@
-/* save.c - saves the whole state of a run as a directory, a checkpoint, which appears complete or
- * not at all. It has a new name, or takes the place of an old one (base/files/folder.h). */
+/* checkpoint_save.c - saves the whole state of a run as a directory, a checkpoint, which appears
+ * complete or not at all. It has a new name, or takes the place of an old one
+ * (base/files/folder.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* init.c - the start (version, CPU level, what the environment asks for) and the end.
+/* start.c - the start (version, CPU level, what the environment asks for) and the end.
  *
  * The start runs once. If something was wrong then, every call that needs it says so again. The end
  * of a thread runs through the destructor of a pthread key, the end of the process through

@@ -1,6 +1,7 @@
-/* reduce.h - unrecorded reductions over any set of dims, made of walks along one dim (lanes.h). */
-#ifndef HEED_TENSOR_REDUCE_H
-#define HEED_TENSOR_REDUCE_H
+/* reduce_dims.h - unrecorded reductions over any set of dims, made of walks along one dim
+ * (lanes.h). */
+#ifndef HEED_TENSOR_REDUCE_DIMS_H
+#define HEED_TENSOR_REDUCE_DIMS_H
 
 #include "tensor/kernels/lanes.h"
 #include "tensor/tensor_internal.h"

@@ -1,4 +1,4 @@
-/* text.c - small texts for messages, and the values of a struct as JSON. */
+/* struct_json.c - small texts for messages, and the values of a struct as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

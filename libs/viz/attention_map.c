@@ -1,5 +1,5 @@
-/* attention.c - attention weights as maps of coloured cells: each head has a panel, and the tokens
- * are written along both of its axes.
+/* attention_map.c - attention weights as maps of coloured cells: each head has a panel, and the
+ * tokens are written along both of its axes.
  *
  * A cell is a whole number of pixels; the more tokens there are, the smaller it is. Where the texts
  * of the tokens would touch, only every second, third, ... token is written. Neighbours of one

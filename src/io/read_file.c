@@ -1,5 +1,5 @@
-/* file.c - reads regular files. Every read says from where, so that no position is shared or lost.
- * Files are written by the functions of base/files/whole.h. */
+/* read_file.c - reads regular files. Every read says from where, so that no position is shared or
+ * lost. Files are written by the functions of base/files/whole_file.h. */
 #include <errno.h>
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* json.c - the values of a JSON file in a flat dictionary, by their paths.
+/* json_values.c - the values of a JSON file in a flat dictionary, by their paths.
  *
  * A path is names and indices with points between them: rope_scaling.factor, layer_types.0. A name
  * that could be taken for more than one, or for an index, stands in quotation marks, as a string of
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 #include "base/text/json.h"
 #include "hf/hf_internal.h"
 
