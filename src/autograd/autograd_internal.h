@@ -9,6 +9,12 @@
 #define HEED_AUTOGRAD_INTERNAL_H
 
 #include "heed/autograd.h"
+#include "base/memory/alloc.h"
+#include "base/memory/refs.h"
+#include "base/random/bernoulli.h"
+#include "base/random/generator.h"
+#include "base/random/rng.h"
+#include "base/threads/pool.h"
 #include "tensor/tensor_internal.h"
 
 typedef struct hd_ctx hd__node;

@@ -7,7 +7,7 @@
 #ifndef HEED_BASE_EVENTS_H
 #define HEED_BASE_EVENTS_H
 
-#include "base/base_internal.h"
+#include "base/error/error.h"
 
 /* ---------------------------------------------------------------- the word */
 
@@ -132,6 +132,9 @@ static inline bool hd__advised(void)
 {
     return hd__warns() && hd__events;
 }
+
+/* Sets these bits of hd__debug if the environment has HEED_DEBUG=1 (error/debug.c). */
+void hd__debug_start(unsigned int bits);
 
 /* Reads what the environment asks for, and listens from now on. If HEED_TRACE, HEED_PROFILE,
  * HEED_DEBUG or HEED_CACHE is wrong, writes a message into `wrong`. hd__init calls it, and so

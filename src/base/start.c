@@ -3,7 +3,14 @@
  * The start runs once. If something was wrong then, every call that needs it says so again. The end
  * of a thread runs through the destructor of a pthread key, the end of the process through
  * atexit. */
-#include "base/parts.h"
+#include "base/error/lasting.h"
+#include "base/events.h"
+#include "base/memory/blocks.h"
+#include "base/memory/count.h"
+#include "base/memory/heap.h"
+#include "base/random/generator.h"
+#include "base/start.h"
+#include "base/threads/pool.h"
 #include "base/sibling.h"
 
 #include <errno.h>

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "data/data_internal.h"
+#include "base/memory/alloc.h"
+#include "base/memory/refs.h"
+#include "base/random/generator.h"
 
 /* ---------------------------------------------------------------- life */
 

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 
 #include "data/data_internal.h"
+#include "base/memory/alloc.h"
+#include "base/random/generator.h"
 
 struct hd_loader {
     hd_dataset *s; /* held */

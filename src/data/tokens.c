@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "base/files/file.h"
+#include "base/memory/alloc.h"
+#include "base/memory/refs.h"
 #include "data/data_internal.h"
 
 /* ---------------------------------------------------------------- life */

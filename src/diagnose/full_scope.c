@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "autograd/autograd_internal.h"
+#include "base/memory/count.h"
 #include "diagnose/diagnose_internal.h"
 
 /* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */

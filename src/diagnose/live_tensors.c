@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "base/memory/alloc.h"
 
 static struct {
     hd_tensor *first;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "base/error/lasting.h"
 #include "nn/nn_internal.h"
 
 enum { STRAYS = 64 };

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #include "base/system/system.h"
+#include "base/memory/alloc.h"
+#include "base/memory/refs.h"
 #include "io/io_internal.h"
 
 /* ---------------------------------------------------------------- the mapping */

@@ -7,6 +7,8 @@
 #define HEED_NN_INTERNAL_H
 
 #include "heed/nn.h"
+#include "base/error/lasting.h"
+#include "base/memory/alloc.h"
 #include "tensor/above.h"
 
 typedef enum hd__kind {

@@ -2,6 +2,7 @@
  * schedules.c) of the steps so far, of the learning rates of now, and of those that the optimizer
  * had when the schedule was made. */
 #include "optim/schedule.h"
+#include "base/memory/alloc.h"
 
 #include <inttypes.h>
 #include <math.h>

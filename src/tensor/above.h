@@ -4,6 +4,8 @@
 #define HEED_TENSOR_ABOVE_H
 
 #include "base/events.h"
+#include "base/memory/object.h"
+#include "base/text/text.h"
 #include "heed/tensor.h"
 #include "tensor/arg.h"
 
@@ -93,6 +95,14 @@ bool hd__scopes_wrong(const char *who, int above);
 const char *hd__text_give(hd__text *t);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
+
+/* Are the object, which the caller calls `arg`, the dictionary d and prefix all given? */
+#define hd__state_given(arg, object, d, prefix)                                                    \
+    (hd__object(arg, object) && hd__object("d", d) && hd__given("prefix", prefix))
+
+/* The largest count of steps or epochs that is taken from saved state: a double has it exactly, and
+ * no later step overflows it. */
+#define HD__MOST_SAVED ((int64_t)1 << 53)
 
 /* A saving function writes all of its entries to d or none: it fills `fresh`, a new dictionary, and
  * ends with this. If complete, what is in fresh goes to d, or nothing if memory runs out. Frees

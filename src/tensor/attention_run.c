@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 
 #include "tensor/attention_run.h"
+#include "base/memory/alloc.h"
+#include "base/threads/pool.h"
 
 #include "tensor/elementwise.h"
 

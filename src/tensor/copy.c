@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tensor/elementwise.h"
+#include "base/threads/pool.h"
 #include "tensor/kernels/copy.h"
 
 /* ---------------------------------------------------------------- copies */

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "tensor/kernels/copy.h"
+#include "base/random/generator.h"
+#include "base/threads/pool.h"
 #include "tensor/random_fill.h"
 
 enum { GRAIN = 32768 };

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "tensor/dict.h"
+#include "base/memory/alloc.h"
 
 static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};
 

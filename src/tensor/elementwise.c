@@ -4,6 +4,7 @@
  * loop is called for each run of the innermost dim (dims.h), or for each row of a tile if an input
  * is transposed. */
 #include "tensor/elementwise.h"
+#include "base/threads/pool.h"
 #include "tensor/kernels/copy.h"
 
 enum {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/random/rng.h"
+#include "base/random/generator.h"
 #include "tensor/tensor_internal.h"
 
 const char *hd__field(const char *prefix, const char *field)

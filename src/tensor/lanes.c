@@ -4,6 +4,7 @@
  * side in the one in which the input is densest, so that a kernel reads memory in order. How the
  * work is cut depends on shapes only, never on the number of threads. */
 #include "tensor/lanes.h"
+#include "base/threads/pool.h"
 
 #include <stdlib.h>
 

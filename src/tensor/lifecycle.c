@@ -7,6 +7,9 @@
  * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
  * src/base explains why. */
 #include "tensor/dict.h"
+#include "base/memory/alloc.h"
+#include "base/memory/count.h"
+#include "base/memory/refs.h"
 #include "tensor/scope.h"
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};

@@ -5,6 +5,8 @@
  * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
  * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
 #include "tensor/product.h"
+#include "base/memory/alloc.h"
+#include "base/threads/pool.h"
 
 #include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"

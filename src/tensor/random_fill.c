@@ -4,6 +4,9 @@
  * stream goes in logical order. A run that is not dense is drawn into a small buffer and copied
  * from there. */
 #include "tensor/random_fill.h"
+#include "base/random/bernoulli.h"
+#include "base/random/generator.h"
+#include "base/random/rng_fill.h"
 
 #include "tensor/dims.h"
 

@@ -4,6 +4,8 @@
  * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
  * many there are. Only the thread that owns a scope touches its list. */
 #include "tensor/scope.h"
+#include "base/error/lasting.h"
+#include "base/memory/count.h"
 
 #include <stdio.h>
 

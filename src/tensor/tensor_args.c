@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "tensor/tensor_internal.h"
+#include "base/error/lasting.h"
 
 #define RETURNED_IN_VAIN                                                                           \
     "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tokenizers/tokenizers_internal.h"
+#include "base/memory/alloc.h"
 
 /* ---------------------------------------------------------------- life */
 

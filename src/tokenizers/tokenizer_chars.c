@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "tokenizers/tokenizers_internal.h"
+#include "base/memory/alloc.h"
 
 /* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. No character
  * begins with another one. */

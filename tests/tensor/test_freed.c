@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/parts.h"
+#include "base/memory/quarantine.h"
 #include "suites.h"
 #include "support/quarantine.h"
 #include "support/scarce.h"

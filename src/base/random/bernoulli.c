@@ -6,6 +6,8 @@
  *
  * Native: element i is 1 if a uniform number from 53 bits of the generator is below p. */
 #include "base/random/mcg31.h"
+#include "base/random/bernoulli.h"
+#include "base/threads/pool.h"
 #include "base/random/rng.h"
 
 #include <math.h>
