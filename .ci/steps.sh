@@ -131,6 +131,7 @@ in_build() {
 in_build_of_clang() { CC=clang-14 CXX=clang++-14 in_build "$@"; }
 
 cpu_levels() {
+    echo plain
     echo baseline
     [ "$(uname -m)" = x86_64 ] || return 0
     if grep -q -w avx2 /proc/cpuinfo && grep -q -w fma /proc/cpuinfo; then echo avx2; else return 0; fi

@@ -63,7 +63,7 @@ static const char help[] =
     "generation_config.json. Without a word there, the likeliest token is taken, unless one of\n"
     "the last three options is given.\n"
     "The environment variable HEED_THREADS sets the number of threads, and HEED_CPU the CPU level\n"
-    "(baseline, avx2 or avx512).\n"
+    "(plain, baseline, avx2 or avx512).\n"
     "The exit status is 0 if the text was written, 1 if the model cannot be read or the text\n"
     "cannot be written, and 2 if the arguments are wrong.\n"
     "Examples: sample_gpt gpt-1/best 'static int ' --length 200 --top-k 20\n"

@@ -181,7 +181,7 @@ static const char *const help[] = {
     "  COLUMNS       the width of a terminal that does not know its own\n"
     "  HEED_THREADS  the number of threads. It does not change the results. Under mpirun, the\n"
     "                default is the number of CPUs divided by the ranks on the machine.\n"
-    "  HEED_CPU      the CPU level: baseline, avx2 or avx512. All ranks must have the same.\n"
+    "  HEED_CPU      the CPU level: plain, baseline, avx2 or avx512, the same for all ranks.\n"
     "\n"
     "The exit status is 0 if the run has all its steps or has reached --stop-at, 1 if something\n"
     "failed, 2 if the arguments or the settings are wrong, and 128 plus its number if a signal\n"

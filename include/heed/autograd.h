@@ -204,7 +204,7 @@ HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length
 
 /* y[i] = x[i - shift] along dim, where what leaves at one end comes in at the other; a copy */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
-/* x with the order of its elements turned round along each of these dims; a copy. hd_flip(x, 0, 1) */
+/* x with the order of its elements turned round along each of these dims; a copy */
 HD_API hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims);
 
 /* x, sizes[d] times one after the other along each dim; x gets leading dims of size 1 where there
@@ -480,8 +480,8 @@ HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
  * (in,) with a bias () or HD_NONE gives (...). A weight (out, in) of bfloat16, with x and bias of
  * float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
-/* y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], + bias[o]: x1 (..., in1), x2 (..., in2) with
- * the same leading sizes, weight (out, in1, in2), bias (out,) or HD_NONE; gives (..., out) */
+/* y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], + bias[o]: x1 (..., in1), x2 (..., in2)
+ * with the same leading sizes, weight (out, in1, in2), bias (out,) or HD_NONE; gives (..., out) */
 HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */

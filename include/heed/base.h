@@ -315,15 +315,17 @@ HD_API void hd_generator_use(hd_generator *g);
 /* The work of one call is split over the pool of the process. Results never depend on the size of
  * the pool. If there are no more threads than CPUs, a thread without work looks for more for 50
  * microseconds before it sleeps. The default size is $HEED_THREADS, or else the number of CPUs
- * that affinity and cgroup allow. n < 1 or n > 1024 is an error. */
+ * that affinity and cgroup allow (one at the level plain). n < 1 or n > 1024 is an error. */
 HD_API bool hd_set_num_threads(int n);
 HD_API int hd_num_threads(void);
 
-/* The level of the kernels in use: "baseline", "avx2" or "avx512". It is chosen at start-up: the
- * highest that heed was built with and that the CPU has. On other CPUs than x86-64 heed has the
- * baseline only. $HEED_CPU lowers the level. NULL: HEED_CPU names a level that does not exist, or
- * that the CPU or this build of heed lacks; then every function that creates a tensor fails with
- * that error. */
+/* The level of the kernels in use: "plain", "baseline", "avx2" or "avx512". It is chosen at
+ * start-up: the highest that heed was built with and that the CPU has. On other CPUs than x86-64
+ * heed has the first two only. $HEED_CPU lowers the level. The level plain is written to be read
+ * and stepped through: it is slow, and has one thread unless $HEED_THREADS or hd_set_num_threads
+ * says otherwise. A debug build takes it unless $HEED_CPU names another. NULL: HEED_CPU names a
+ * level that does not exist, or that the CPU or this build of heed lacks; then every function that
+ * creates a tensor fails with that error. */
 HD_API const char *hd_cpu_level(void);
 
 /* Closes the calling thread's root scope, ends the pool's threads and returns every cache to the

@@ -22,9 +22,10 @@
  *    HEED_TRACE and HEED_PROFILE print what the program does.)
  *    A call that fails returns NULL (false, -1 for sizes, NaN for hd_item) and sets the thread's
  *    error: hd_error_code() and hd_error_message(). The message names the function that the
- *    program called, or that a module's forward called, the values and what was expected. A call
- *    that is given NULL returns NULL and leaves the first error standing, so that a chain of calls
- *    is checked once, at its end. The first error stands until hd_error_clear(). A call that fails
+ *    program called, the values and what was expected. In a module's forward it names the module's
+ *    class first, and then the function that the forward called. A call that is given NULL returns
+ *    NULL and leaves the first error standing, so that a chain of calls is checked once, at its
+ *    end. The first error stands until hd_error_clear(). A call that fails
  *    has changed nothing, unless its comment says otherwise: no argument, no other object and no
  *    file. It has drawn nothing from a generator, and neither has a forward, a hook or a backward
  *    of the program that it ran. Whatever else these did stays done. Draws are not taken back from

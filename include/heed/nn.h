@@ -102,7 +102,8 @@ static inline void hd_init_mode_cleanup(bool *before)
 
 /* Runs type->forward in a scope of its own and moves the result to the enclosing scope. Returns
  * NULL if any call inside failed, even if its result was not used, unless the forward itself
- * cleared the error. */
+ * cleared the error. Messages from inside begin with the class, as in "CausalAttention: hd_matmul:
+ * ...". */
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
 /* A class whose call is not "one tensor in, one tensor out" has a function of its own:
@@ -248,8 +249,8 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* y = x W^T + b: weight (out, in), bias (out,); both uniform in +-1/sqrt(in). */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
-/* hd_bilinear, whose weight (out, in1, in2) and bias (out,) are uniform within 1 / sqrt(in1). It has two
- * inputs: hd_bilinear_call(m, x1, x2) takes the place of hd_forward. */
+/* hd_bilinear, whose weight (out, in1, in2) and bias (out,) are uniform within 1 / sqrt(in1). It
+ * has two inputs: hd_bilinear_call(m, x1, x2) takes the place of hd_forward. */
 HD_API hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t out_features,
                                   bool bias);
 HD_API hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2);

@@ -232,12 +232,11 @@ static bool run_application(const application *a, void *user)
     for (int i = 0; i < a->n; i++) {
         hd__hold(a->inputs[i]); /* forward may release them */
     }
-    const bool told = hd__telling();
-    if (told) {
+    if (hd__telling()) {
         hd__events->call_begins();
     }
     bool ok = call_forward(a, n);
-    if (told) {
+    if (hd__telling()) {
         hd__events->applied(n, ok ? a->outputs : 0, a->y, a->inputs);
     }
     if (ok) {

@@ -24,11 +24,20 @@
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } levels[HD__LEVELS] = {
-    {"baseline", "", "", "baseline"},
-    {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2", "baseline or avx2"},
+    {"plain", "", "", "plain"},
+    {"baseline", "", "", "plain or baseline"},
+    {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2",
+     "plain, baseline or avx2"},
     {"avx512", "this CPU has no AVX-512", "heed was built without AVX-512",
-     "baseline, avx2 or avx512"},
+     "plain, baseline, avx2 or avx512"},
 };
+
+/* The level where HEED_CPU names none: in a build for stepping it is the one for that. */
+#ifdef HDK_STEPPING
+static const char *const usual_level = "plain";
+#else
+static const char *const usual_level = NULL; /* the best one */
+#endif
 
 int hd__level;
 int64_t hd__second_cache = 1 << 20;
@@ -103,8 +112,10 @@ static void fork_child(void)
 static void run_start(void)
 {
     hd__debug_start(HD__DEBUG_PRINTS);
-    hd__level = hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT, getenv("HEED_CPU"),
-                                 start.wrong, sizeof start.wrong);
+    const char *asked = getenv("HEED_CPU");
+    hd__level =
+        hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT,
+                         asked && *asked ? asked : usual_level, start.wrong, sizeof start.wrong);
     long cache = hd__sys_second_cache();
     hd__second_cache = cache > 0 ? cache : hd__second_cache;
     if (!start.wrong[0]) {

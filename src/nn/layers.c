@@ -1,5 +1,6 @@
-/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for each
- * its struct, forward, extra text and constructor. They draw their weights as PyTorch's classes do. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
+ * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
+ * classes do. */
 #include "nn/nn_internal.h"
 
 #include <inttypes.h>
@@ -75,15 +76,10 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 
 /* ---------------------------------------------------------------- Bilinear */
 
-typedef struct bilinear {
-    hd_module base;
-    hd_tensor *weight; /* (out_features, in1_features, in2_features) */
-    hd_tensor *bias;   /* (out_features,), or HD_NONE */
-} bilinear;
-
+/* It has the fields of Linear: weight (out_features, in1_features, in2_features), and bias. */
 static void bilinear_extra(const hd_module *self, char *text, size_t n)
 {
-    const bilinear *m = (const bilinear *)self;
+    const linear *m = (const linear *)self;
     snprintf(text, n,
              "in1_features=%" PRId64 ", in2_features=%" PRId64 ", out_features=%" PRId64
              ", bias=%s",
@@ -92,11 +88,11 @@ static void bilinear_extra(const hd_module *self, char *text, size_t n)
 }
 
 static const hd_module_type bilinear_type =
-    HD_MODULE_TYPE(bilinear, "Bilinear", NULL, NULL, bilinear_extra);
+    HD_MODULE_TYPE(linear, "Bilinear", NULL, NULL, bilinear_extra);
 
 static bool bilinear_draw(hd_module *self)
 {
-    bilinear *m = (bilinear *)self;
+    linear *m = (linear *)self;
     double bound = 1 / sqrt((double)hd_size(m->weight, 1));
     return hd_uniform_(m->weight, -bound, bound) &&
            (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
@@ -111,7 +107,7 @@ hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t o
         !hd__size_arg("out_features", out_features, 0)) {
         return NULL;
     }
-    bilinear *m = (bilinear *)hd_module_new(&bilinear_type);
+    linear *m = (linear *)hd_module_new(&bilinear_type);
     if (!m) {
         return NULL;
     }
@@ -128,7 +124,7 @@ hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2)
         !hd__tensor_given("x2", x2) || !hd_forward_begin(m)) {
         return NULL;
     }
-    const bilinear *b = (const bilinear *)m;
+    const linear *b = (const linear *)m;
     return hd_forward_end(m, hd_bilinear(x1, x2, b->weight, b->bias));
 }
 

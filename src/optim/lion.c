@@ -10,6 +10,7 @@ static hdk_numbers lion_numbers(const void *options, int64_t step)
                          .decay = 1 - l->lr * l->weight_decay,
                          .beta1 = l->beta1,
                          .beta2 = l->beta2,
+                         .w2 = 1 - l->beta2,
                          .maximize = l->maximize};
 }
 

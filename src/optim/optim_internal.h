@@ -83,8 +83,7 @@ typedef struct hd__slot {
  * than a double. */
 typedef union hd__optim_options {
     size_t size;
-    double fields[HD__OPTIONS]; /* which gives the room and the alignment */
-    char bytes[1]; /* the struct of an optimizer is read here, whatever its fields are */
+    _Alignas(double) char bytes[HD__OPTIONS * sizeof(double)];
 } hd__optim_options;
 
 typedef struct hd__group {

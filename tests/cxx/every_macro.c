@@ -103,6 +103,7 @@ static hd_tensor *viewed(hd_tensor *x, int64_t n)
     x = hd_permute(x, 1, 0);
     x = hd_expand(x, -1, n, 2);
     x = hd_repeat(x, 1, n, 2);
+    x = hd_flip(x, 0, 1);
     x = hd_getitem(x, HD_ALL, 0);
     x = hd_slice(x, 0, n, HD_END);
     x = hd_setitem(x, HD_NONE, HD_ALL, 1);

@@ -64,6 +64,23 @@ static void gradients(void)
     hd_backward(hd_sum(hd_layer_norm_n(x, 1, width, w, w, 1e-5)));
 }
 
+/* What has loops of its own at the level plain alone */
+static void plain(void)
+{
+    hd_tensor *x = hd_parameter(ones_of(3, 37), true); /* (3, 37) */
+    hd_tensor *t = hd_zeros(HD_FLOAT32, 3, 37), *b = hd_ones(HD_BOOL, 5);
+    hd_sum(b);
+    hd_any(b);
+    hd_all(b);
+    hd_argmax(hd_rand(HD_FLOAT32, 37));
+    hd_cumsum(t, 1);
+    hd_backward(hd_var(x, 1));
+    hd_backward(hd_sum(hd_log_softmax(x, 1)));
+    hd_backward(hd_cross_entropy(x, hd_zeros(HD_INT64, 3)));
+    hd_backward(hd_mse_loss(x, t));
+    hd_mse_loss_with(x, t, HD_REDUCE_NONE);
+}
+
 static void steps(void)
 {
     hd_module *model = hd_linear_new(3, 2, true);
@@ -86,6 +103,7 @@ int main(void)
     elements();
     rows();
     gradients();
+    plain();
     steps();
     return hd_error_code();
 }

@@ -64,8 +64,8 @@ static hd_module *unlike_packed(void)
     return hd_multihead_attention_new(4, 2, &o);
 }
 
-/* The Python text of each case that the table of modules does not have, in C. A dropout whose p is an int in Python has no counterpart in
- * C, where the double 0 prints as 0.0. */
+/* The Python text of each case that the table of modules does not have, in C. A dropout whose p is
+ * an int in Python has no counterpart in C, where the double 0 prints as 0.0. */
 #define MODELS(X)                                                                                  \
     X("nn.Dropout(1 / 3)", hd_dropout_new(1.0 / 3, false))                                         \
     X("nn.Dropout(1e-5)", hd_dropout_new(1e-5, false))                                             \

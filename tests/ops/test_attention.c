@@ -2,6 +2,7 @@
  * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
  * functions. */
 #include "heed/autograd.h"
+#include "level.h"
 #include "suites.h"
 #include "support/support.h"
 
@@ -53,8 +54,13 @@ static hd_attention_options option_set(int k, int64_t l, int64_t s)
 
 /* ---------------------------------------------------------------- fused and composed */
 
+/* PLAIN is fused, by the loops of that level */
+enum { COMPOSED, FUSED, PLAIN, WAYS };
+
 START_TEST(fused_is_composed)
 {
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int best = hd__level;
     static const int64_t sizes[][4] = {/* l, s, d, dv */
                                        {FEW, FEW, 4, 4}, {MANY, MANY, 24, 24}, {MANY, 70, 5, 40},
                                        {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17},
@@ -63,26 +69,30 @@ START_TEST(fused_is_composed)
         HD_SCOPE;
         const int64_t *size = sizes[n];
         hd_tensor *x[] = {leaf(size[0], size[2]), leaf(size[1], size[2]), leaf(size[1], size[3])};
-        hd_tensor *dy = hd_randn(HD_FLOAT32, 2, 3, size[0], size[3]), *w[2], *y[2], *again;
-        hd_tensor *grad[2][3];
+        hd_tensor *dy = hd_randn(HD_FLOAT32, 2, 3, size[0], size[3]), *w[WAYS], *y[WAYS], *again;
+        hd_tensor *grad[WAYS][3];
         hd_attention_options o = option_set(_i, size[0], size[1]);
-        for (int fused = 0; fused < 2; fused++) {
-            hd_set_fused_attention(fused);
-            y[fused] = attend(x, &o, &w[fused]);
-            ck_assert(hd_backward_with(y[fused], dy, false));
+        for (int way = 0; way < WAYS; way++) {
+            const int level = at_level(way == PLAIN ? HD__PLAIN : best);
+            hd_set_fused_attention(way != COMPOSED);
+            y[way] = attend(x, &o, &w[way]);
+            ck_assert(hd_backward_with(y[way], dy, false));
+            at_level(level);
             for (int i = 0; i < 3; i++) {
-                grad[fused][i] = hd_grad(x[i]);
+                grad[way][i] = hd_grad(x[i]);
                 hd_set_grad(x[i], HD_NONE);
             }
         }
         again = attend(x, &o, NULL);
         ck_no_error();
-        ck_assert(hd_equal(again, y[1]));
-        ck_assert_double_le(distance(y[1], y[0]), 1e-5);
-        ck_assert_double_le(distance(w[1], w[0]), 1e-5);
-        ck_assert(!hd_requires_grad(w[1]));
-        for (int i = 0; i < 3; i++) {
-            ck_assert_double_le(distance(grad[1][i], grad[0][i]), 1e-5);
+        ck_assert(hd_equal(again, y[FUSED]));
+        for (int way = FUSED; way < WAYS; way++) {
+            ck_assert_double_le(distance(y[way], y[COMPOSED]), 1e-5);
+            ck_assert_double_le(distance(w[way], w[COMPOSED]), 1e-5);
+            ck_assert(!hd_requires_grad(w[way]));
+            for (int i = 0; i < 3; i++) {
+                ck_assert_double_le(distance(grad[way][i], grad[COMPOSED][i]), 1e-5);
+            }
         }
     }
 }

@@ -7,110 +7,77 @@
 
 /* ---------------------------------------------------------------- kernels */
 
-static const struct hdk_reduce *kernels(int level)
-{
-    return level ? &HDK__AVX2(hdk_reduce) : &hdk_reduce_baseline;
-}
-
-/* What the elements of a lane reduce to, in order and in double. */
-static double naive(int op, const double *v, int64_t n)
-{
-    double y = op == HDK_MAX || op == HDK_MIN ? v[0] : op == HDK_ALL, mean = 0;
-    for (int64_t i = 0; i < n; i++) {
-        mean += v[i] / (double)n;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        switch (op) {
-        case HDK_SUM: y += v[i]; break;
-        case HDK_MAX: y = v[i] > y || v[i] != v[i] ? v[i] : y; break;
-        case HDK_MIN: y = v[i] < y || v[i] != v[i] ? v[i] : y; break;
-        case HDK_ANY: y = y || v[i] != 0; break;
-        case HDK_ALL: y = y && v[i] != 0; break;
-        case HDK_VAR: y += (v[i] - mean) * (v[i] - mean) / 2.5; break;
-        case HDK_ARGMAX: y = v[i] > v[(int)y] ? (double)i : y; break;
-        default: y = v[i] < v[(int)y] ? (double)i : y;
-        }
-    }
-    return y;
-}
-
 enum { MAX_N = 700, MAX_K = 131, GAP = 3 };
 
-/* Reduces k lanes of n elements of T, across or along memory; y is filled with noise and has
- * gaps. */
-#define CHECK_LANES(name, T, TY, dtype, value)                                                     \
-    static void name(hdk_lane_kernel f, int op, int64_t n, int64_t k, bool along)                  \
-    {                                                                                              \
-        static T x[MAX_N * MAX_K];                                                                 \
-        static TY y[MAX_K * GAP];                                                                  \
-        static double lane[MAX_N];                                                                 \
-        hdk_lanes l = {n, k, {0, along ? 1 : k}, {GAP, along ? n : 1}};                            \
-        memset(y, 0xff, sizeof y);                                                                 \
-        for (int64_t i = 0; i < n * k; i++) {                                                      \
-            int64_t v = (i * 7919 + 13) % 2003 - 1001;                                             \
-            x[i] = (T)(value);                                                                     \
-        }                                                                                          \
-        f(&l, (void *[]){y, x, NULL}, 2.5);                                                        \
-        for (int64_t j = 0; j < k; j++) {                                                          \
-            double size = 1;                                                                       \
-            for (int64_t i = 0; i < n; i++) {                                                      \
-                lane[i] = (double)x[j * l.sk[1] + i * l.sn[1]];                                    \
-                size += fabs(lane[i]);                                                             \
-            }                                                                                      \
-            double want = naive(op, lane, n), got = (double)y[j * GAP];                            \
-            double room = op == HDK_SUM || op == HDK_VAR ? (dtype ? 1e-13 : 3e-7) * size : 0;      \
-            room *= op == HDK_VAR ? 8 : 1;                                                         \
-            ck_assert_msg(fabs(got - want) <= room,                                                \
-                          "%s: op %d, n %d, k %d, lane %d: %.9g, "                                 \
-                          "expected %.9g",                                                         \
-                          #name, op, (int)n, (int)k, (int)j, got, want);                           \
-        }                                                                                          \
+/* Numbers of the dtype, some of int64 and most bools equal; if `rare`, few are 0 or few are not. */
+static void fill(int dtype, void *x, int64_t count, bool rare)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t v = (i * 7919 + 13) % 2003 - 1001;
+        v = !rare ? v : dtype == HD_FLOAT64 ? v % 300 : v % 300 == 0;
+        switch (dtype) {
+        case HD_FLOAT32: ((float *)x)[i] = (float)v * 0.007f; break;
+        case HD_FLOAT64: ((double *)x)[i] = (double)v * 0.007; break;
+        case HD_INT64: ((int64_t *)x)[i] = rare ? v : v / 100; break;
+        default: ((uint8_t *)x)[i] = v % 7 == 0;
+        }
     }
-CHECK_LANES(f32_to_f32, float, float, 0, (double)v * 0.007)
-CHECK_LANES(f64_to_f64, double, double, 1, (double)v * 0.007)
-CHECK_LANES(i64_to_i64, int64_t, int64_t, 1, v)
-CHECK_LANES(bool_to_bool, uint8_t, uint8_t, 1, v % 7 == 0)
-CHECK_LANES(f32_to_bool, float, uint8_t, 1, v % 300 == 0 ? v : 0)
-CHECK_LANES(f64_to_bool, double, uint8_t, 1, v % 300 ? v : 0)
-CHECK_LANES(i64_to_bool, int64_t, uint8_t, 1, v % 300 == 0)
-CHECK_LANES(f32_to_i64, float, int64_t, 1, (double)v * 0.007)
-CHECK_LANES(f64_to_i64, double, int64_t, 1, v / 100)
-CHECK_LANES(bool_to_i64, uint8_t, int64_t, 1, v % 50 == 0)
+}
 
-typedef void (*lanes_check)(hdk_lane_kernel f, int op, int64_t n, int64_t k, bool along);
+static double number(int dtype, const void *x, int64_t i)
+{
+    switch (dtype) {
+    case HD_FLOAT32: return ((const float *)x)[i];
+    case HD_FLOAT64: return ((const double *)x)[i];
+    case HD_INT64: return (double)((const int64_t *)x)[i];
+    default: return ((const uint8_t *)x)[i];
+    }
+}
 
-static const struct {
-    int op, dtype;
-    lanes_check check;
-} checks[] = {
-    {HDK_SUM, HD_FLOAT32, f32_to_f32},    {HDK_SUM, HD_FLOAT64, f64_to_f64},
-    {HDK_SUM, HD_INT64, i64_to_i64},      {HDK_SUM, HD_BOOL, bool_to_i64},
-    {HDK_MAX, HD_FLOAT32, f32_to_f32},    {HDK_MAX, HD_FLOAT64, f64_to_f64},
-    {HDK_MAX, HD_INT64, i64_to_i64},      {HDK_MAX, HD_BOOL, bool_to_bool},
-    {HDK_MIN, HD_FLOAT32, f32_to_f32},    {HDK_MIN, HD_FLOAT64, f64_to_f64},
-    {HDK_MIN, HD_INT64, i64_to_i64},      {HDK_MIN, HD_BOOL, bool_to_bool},
-    {HDK_ANY, HD_FLOAT32, f32_to_bool},   {HDK_ANY, HD_FLOAT64, f64_to_bool},
-    {HDK_ANY, HD_INT64, i64_to_bool},     {HDK_ANY, HD_BOOL, bool_to_bool},
-    {HDK_ALL, HD_FLOAT32, f32_to_bool},   {HDK_ALL, HD_FLOAT64, f64_to_bool},
-    {HDK_ALL, HD_INT64, i64_to_bool},     {HDK_ALL, HD_BOOL, bool_to_bool},
-    {HDK_VAR, HD_FLOAT32, f32_to_f32},    {HDK_VAR, HD_FLOAT64, f64_to_f64},
-    {HDK_ARGMAX, HD_FLOAT32, f32_to_i64}, {HDK_ARGMAX, HD_FLOAT64, f64_to_i64},
-    {HDK_ARGMAX, HD_INT64, i64_to_i64},   {HDK_ARGMAX, HD_BOOL, bool_to_i64},
-    {HDK_ARGMIN, HD_FLOAT32, f32_to_i64}, {HDK_ARGMIN, HD_FLOAT64, f64_to_i64},
-    {HDK_ARGMIN, HD_INT64, i64_to_i64},   {HDK_ARGMIN, HD_BOOL, bool_to_i64},
-};
+static hd_dtype dtype_of_result(int op, int dtype)
+{
+    bool truth = op == HDK_ANY || op == HDK_ALL, place = op == HDK_ARGMAX || op == HDK_ARGMIN;
+    bool whole = place || (op == HDK_SUM && dtype == HD_BOOL);
+    return truth ? HD_BOOL : whole ? HD_INT64 : (hd_dtype)dtype;
+}
+
+/* Reduces k lanes of n elements, across or along memory, as the level plain does; y is filled with
+ * noise and has gaps. */
+static void check_lanes(int op, int dtype, int64_t n, int64_t k, bool along)
+{
+    static double x[MAX_N * MAX_K], y[MAX_K * GAP], want[MAX_K * GAP];
+    const int to = (int)dtype_of_result(op, dtype);
+    const double unit = dtype == HD_FLOAT32 ? 3e-7 : 1e-13;
+    hdk_lanes l = {n, k, {0, along ? 1 : k}, {GAP, along ? n : 1}};
+    memset(y, 0xff, sizeof y);
+    fill(dtype, x, n * k, to == HD_BOOL && (n + k) % 2);
+    hdk_reduce()->kernel[op][dtype](&l, (void *[]){y, x, NULL}, 2.5);
+    hdk_reduce_plain.kernel[op][dtype](&l, (void *[]){want, x, NULL}, 2.5);
+    for (int64_t j = 0; j < k; j++) {
+        double size = 1, room = 0;
+        for (int64_t i = 0; i < n; i++) {
+            size += fabs(number(dtype, x, j * l.sk[1] + i * l.sn[1]));
+        }
+        room = op == HDK_SUM ? unit * size : op == HDK_VAR ? 8 * unit * size : 0;
+        double got = number(to, y, j * GAP), expected = number(to, want, j * GAP);
+        ck_assert_msg(fabs(got - expected) <= room,
+                      "op %d of dtype %d, n %d, k %d, lane %d: %.9g, expected %.9g", op, dtype,
+                      (int)n, (int)k, (int)j, got, expected);
+    }
+}
 
 START_TEST(kernels_against_plain_loops)
 {
     static const int64_t ns[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 97, 512, 513, 700};
     static const int64_t ks[] = {1, 2, 3, 8, 17, 130};
     ck_assert_ptr_nonnull(hd_cpu_level());
-    for (size_t c = 0; c < sizeof checks / sizeof checks[0]; c++) {
-        hdk_lane_kernel f = hdk_reduce()->kernel[checks[c].op][checks[c].dtype];
-        for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
-            for (size_t j = 0; j < sizeof ks / sizeof ks[0]; j++) {
-                checks[c].check(f, checks[c].op, ns[i], ks[j], true);
-                checks[c].check(f, checks[c].op, ns[i], ks[j], false);
+    for (int op = 0; op < HDK_REDUCTIONS; op++) {
+        for (int dtype = 0; dtype < 4 && hdk_reduce()->kernel[op][dtype]; dtype++) {
+            for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
+                for (size_t j = 0; j < sizeof ks / sizeof ks[0]; j++) {
+                    check_lanes(op, dtype, ns[i], ks[j], true);
+                    check_lanes(op, dtype, ns[i], ks[j], false);
+                }
             }
         }
     }
@@ -170,17 +137,21 @@ END_TEST
 START_TEST(every_level_gives_the_same_bits)
 {
     HD_SCOPE;
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int best = hd__level;
     for (int64_t n = 1; n < 3000; n += 1 + n / 5) {
         hd_tensor *x = digits(n, 20);
         float want[20], got[20];
         for (int along = 0; along < 2; along++) {
             hdk_lanes l = {n, along ? 1 : 20, {0, along ? 1 : 20}, {1, 1}};
-            for (int level = 0; level <= hd__level; level++) {
-                hdk_lane_kernel f = kernels(level)->kernel[HDK_SUM][HD_FLOAT32];
-                f(&l, (void *[]){level ? got : want, hd_data_mut(x)}, 0);
-                ck_assert(level == 0 ||
-                          memcmp(got, want, sizeof *got * (size_t)(along ? 1 : 20)) == 0);
+            float *v = hd_data_mut(x);
+            hdk_reduce_baseline.kernel[HDK_SUM][HD_FLOAT32](&l, (void *[]){want, v}, 0);
+            for (int level = HD__BASELINE; level <= best; level++) {
+                hd__level = level;
+                hdk_reduce()->kernel[HDK_SUM][HD_FLOAT32](&l, (void *[]){got, v}, 0);
+                ck_assert(memcmp(got, want, sizeof *got * (size_t)(along ? 1 : 20)) == 0);
             }
+            hd__level = best;
         }
     }
 }

@@ -85,6 +85,27 @@ START_TEST(in_the_place_of_a_tensor)
 }
 END_TEST
 
+/* Wherever an object lies in a page, its kind is told. */
+START_TEST(many_objects_of_one_kind)
+{
+    enum { MANY = 2000 };
+    static hd_dict *dicts[MANY];
+    static hd_generator *generators[MANY];
+    for (int i = 0; i < MANY; i++) {
+        void *wrong = dicts[i] = hd_dict_new();
+        ck_assert_int_eq(hd_list_len(wrong), -1);
+        ck_error(HD_VALUE, "hd_list_len: l is a dictionary: expected " LIST);
+        wrong = generators[i] = hd_generator_new(1);
+        ck_assert_int_eq(hd_list_len(wrong), -1);
+        ck_error(HD_VALUE, "hd_list_len: l is a generator: expected " LIST);
+    }
+    for (int i = 0; i < MANY; i++) {
+        hd_dict_free(dicts[i]);
+        hd_generator_free(generators[i]);
+    }
+}
+END_TEST
+
 START_TEST(in_the_place_of_a_list)
 {
     all a = all_new();
@@ -142,8 +163,8 @@ END_TEST
 Suite *suite_wrong_objects(void)
 {
     const TTest *const tests[] = {
-        in_the_place_of_a_tensor, in_the_place_of_a_list, in_the_place_of_an_object,
-        freed_as_another_object,  what_is_no_object,
+        in_the_place_of_a_tensor,  in_the_place_of_a_list,  many_objects_of_one_kind,
+        in_the_place_of_an_object, freed_as_another_object, what_is_no_object,
     };
     return SUITE_OF("wrong objects", tests);
 }

@@ -591,8 +591,7 @@ row("hd_bilinear", "F.bilinear({0}, {1}, {2}, {3})", "bilinear", grad("bm bn kmn
                        "hd_reshape(hd_slice(hd_slice(x, 0, 0, 32), 1, 0, 32), 4, 8, 32), HD_NONE)"),
     fuzz(217, "hd_bilinear(x, y, z, HD_NONE)"),
     refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 2), HD_NONE)", "SHAPE",
-            "hd_bilinear: x1 (2, 3), x2 (2, 3) and weight (4, 3, 2): expected (..., in1), (..., in2) and (out, in1, "
-            "in2)"),
+            "hd_bilinear: x1 (2, 3), x2 (2, 3), weight (4, 3, 2): expected (..., in1), (..., in2) and (out, in1, in2)"),
     refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 3), x)", "SHAPE",
             "hd_bilinear: weight (4, 3, 3) and bias (2, 3): expected bias (4,)"),
     scale="product_scale", weight=2, gradient_zeros=False, optional=("bias",), golden=CLOSE,

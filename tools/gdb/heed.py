@@ -565,7 +565,7 @@ MARK = "/* heed-loop */"  # ends the lines of the kernels at which heed-loop sto
 SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/*.h", "autograd/grad.c",
            "diagnose/*"] + [f"tensor/{name}.c" for name in (
                "access", "dims", "freed", "lifecycle", "scope", "shape")]
-SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_\w+_(for|common)|hd__matrix.*|hd__product_dtypes|batches)$"
+SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_[a-z]+(_for|_common|_along)?|hd__matrix.*|hd__product_dtypes|batches)$"
 
 
 Command = gdb.Command if gdb else object
@@ -629,7 +629,7 @@ class Loops:
 
     def __init__(self, folder):
         self.folder, self.lines, self.points = folder, {}, []
-        for path in glob.glob(folder + "tensor/kernels/*.[ch]"):
+        for path in glob.glob(folder + "tensor/kernels/**/*.[ch]", recursive=True):
             with open(path, encoding="utf-8") as f:
                 text = f.read().split("\n")
             for number, line in enumerate(text, 1):

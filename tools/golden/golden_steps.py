@@ -61,8 +61,9 @@ class Lion(torch.optim.Optimizer):
             for p in [p for p in group["params"] if p.grad is not None]:
                 g = -p.grad if group["maximize"] else p.grad
                 m = self.state[p].setdefault("exp_avg", torch.zeros_like(p))
-                p.mul_(1 - lr * group["weight_decay"]).add_(m.lerp(g, 1 - beta1).sign(), alpha=-lr)
-                m.lerp_(g, 1 - beta2)
+                update = m.mul(beta1).add(g, alpha=1 - beta1).sign()
+                p.mul_(1 - lr * group["weight_decay"]).add_(update, alpha=-lr)
+                m.mul_(beta2).add_(g, alpha=1 - beta2)
 
 
 OWN_OPTIMIZERS = {"Lion": Lion}

@@ -53,6 +53,13 @@ static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
     return x->ndim == 2 ? &linear_op : hd__contig(x) && hd__contig(bias) ? &view_op : &add_op;
 }
 
+static bool bias_fits(const hd_tensor *weight, const hd_tensor *bias)
+{
+    return hd__is_none(bias) || hd__has_sizes(bias, 1, weight->sizes) ||
+           hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                    HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
+}
+
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
@@ -63,9 +70,7 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
     return (in == sizes[1] ||
             hd__fail(HD_SHAPE, "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
                      HD__SHAPE(x), HD__SHAPE(weight), in, sizes[1])) &&
-           (hd__is_none(bias) || hd__has_sizes(bias, 1, sizes) ||
-            hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
-                     HD__SHAPE(weight), HD__SHAPE(bias), sizes[0]));
+           bias_fits(weight, bias);
 }
 
 /* y (...) of a weight (in,) */
@@ -119,31 +124,24 @@ static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const h
     bool fits = last >= 0 && x2->ndim == x1->ndim && weight->ndim == 3 &&
                 x1->sizes[last] == sizes[1] && x2->sizes[last] == sizes[2] &&
                 memcmp(x1->sizes, x2->sizes, (size_t)last * sizeof *sizes) == 0;
-    return (fits ||
-            hd__fail(HD_SHAPE,
-                     "x1 %s, x2 %s and weight %s: expected (..., in1), (..., in2) and (out, in1, "
-                     "in2)",
-                     HD__SHAPE(x1), HD__SHAPE(x2), HD__SHAPE(weight))) &&
-           (hd__is_none(bias) || hd__has_sizes(bias, 1, sizes) ||
-            hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
-                     HD__SHAPE(weight), HD__SHAPE(bias), sizes[0]));
+    return (fits || hd__fail(HD_SHAPE,
+                             "x1 %s, x2 %s, weight %s: expected (..., in1), (..., in2) and (out, "
+                             "in1, in2)",
+                             HD__SHAPE(x1), HD__SHAPE(x2), HD__SHAPE(weight))) &&
+           bias_fits(weight, bias);
 }
 
-/* t[n, o, j] = x1[n, i] weight[o, i, j]; y[n, o] = t[n, o, j] x2[n, j] */
+/* t[..., o, j] = x1[..., i] weight[o, i, j]; y[..., o] = t[..., o, j] x2[..., j] */
 static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
 {
     const int64_t out = weight->sizes[0], in1 = weight->sizes[1], in2 = weight->sizes[2];
-    const int last = x1->ndim - 1;
-    int64_t sizes[HD_MAX_DIMS] = {0}, n = 1;
-    for (int d = 0; d < last; d++) {
-        sizes[d] = x1->sizes[d];
-        n *= sizes[d];
-    }
-    sizes[last] = out;
+    int64_t sizes[HD_MAX_DIMS + 1]; /* of t */
+    memcpy(sizes, x1->sizes, sizeof x1->sizes);
+    sizes[x1->ndim - 1] = out;
+    sizes[x1->ndim] = in2;
     hd_tensor *columns = hd_reshape(hd_transpose(weight, 0, 1), in1, out * in2);
-    hd_tensor *t = hd_matmul(hd_reshape(x1, n, in1), columns); /* (n, out in2) */
-    t = hd_matmul(hd_view(t, n, out, in2), hd_reshape(x2, n, in2, 1));
-    return hd_view_n(t, x1->ndim, sizes);
+    hd_tensor *t = hd_view_n(hd_matmul(x1, columns), x1->ndim + 1, sizes);
+    return hd_view_n(hd_matmul(t, hd_unsqueeze(x2, -1)), x1->ndim, sizes);
 }
 
 hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias)

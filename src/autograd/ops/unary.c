@@ -291,8 +291,7 @@ static const hd__op softplus_op =
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
     HD__CALL("hd_softplus");
-    bool ok = hd__float_x(x);
-    return ok ? with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold) : NULL;
+    return hd__float_x(x) ? with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold) : NULL;
 }
 
 /* dx += dy where min < x < max */
@@ -302,13 +301,9 @@ static const hd__op hardtanh_op =
 hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
 {
     HD__CALL("hd_hardtanh");
-    if (!numbers_arg(x, "numbers")) {
-        return NULL;
-    }
-    if (min > max) {
-        return hd__fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max);
-    }
-    hd_tensor *y = with_numbers(&hardtanh_op, HDK_CLAMP, x, min, max);
+    bool ok = numbers_arg(x, "numbers") &&
+              (!(min > max) || hd__fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max));
+    hd_tensor *y = ok ? with_numbers(&hardtanh_op, HDK_CLAMP, x, min, max) : NULL;
     return y && (isnan(min) || isnan(max)) ? hd__fill(y, hd_scalar_double(NAN)) : y;
 }
 

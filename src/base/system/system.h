@@ -77,7 +77,9 @@ int hd__sys_cgroup_cpus(const char *list, const char *root);
  * most. */
 int hd__sys_cpus_allowed(int most);
 
-enum { HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
+/* From the slowest to the fastest. Every CPU has the first two: plain is written to be read and
+ * stepped through, baseline to be fast. */
+enum { HD__PLAIN, HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
 
 /* The highest level that the CPU runs and whose registers the system saves. */
 int hd__sys_cpu_level(void);

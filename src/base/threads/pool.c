@@ -272,9 +272,10 @@ static bool read_count(const char *text, int *count)
 
 void hd__pool_start(char *wrong, size_t size)
 {
-    int count = hd__sys_cpus_allowed(HD__MAX_THREADS);
+    const int allowed = hd__sys_cpus_allowed(HD__MAX_THREADS);
+    int count = hd__level == HD__PLAIN ? 1 : allowed; /* whoever steps stays on one thread */
     const char *text = getenv("HEED_THREADS");
-    atomic_store(&cpus, count);
+    atomic_store(&cpus, allowed);
     if (text && *text && !read_count(text, &count)) {
         snprintf(wrong, size, "heed: HEED_THREADS=%.40s: expected 1 to %d", text, HD__MAX_THREADS);
     }

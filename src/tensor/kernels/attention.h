@@ -56,6 +56,6 @@ struct hdk_attention {
     hdk_attention_kernels rows[2];
     hdk_attention_kernels tiles; /* float32, for more than a few keys */
 };
-HDK_FAMILY(hdk_attention, HDK_B8)
+HDK_FAMILY(hdk_attention, plain, HDK_B8)
 
 #endif

@@ -34,7 +34,7 @@ typedef struct hdk_past_cache {
     int64_t item;
 } hdk_past_cache;
 
-HDK_FAMILY(hdk_copy, HDK_F64)
+HDK_FAMILY(hdk_copy, baseline, HDK_F64)
 
 /* The loop that converts; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_convert(int to, int from)

@@ -18,6 +18,6 @@ struct hdk_dropout {
      * on; y may be x */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
-HDK_FAMILY(hdk_dropout, HDK_F32)
+HDK_FAMILY(hdk_dropout, baseline, HDK_F32)
 
 #endif

@@ -86,7 +86,7 @@ struct hdk_binary {
     hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
     hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
 };
-HDK_FAMILY(hdk_binary, HDK_I64)
+HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
 /* The loop of op; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
@@ -98,7 +98,7 @@ static inline hdk_loop hdk_binary_loop(int op, int dtype)
 struct hdk_unary {
     hdk_loop of[HDK_UNARIES][HDK_DTYPES];
 };
-HDK_FAMILY(hdk_unary, HDK_F32)
+HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
 /* The loop of op; one that not every level has serves the others (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)

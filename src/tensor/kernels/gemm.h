@@ -42,6 +42,6 @@ struct hdk_gemm {
     void (*split_bf16)(const hdk_product *p);
     int64_t tile_rows, tile_cols; /* of float32: c is best cut at their multiples */
 };
-HDK_FAMILY(hdk_gemm, HDK_F64)
+HDK_FAMILY(hdk_gemm, plain, HDK_F64)
 
 #endif

@@ -12,6 +12,6 @@ struct hdk_index {
      * It passes over none that is, and over no NaN. By dtype; there is none for bool. */
     int64_t (*next[4])(const void *x, int64_t begin, int64_t n, int64_t than, bool largest);
 };
-HDK_FAMILY(hdk_index, HDK_I64)
+HDK_FAMILY(hdk_index, baseline, HDK_I64)
 
 #endif

@@ -3,10 +3,10 @@
  * A family of kernels is a struct of function pointers (hdk_softmax), declared in its own header
  * with HDK_FAMILY, and defined in its .c file, at the end, as
  *     const struct hdk_softmax HDK_TABLE(hdk_softmax) = {...};
- * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>;
- * statics need no suffix, as each level is its own set of objects. Callers write
- * hdk_softmax()->rows_f32(...).
- * Kernels take out-parameters, allocate nothing, know no tensor, and never fail.
+ * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>; statics need no
+ * suffix, as each level is its own set of objects. The level plain has a file of its own
+ * (plain/plain.c). Callers write hdk_softmax()->rows_f32(...). Kernels take out-parameters,
+ * allocate nothing, know no tensor, and never fail.
  *
  * The comment heed-loop ends a line that computes the elements: gdb's command of this name stops
  * there. Behind the #define of a macro it means the lines that use the macro. A call in
@@ -64,22 +64,27 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #define HDK_IF_WIDE(...)
 #endif
 
+/* `lowest` is the lowest level of which the family has a table: plain, or baseline, whose table
+ * then serves plain, too. */
+
 /* A family that waits for memory: AVX2's table serves AVX-512 too. */
-#define HDK_FAMILY_AVX2(family) HDK__FAMILY_AVX2(family, family)
-#define HDK__FAMILY_AVX2(family, function)                                                         \
-    extern const struct family family##_baseline, HDK__AVX2(family);                               \
+#define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
+#define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
+    extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \
     static inline const struct family *function(void)                                              \
     {                                                                                              \
-        return hd__level ? &HDK__AVX2(family) : &family##_baseline;                                \
+        return hd__level >= HD__AVX2       ? &HDK__AVX2(family)                                    \
+               : hd__level == HD__BASELINE ? &family##_baseline                                    \
+                                           : &family##_##lowest;                                   \
     }
 
-#define HDK_FAMILY(family, most)                                                                   \
-    HDK__FAMILY_AVX2(family, family##_common)                                                      \
+#define HDK_FAMILY(family, lowest, most)                                                           \
+    HDK__FAMILY_AVX2(family, lowest, family##_common)                                              \
     extern const struct family HDK__AVX512(family);                                                \
     static inline const struct family *family(void)                                                \
     {                                                                                              \
-        static const struct family *const levels[] = {&family##_baseline, &HDK__AVX2(family),      \
-                                                      &HDK__AVX512(family)};                       \
+        static const struct family *const levels[] = {&family##_##lowest, &family##_baseline,      \
+                                                      &HDK__AVX2(family), &HDK__AVX512(family)};   \
         return levels[hd__level];                                                                  \
     }                                                                                              \
     static inline const struct family *family##_for(int dtype)                                     \

@@ -29,6 +29,6 @@ struct hdk_loss {
     void (*square_backward[2])(char *const *data, const int64_t *strides, int64_t n,
                                const void *params);
 };
-HDK_FAMILY(hdk_loss, HDK_F32)
+HDK_FAMILY(hdk_loss, plain, HDK_F32)
 
 #endif

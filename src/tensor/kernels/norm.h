@@ -24,6 +24,6 @@ struct hdk_norm {
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };
-HDK_FAMILY(hdk_norm, HDK_F32)
+HDK_FAMILY(hdk_norm, plain, HDK_F32)
 
 #endif

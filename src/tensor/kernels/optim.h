@@ -45,6 +45,6 @@ struct hdk_optim {
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);
 };
-HDK_FAMILY_AVX2(hdk_optim)
+HDK_FAMILY_AVX2(hdk_optim, baseline)
 
 #endif

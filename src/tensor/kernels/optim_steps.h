@@ -108,16 +108,17 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* c = lerp(m, dx, w1); m = lerp(m, dx, w2); p = decay p - lr sign(c); a NaN stays */
+/* c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c); a NaN stays */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];
     const T *restrict g = s->g;
     const hdk_numbers o = s->numbers;
-    const T decay = (T)o.decay, minus_lr = (T)-o.lr, w1 = (T)(1 - o.beta1), w2 = (T)(1 - o.beta2);
+    const T sign = o.maximize ? -1 : 1, decay = (T)o.decay, minus_lr = (T)-o.lr;
+    const T beta1 = (T)o.beta1, w1 = (T)(1 - o.beta1), beta2 = (T)o.beta2, w2 = (T)o.w2;
     for (int64_t i = begin; i < end; i++) {
-        const T dx = fn(direction)(g[i], p[i], &o), c = LERP(m[i], dx, w1);
-        m[i] = LERP(m[i], dx, w2);
+        const T dx = sign * g[i], c = FMA(w1, dx, m[i] * beta1);
+        m[i] = FMA(w2, dx, m[i] * beta2);
         p[i] = FMA(minus_lr, c > 0 ? 1 : c < 0 ? -1 : c, p[i] * decay);
     }
 }

@@ -29,6 +29,6 @@ struct hdk_reduce {
     double (*square_distance_f64)(const double *x, const double *t, int64_t n);
 };
 
-HDK_FAMILY_AVX2(hdk_reduce)
+HDK_FAMILY_AVX2(hdk_reduce, plain)
 
 #endif

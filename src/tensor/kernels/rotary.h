@@ -8,6 +8,6 @@
 struct hdk_rotary {
     hdk_lane_kernel turn[2]; /* float32, float64 */
 };
-HDK_FAMILY_AVX2(hdk_rotary)
+HDK_FAMILY_AVX2(hdk_rotary, baseline)
 
 #endif

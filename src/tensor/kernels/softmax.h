@@ -20,7 +20,7 @@ struct hdk_softmax {
     hdk_lane_kernel logsumexp[2]; /* one element a lane; any strides; n may be 0 */
     hdk_lane_kernel cumsum[3];    /* float32 and float64 add up in float64; int64 wraps */
 };
-HDK_FAMILY(hdk_softmax, HDK_F32)
+HDK_FAMILY(hdk_softmax, plain, HDK_F32)
 
 /* The kernel of the level in use. If it has none, that of the common table (kernels.h) serves. */
 static inline hdk_lane_kernel hdk_softmax_along(int op, int where, int dtype)

@@ -1,0 +1,179 @@
+/* plain.c - the level plain: what the other levels compute, written to be read and stepped through.
+ *
+ * One loop over another, without packing, vectors and threads. Every template here is included once
+ * for each type. The order of the sums is the level's own, but for the short ones whose last bit
+ * the notebooks print. The kernels' tests compare the other levels with these. What has no table
+ * here is computed by the table of the level baseline. */
+#include "base/random/mcg31.h"
+#include "tensor/kernels/attention.h"
+#include "tensor/kernels/gemm.h"
+#include "tensor/kernels/loss.h"
+#include "tensor/kernels/norm.h"
+#include "tensor/kernels/reduce.h"
+#include "tensor/kernels/softmax.h"
+#include "tensor/kernels/template.h"
+
+/* What elements are added up in */
+typedef double total_f32, total_f64;
+typedef uint64_t total_u64;
+
+/* The second matrix of a product may be bfloat16, and the first float32. */
+typedef float weight_f32, hdk_t_bf16;
+typedef double weight_f64;
+typedef uint64_t weight_u64;
+typedef uint16_t weight_bf16;
+#define widened_f32(x) (x)
+#define widened_f64(x) (x)
+#define widened_u64(x) (x)
+#define widened_bf16(x) hdk_from_bf16(x)
+
+/* Does the causal mask or a bool mask hide key j from query i? */
+static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
+{
+    const uint8_t *seen = h->mask.p;
+    bool later = j >= i + h->sees;
+    return later || (seen && h->mask_is_bool && !seen[i * h->mask.row + j * h->mask.col]);
+}
+
+/* Does dropout keep weight (i, j)? Its bit says so, or its number in the stream. */
+static bool is_kept(const hdk_head *h, int64_t i, int64_t j)
+{
+    int64_t n = h->first + i * h->s + j;
+    if (h->bits) {
+        return h->bits[n / 8] >> n % 8 & 1;
+    }
+    return hd__mcg31_times(h->seed, hd__mcg31_power(n)) < h->limit;
+}
+
+#define TYPE f32
+#include "tensor/kernels/plain/plain_product.h"
+#include "tensor/kernels/plain/plain_sum.h"
+#include "tensor/kernels/plain/plain_distance.h"
+#include "tensor/kernels/plain/plain_extreme.h"
+#include "tensor/kernels/plain/plain_softmax.h"
+#include "tensor/kernels/plain/plain_loss.h"
+#include "tensor/kernels/plain/plain_norm.h"
+#include "tensor/kernels/plain/plain_attention.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/plain/plain_product.h"
+#include "tensor/kernels/plain/plain_sum.h"
+#include "tensor/kernels/plain/plain_distance.h"
+#include "tensor/kernels/plain/plain_extreme.h"
+#include "tensor/kernels/plain/plain_softmax.h"
+#include "tensor/kernels/plain/plain_loss.h"
+#include "tensor/kernels/plain/plain_norm.h"
+#include "tensor/kernels/plain/plain_attention.h"
+#undef TYPE
+
+#define TYPE u64
+#include "tensor/kernels/plain/plain_product.h"
+#include "tensor/kernels/plain/plain_sum.h"
+#undef TYPE
+
+#define TYPE i64
+#include "tensor/kernels/plain/plain_extreme.h"
+#undef TYPE
+
+#define TYPE b8
+#include "tensor/kernels/plain/plain_extreme.h"
+#undef TYPE
+
+#define TYPE bf16
+#include "tensor/kernels/plain/plain_product.h"
+#undef TYPE
+
+static void split_bf16(const hdk_product *p)
+{
+    product_bf16(p, NULL);
+}
+
+/* Nothing is packed. */
+static int64_t no_room(const hdk_product *p)
+{
+    (void)p;
+    return 0;
+}
+
+/* The sum of bools is int64. */
+static void sum_b8(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        const uint8_t *x = (const uint8_t *)data[1] + j * l->sk[1];
+        int64_t sum = 0;
+        for (int64_t i = 0; i < l->n; i++) {
+            sum += x[i * l->sn[1]] != 0; /* heed-loop */
+        }
+        ((int64_t *)data[0])[j * l->sk[0]] = sum;
+    }
+}
+
+/* ---------------------------------------------------------------- the tables */
+
+#define FLOATS(name) name##_f32, name##_f64
+#define ALL(name) FLOATS(name), name##_i64, name##_b8
+
+const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
+    .product = {FLOATS(product), product_u64},
+    .room = {no_room, no_room, no_room},
+    .split_bf16 = split_bf16,
+    .tile_rows = 1,
+    .tile_cols = 1,
+};
+
+const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
+    .kernel =
+        {
+            [HDK_SUM] = {FLOATS(sum), sum_u64, sum_b8},
+            [HDK_MAX] = {ALL(max_value)},
+            [HDK_MIN] = {ALL(min_value)},
+            [HDK_ANY] = {ALL(any)},
+            [HDK_ALL] = {ALL(all)},
+            [HDK_VAR] = {FLOATS(var)},
+            [HDK_ARGMAX] = {ALL(max_arg)},
+            [HDK_ARGMIN] = {ALL(min_arg)},
+        },
+    .center = {FLOATS(center)},
+    .square_distance_f32 = square_distance_f32,
+    .square_distance_f64 = square_distance_f64,
+};
+
+/* One loop serves the last dim and the others. */
+const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
+    .along =
+        {
+            [HDK_SOFTMAX] = {{FLOATS(softmax)}, {FLOATS(softmax)}},
+            [HDK_SOFTMAX_BACKWARD] = {{FLOATS(softmax_backward)}, {FLOATS(softmax_backward)}},
+            [HDK_LOG_SOFTMAX] = {{FLOATS(log_softmax)}, {FLOATS(log_softmax)}},
+            [HDK_LOG_SOFTMAX_BACKWARD] = {{FLOATS(log_softmax_backward)},
+                                          {FLOATS(log_softmax_backward)}},
+        },
+    .logsumexp = {FLOATS(logsumexp)},
+    .cumsum = {FLOATS(cumsum), cumsum_u64},
+};
+
+const struct hdk_loss HDK_TABLE(hdk_loss) = {
+    .cross_entropy = {FLOATS(cross_entropy)},
+    .cross_entropy_backward = {FLOATS(cross_entropy_backward)},
+    .square = {FLOATS(square)},
+    .square_backward = {FLOATS(square_backward)},
+};
+
+const struct hdk_norm HDK_TABLE(hdk_norm) = {
+    .layer_norm = {FLOATS(layer_norm)},
+    .layer_norm_backward = {FLOATS(layer_norm_backward)},
+};
+
+#define ROWS(suffix)                                                                               \
+    {                                                                                              \
+        .forward_room = attention_room_##suffix, .forward = attention_##suffix,                    \
+        .weights = attention_weights_##suffix, .backward_room = attention_room_##suffix,           \
+        .backward = attention_backward_##suffix, .query_block = 1, .key_block = 1                  \
+    }
+
+const struct hdk_attention HDK_TABLE(hdk_attention) = {
+    .rows = {ROWS(f32), ROWS(f64)},
+    .tiles = ROWS(f32),
+};

@@ -1,0 +1,122 @@
+/* plain_attention.h - one head of attention, o = softmax(q k^T scale + mask) v, query by query,
+ * after plain_softmax.h: a template (template.h) for plain.c. q (l, d), k (s, d), v (s, dv), out
+ * (l, dv). */
+
+/* Row i of m, whose element e is row[e * m->col] */
+static T *fn(row)(const hdk_rows *m, int64_t i)
+{
+    return (T *)m->p + i * m->row;
+}
+
+/* a_i . b_j of n elements */
+static T fn(dot)(const hdk_rows *a, int64_t i, const hdk_rows *b, int64_t j, int64_t n)
+{
+    const T *x = fn(row)(a, i), *y = fn(row)(b, j);
+    T sum = 0;
+    for (int64_t e = 0; e < n; e++) {
+        sum += x[e * a->col] * y[e * b->col]; /* heed-loop */
+    }
+    return sum;
+}
+
+/* a_i += c b_j of n elements */
+static void fn(add_row)(const hdk_rows *a, int64_t i, T c, const hdk_rows *b, int64_t j, int64_t n)
+{
+    T *x = fn(row)(a, i);
+    const T *y = fn(row)(b, j);
+    for (int64_t e = 0; e < n; e++) {
+        x[e * a->col] += c * y[e * b->col]; /* heed-loop */
+    }
+}
+
+/* The rows [from, to) of a, of n elements, become 0. */
+static void fn(clear)(const hdk_rows *a, int64_t from, int64_t to, int64_t n)
+{
+    for (int64_t i = from; i < to; i++) {
+        for (int64_t e = 0; e < n; e++) {
+            fn(row)(a, i)[e * a->col] = 0;
+        }
+    }
+}
+
+/* Score (i, j): q_i . k_j scale + mask, -inf where query i does not see key j */
+static T fn(score)(const hdk_head *h, int64_t i, int64_t j)
+{
+    if (is_hidden(h, i, j)) {
+        return -(T)INFINITY;
+    }
+    T x = fn(dot)(&h->q, i, &h->k, j, h->d);
+    x = h->divisor != 0 ? x / (T)h->divisor : x * (T)h->scale;
+    return h->mask.p && !h->mask_is_bool ? x + fn(row)(&h->mask, i)[j * h->mask.col] : x;
+}
+
+/* What dropout multiplies weight (i, j) by */
+static T fn(drop_factor)(const hdk_head *h, int64_t i, int64_t j)
+{
+    return h->keep >= 1 ? 1 : is_kept(h, i, j) ? 1 / (T)h->keep : 0;
+}
+
+/* w (s,) = the weights of query i; writes its lse = log(sum(e^score)). */
+static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
+{
+    bool dead = h->safe; /* are all scores -inf? */
+    for (int64_t j = 0; j < h->s; j++) {
+        w[j] = fn(score)(h, i, j);
+        dead = dead && w[j] == -(T)INFINITY;
+    }
+    T m = fn(largest)(w, 1, h->s), sum = fn(sum_of_exp)(w, 1, h->s, m);
+    ((T *)h->lse)[i] = dead ? (T)INFINITY : m + LOG(sum);
+    for (int64_t j = 0; j < h->s; j++) {
+        w[j] = dead ? 0 : EXP(w[j] - m) * (1 / sum) * fn(drop_factor)(h, i, j);
+    }
+}
+
+static int64_t fn(attention_room)(const hdk_head *h)
+{
+    return h->s * (int64_t)sizeof(T);
+}
+
+static void fn(attention_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
+                                  void *scratch)
+{
+    (void)scratch;
+    for (int64_t i = from; i < to; i++) {
+        fn(row_of_weights)(h, i, (T *)weights + i * h->s);
+    }
+}
+
+/* out_i = sum of w_j v_j over the keys */
+static void fn(attention)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
+{
+    T *w = scratch; /* (s,) */
+    fn(clear)(&h->out, from, to, h->dv);
+    for (int64_t i = from; i < to; i++) {
+        fn(row_of_weights)(h, i, w);
+        for (int64_t j = 0; j < h->s; j++) {
+            fn(add_row)(&h->out, i, w[j], &h->v, j, h->dv);
+        }
+    }
+}
+
+/* With the weights w before dropout, and dw = dout v^T of those after it, the scores' gradient is
+ * ds = w (dw dropout - dout . out) scale; dq += ds k, dk += ds^T q and dv += (w dropout)^T dout. */
+static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from,
+                                   int64_t to, void *scratch)
+{
+    const T *lse = h->lse, scale = h->divisor != 0 ? 1 / (T)h->divisor : (T)h->scale;
+    (void)scratch;
+    fn(clear)(&g->dq, 0, h->l, h->d);
+    fn(clear)(&g->dk, from, to, h->d);
+    fn(clear)(&g->dv, from, to, h->dv);
+    for (int64_t i = 0; i < h->l; i++) {
+        T both = fn(dot)(&g->dout, i, &h->out, i, h->dv);
+        for (int64_t j = from; j < to && j < i + h->sees; j++) {
+            T w = EXP(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
+            T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
+            ds = is_hidden(h, i, j) ? 0 : ds; /* also in a row of NaN */
+            fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
+            fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);
+            fn(add_row)(&g->dv, j, w * kept, &g->dout, i, h->dv);
+        }
+    }
+}

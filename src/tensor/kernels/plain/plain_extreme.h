@@ -1,0 +1,93 @@
+/* plain_extreme.h - extremes and truth of each lane: a template (template.h) for plain.c. Of the
+ * lane at x, element i is x[i * xn]. */
+
+/* The largest of n elements, or the least. Of 0 and -0, which are equal, the last counts, and a NaN
+ * wins. */
+static T fn(extreme)(const T *x, int64_t xn, int64_t n, bool least)
+{
+    T best = x[0];
+    for (int64_t i = 1; i < n; i++) {
+        T v = x[i * xn];
+        bool better = least ? v <= best : v >= best;
+        best = better || isnan((double)v) ? v : best; /* heed-loop */
+    }
+    return best;
+}
+
+static void fn(values)(const hdk_lanes *l, void *const *data, bool least)
+{
+    for (int64_t j = 0; j < l->k; j++) {
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        ((T *)data[0])[j * l->sk[0]] = fn(extreme)(x, l->sn[1], l->n, least);
+    }
+}
+
+/* The first place of each lane's extreme, and the value there to operand 2 unless that is NULL */
+static void fn(places)(const hdk_lanes *l, void *const *data, bool least)
+{
+    const int64_t xn = l->sn[1];
+    T *value = data[2];
+    for (int64_t j = 0; j < l->k; j++) {
+        const T *x = (const T *)data[1] + j * l->sk[1], best = fn(extreme)(x, xn, l->n, least);
+        int64_t at = 0;
+        while (at < l->n - 1 && x[at * xn] != best && !isnan((double)x[at * xn])) {
+            at++; /* heed-loop */
+        }
+        ((int64_t *)data[0])[j * l->sk[0]] = at;
+        if (value) {
+            value[j * l->sk[2]] = x[at * xn];
+        }
+    }
+}
+
+static void fn(max_value)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    fn(values)(l, data, false);
+}
+
+static void fn(min_value)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    fn(values)(l, data, true);
+}
+
+static void fn(max_arg)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    fn(places)(l, data, false);
+}
+
+static void fn(min_arg)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    fn(places)(l, data, true);
+}
+
+/* Is any element not 0? */
+static void fn(any)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        bool y = false;
+        for (int64_t i = 0; i < l->n; i++) {
+            y = y || x[i * l->sn[1]] != 0; /* heed-loop */
+        }
+        ((uint8_t *)data[0])[j * l->sk[0]] = y;
+    }
+}
+
+/* Is none 0? */
+static void fn(all)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        bool y = true;
+        for (int64_t i = 0; i < l->n; i++) {
+            y = y && x[i * l->sn[1]] != 0; /* heed-loop */
+        }
+        ((uint8_t *)data[0])[j * l->sk[0]] = y;
+    }
+}

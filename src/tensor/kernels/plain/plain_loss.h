@@ -1,0 +1,57 @@
+/* plain_loss.h - cross entropy and the squared error, after plain_softmax.h: a template
+ * (template.h) for plain.c. */
+
+/* loss_i = -log(softmax(x_i)[target_i]) = log(sum(e^(x - m))) - (x[target] - m), with m = max(x) */
+static void fn(cross_entropy)(const hdk_logits *l, void *out)
+{
+    T *loss = out, *stats = l->stats;
+    for (int64_t i = 0; i < l->rows; i++) {
+        const T *x = (const T *)l->x + i * l->stride; /* (c,) */
+        T m = fn(largest)(x, 1, l->c), log_sum = LOG(fn(sum_of_exp)(x, 1, l->c, m));
+        stats[2 * i] = m;
+        stats[2 * i + 1] = log_sum;
+        bool ignored = l->target[i] == l->ignore;
+        loss[i] = ignored ? 0 : log_sum - (x[l->target[i]] - m); /* heed-loop */
+    }
+}
+
+/* dx = (softmax(x) - [target]) dy / divisor */
+static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
+                                       double divisor, bool stream, void *out)
+{
+    const T *dy = g, *stats = l->stats;
+    (void)stream;
+    for (int64_t i = 0; i < l->rows; i++) {
+        const T *x = (const T *)l->x + i * l->stride; /* (c,) */
+        T *dx = (T *)out + i * l->c, m = stats[2 * i], log_sum = stats[2 * i + 1];
+        T d = l->target[i] == l->ignore ? 0 : dy[i * gs] / (T)divisor;
+        for (int64_t j = 0; j < l->c; j++) {
+            T p = EXP(x[j] - m - log_sum);
+            dx[j] = p * d - (j == l->target[i] ? d : 0); /* heed-loop */
+        }
+    }
+}
+
+/* y = (x - t)^2 */
+static void fn(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    (void)params;
+    for (int64_t i = 0; i < n; i++) {
+        T x = *(const T *)(data[1] + i * strides[1]);
+        T t = *(const T *)(data[2] + i * strides[2]);
+        *(T *)(data[0] + i * strides[0]) = (x - t) * (x - t); /* heed-loop */
+    }
+}
+
+/* dx = norm (x - t) dy */
+static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
+                                const void *params)
+{
+    const T norm = (T) * (const double *)params;
+    for (int64_t i = 0; i < n; i++) {
+        T x = *(const T *)(data[1] + i * strides[1]);
+        T t = *(const T *)(data[2] + i * strides[2]);
+        T dy = *(const T *)(data[3] + i * strides[3]);
+        *(T *)(data[0] + i * strides[0]) = norm * (x - t) * dy; /* heed-loop */
+    }
+}

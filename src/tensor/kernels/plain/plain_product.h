@@ -1,0 +1,25 @@
+/* plain_product.h - the matrix product: a template (template.h) for plain.c, which says of what
+ * type b's elements are (`weight`), and how one becomes a T (`widened`). */
+
+/* c (m, n) = a (m, k) b (k, n) + bias (n,); or c += a b, and + bias at the end */
+static void fn(product)(const hdk_product *p, void *scratch)
+{
+    const T *a = p->a, *bias = p->bias;
+    const fn(weight) *b = p->b;
+    T *c = p->c;
+    (void)scratch;
+    for (int64_t i = 0; i < p->m; i++) {
+        for (int64_t j = 0; j < p->n; j++) {
+            T sum = p->add ? c[i * p->c_row + j] : 0;
+            if (p->order == HDK_ONE_STEP) { /* a product by itself may be -0, which 0 would hide */
+                sum = -(T)0;
+            }
+            for (int64_t q = 0; q < p->k; q++) {
+                T x = a[i * p->a_row + q * p->a_col];
+                T w = fn(widened)(b[q * p->b_row + j * p->b_col]);
+                sum += x * w; /* heed-loop */
+            }
+            c[i * p->c_row + j] = bias ? sum + bias[j * p->bias_step] : sum;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/* plain_softmax.h - softmax, log_softmax and logsumexp of each lane, forward and backward: a
+ * template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
+
+/* The largest of n elements; -inf of none. A NaN makes its sum of exponentials NaN anyway. */
+static T fn(largest)(const T *x, int64_t xn, int64_t n)
+{
+    T m = -(T)INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        m = x[i * xn] > m ? x[i * xn] : m;
+    }
+    return m;
+}
+
+/* sum(e^(x - m)) */
+static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
+{
+    T sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += EXP(x[i * xn] - m); /* heed-loop */
+    }
+    return sum;
+}
+
+/* y = e^(x - m) / sum(e^(x - m)), with m = max(x): no exponential overflows, and one of them is
+ * 1 */
+static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
+{
+    const int64_t yn = l->sn[0], xn = l->sn[1];
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        T *y = (T *)data[0] + j * l->sk[0];
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        T m = fn(largest)(x, xn, l->n), sum = fn(sum_of_exp)(x, xn, l->n, m);
+        for (int64_t i = 0; i < l->n; i++) {
+            T e = EXP(x[i * xn] - m);
+            /* In the last dim PyTorch multiplies, which the last printed digit shows. */
+            y[i * yn] = yn == 1 ? e * (1 / sum) : e / sum; /* heed-loop */
+        }
+    }
+}
+
+/* dx = (dy - sum(dy y)) y; dx may be dy */
+static void fn(softmax_backward)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        T *dx = (T *)data[0] + j * l->sk[0], sum = 0;
+        const T *dy = (const T *)data[1] + j * l->sk[1], *y = (const T *)data[2] + j * l->sk[2];
+        for (int64_t i = 0; i < l->n; i++) {
+            sum += dy[i * l->sn[1]] * y[i * l->sn[2]]; /* heed-loop */
+        }
+        for (int64_t i = 0; i < l->n; i++) {
+            dx[i * l->sn[0]] = (dy[i * l->sn[1]] - sum) * y[i * l->sn[2]];
+        }
+    }
+}
+
+/* y = x - m - log(sum(e^(x - m))) */
+static void fn(log_softmax)(const hdk_lanes *l, void *const *data, double p)
+{
+    const int64_t yn = l->sn[0], xn = l->sn[1];
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        T *y = (T *)data[0] + j * l->sk[0];
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        T m = fn(largest)(x, xn, l->n), log_sum = LOG(fn(sum_of_exp)(x, xn, l->n, m));
+        for (int64_t i = 0; i < l->n; i++) {
+            y[i * yn] = x[i * xn] - m - log_sum; /* heed-loop */
+        }
+    }
+}
+
+/* dx = dy - e^y sum(dy); dx may be dy */
+static void fn(log_softmax_backward)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        T *dx = (T *)data[0] + j * l->sk[0], sum = 0;
+        const T *dy = (const T *)data[1] + j * l->sk[1], *y = (const T *)data[2] + j * l->sk[2];
+        for (int64_t i = 0; i < l->n; i++) {
+            sum += dy[i * l->sn[1]];
+        }
+        for (int64_t i = 0; i < l->n; i++) {
+            dx[i * l->sn[0]] = dy[i * l->sn[1]] - EXP(y[i * l->sn[2]]) * sum; /* heed-loop */
+        }
+    }
+}
+
+/* y = m + log(sum(e^(x - m))); an infinite m is not subtracted, as inf - inf is NaN */
+static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
+{
+    (void)p;
+    for (int64_t j = 0; j < l->k; j++) {
+        const T *x = (const T *)data[1] + j * l->sk[1];
+        T m = fn(largest)(x, l->sn[1], l->n);
+        m = m == (T)INFINITY || m == -(T)INFINITY ? 0 : m;
+        ((T *)data[0])[j * l->sk[0]] = LOG(fn(sum_of_exp)(x, l->sn[1], l->n, m)) + m;
+    }
+}
