@@ -8,14 +8,20 @@
 #ifndef HEED_AUTOGRAD_INTERNAL_H
 #define HEED_AUTOGRAD_INTERNAL_H
 
-#include "heed/autograd.h"
 #include "base/memory/alloc.h"
 #include "base/memory/refs.h"
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"
 #include "base/random/rng.h"
 #include "base/threads/pool.h"
-#include "tensor/tensor_internal.h"
+#include "heed/autograd.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 typedef struct hd_ctx hd__node;
 

@@ -9,9 +9,9 @@
 #include "base/memory/count.h"
 #include "base/memory/heap.h"
 #include "base/random/generator.h"
+#include "base/sibling.h"
 #include "base/start.h"
 #include "base/threads/pool.h"
-#include "base/sibling.h"
 
 #include <errno.h>
 #include <stdatomic.h>

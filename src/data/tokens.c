@@ -9,6 +9,10 @@
 #include "base/memory/alloc.h"
 #include "base/memory/refs.h"
 #include "data/data_internal.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- life */
 

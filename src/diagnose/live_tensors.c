@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "diagnose/diagnose_internal.h"
 #include "base/memory/alloc.h"
+#include "diagnose/diagnose_internal.h"
+#include "tensor/repr_text.h"
+#include "tensor/tensor_struct.h"
 
 static struct {
     hd_tensor *first;

@@ -7,8 +7,8 @@
  * and tells of what was neither registered nor freed. */
 #include <stdio.h>
 
-#include "diagnose/diagnose_internal.h"
 #include "base/error/lasting.h"
+#include "diagnose/diagnose_internal.h"
 #include "nn/nn_internal.h"
 
 enum { STRAYS = 64 };

@@ -3,6 +3,7 @@
 #include "autograd/autograd_internal.h"
 #include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/tensor_struct.h"
 
 /* ---------------------------------------------------------------- ops */
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory/object.h"
 #include "io/checkpoint.h"
 
 typedef struct saving {

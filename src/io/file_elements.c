@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "io/io_internal.h"
+#include "tensor/copy.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 const bool hd__big_endian = true;

@@ -2,9 +2,9 @@
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
+#include "base/error/call.h"
 #include "base/files/file.h"
 #include "heed/io.h"
-#include "tensor/tensor_internal.h"
 
 /* ---------------------------------------------------------------- files (read_file.c) */
 

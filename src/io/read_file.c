@@ -5,6 +5,7 @@
 
 #include "base/system/system.h"
 #include "io/io_internal.h"
+#include "tensor/for_nn_and_optim.h"
 
 const char *hd__path_in(const char *dir, size_t n, const char *name)
 {

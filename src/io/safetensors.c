@@ -9,10 +9,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/system/system.h"
 #include "base/memory/alloc.h"
 #include "base/memory/refs.h"
+#include "base/system/system.h"
 #include "io/io_internal.h"
+#include "tensor/lifecycle.h"
 
 /* ---------------------------------------------------------------- the mapping */
 

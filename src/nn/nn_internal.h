@@ -6,10 +6,10 @@
 #ifndef HEED_NN_INTERNAL_H
 #define HEED_NN_INTERNAL_H
 
-#include "heed/nn.h"
 #include "base/error/lasting.h"
 #include "base/memory/alloc.h"
-#include "tensor/above.h"
+#include "heed/nn.h"
+#include "tensor/for_nn_and_optim.h"
 
 typedef enum hd__kind {
     HD__PARAMETER = 1,

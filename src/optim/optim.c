@@ -1,6 +1,6 @@
 /* optim.c - making optimizers; their parameters, their groups, and the groups' learning rates. */
-#include "optim/optim_internal.h"
 #include "base/memory/alloc.h"
+#include "optim/optim_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* state.c - an optimizer, written to a dictionary and read from one, under the names of PyTorch's
  * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
-#include "optim/optim_internal.h"
 #include "base/memory/alloc.h"
+#include "optim/optim_internal.h"
 
 /* The lr of each group is written, or read to `lr`. All else must be equal. */
 static bool groups_visit(hd__saved *s, const hd_optim *o, double *lr)

@@ -7,9 +7,10 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-#include "tensor/attention_run.h"
 #include "base/memory/alloc.h"
 #include "base/threads/pool.h"
+#include "tensor/attention_run.h"
+#include "tensor/copy.h"
 
 #include "tensor/elementwise.h"
 

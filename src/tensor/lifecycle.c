@@ -6,11 +6,17 @@
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
  * src/base explains why. */
-#include "tensor/dict.h"
 #include "base/memory/alloc.h"
 #include "base/memory/count.h"
 #include "base/memory/refs.h"
+#include "tensor/dict.h"
+#include "tensor/dtype.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
 #include "tensor/scope.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 

@@ -3,10 +3,12 @@
  * The reduced dims are put innermost and merged. Each walk reduces one of them, and the next walk
  * reduces its results, so that the order of a sum depends on shapes only, never on the number of
  * threads. */
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
 #include "tensor/reduce_dims.h"
 
-#include "tensor/lanes.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/lanes.h"
 
 enum {
     SMALL = 32768,      /* a contiguous tensor of up to this many elements needs no plan */

@@ -3,8 +3,8 @@
 #ifndef HEED_TENSOR_REDUCE_DIMS_H
 #define HEED_TENSOR_REDUCE_DIMS_H
 
+#include "heed/tensor.h"
 #include "tensor/kernels/lanes.h"
-#include "tensor/tensor_internal.h"
 
 /* A fresh tensor for x reduced over the dims of mask, with undefined values. */
 hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d);

@@ -3,9 +3,12 @@
  * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
  * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
  * many there are. Only the thread that owns a scope touches its list. */
-#include "tensor/scope.h"
 #include "base/error/lasting.h"
 #include "base/memory/count.h"
+#include "base/start.h"
+#include "tensor/lifecycle.h"
+#include "tensor/scope.h"
+#include "tensor/tensor_args.h"
 
 #include <stdio.h>
 

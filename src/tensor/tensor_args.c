@@ -6,8 +6,8 @@
  * certainly broken, and the message tells less instead of following a pointer that is none. */
 #include <inttypes.h>
 
-#include "tensor/tensor_internal.h"
 #include "base/error/lasting.h"
+#include "tensor/tensor_args.h"
 
 #define RETURNED_IN_VAIN                                                                           \
     "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \

@@ -1,6 +1,6 @@
 /* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
-#include "tokenizers/bpe_json.h"
 #include "base/memory/alloc.h"
+#include "tokenizers/bpe_json.h"
 
 #include <ctype.h>
 #include <inttypes.h>

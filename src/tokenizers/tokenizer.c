@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tokenizers/tokenizers_internal.h"
 #include "base/memory/alloc.h"
+#include "tensor/copy.h"
+#include "tensor/dict.h"
+#include "tensor/tensor_args.h"
+#include "tokenizers/tokenizers_internal.h"
 
 /* ---------------------------------------------------------------- life */
 

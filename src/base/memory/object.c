@@ -1,11 +1,11 @@
 /* object.c - the objects that a program holds: which kind one is of, and whether it was freed. The
  * header before an object tells both, and quarantine.c says why it can be read. */
-#include "base/memory/object.h"
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/error/lasting.h"
 #include "base/memory/alloc.h"
 #include "base/memory/blocks.h"
+#include "base/memory/object.h"
 
 static bool is_freed(const void *p)
 {

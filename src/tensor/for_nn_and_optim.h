@@ -1,7 +1,8 @@
-/* above.h - what tensor offers, besides its public functions, to nn and optim. They see no more of
- * a tensor than a user does, so they include this header and no other internal one of tensor. */
-#ifndef HEED_TENSOR_ABOVE_H
-#define HEED_TENSOR_ABOVE_H
+/* for_nn_and_optim.h - what tensor offers, besides its public functions, to nn and optim. They see
+ * no more of a tensor than a user does, so they include this header and no other internal one of
+ * tensor. Its functions stand in the files that its chapters name. */
+#ifndef HEED_TENSOR_FOR_NN_AND_OPTIM_H
+#define HEED_TENSOR_FOR_NN_AND_OPTIM_H
 
 #include "base/events.h"
 #include "base/memory/object.h"
