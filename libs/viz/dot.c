@@ -101,8 +101,9 @@ static char *graph_text(const hd_node *root, const hd_dict *names, const hd_grap
     return hd__text_take(&g.t);
 }
 
-static char *graph_dot(hd_tensor *x, const hd_dict *names, const hd_graph_options *o)
+char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o)
 {
+    HD__CALL("hd_graph_dot_with");
     hd_graph_options defaults = hd_graph_defaults();
     o = o ? o : &defaults;
     if (!HD__SIBLING_OK() || !hd__tensor_arg("x", x, false) || !graph_options_ok(o)) {
@@ -115,13 +116,14 @@ static char *graph_dot(hd_tensor *x, const hd_dict *names, const hd_graph_option
     return root ? graph_text(root, names, o) : NULL;
 }
 
-static bool graph_save(hd_tensor *x, const hd_dict *names, const char *path,
-                       const hd_graph_options *o)
+bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
+                            const hd_graph_options *o)
 {
+    HD__CALL("hd_graph_save_dot_with");
     if (!hd__given("x", x) || !hd__given("path", path) || !hd__may_save()) {
         return false;
     }
-    char *text = graph_dot(x, names, o);
+    char *text = hd_graph_dot_with(x, names, o);
     bool ok = text && hd__whole_write(path, text, strlen(text));
     hd_free(text);
     return ok;
@@ -130,24 +132,11 @@ static bool graph_save(hd_tensor *x, const hd_dict *names, const char *path,
 char *hd_graph_dot(hd_tensor *x, const hd_dict *names)
 {
     HD__CALL("hd_graph_dot");
-    return graph_dot(x, names, NULL);
+    return hd_graph_dot_with(x, names, NULL);
 }
 
 bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path)
 {
     HD__CALL("hd_graph_save_dot");
-    return graph_save(x, names, path, NULL);
-}
-
-char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o)
-{
-    HD__CALL("hd_graph_dot_with");
-    return graph_dot(x, names, o);
-}
-
-bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
-                            const hd_graph_options *o)
-{
-    HD__CALL("hd_graph_save_dot_with");
-    return graph_save(x, names, path, o);
+    return hd_graph_save_dot_with(x, names, path, NULL);
 }

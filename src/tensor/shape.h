@@ -8,7 +8,7 @@
 /* x's sizes as hd__sizes_text writes them: "(2, 3)". */
 const char *hd__shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
-/* In a message: hd_error_set(HD_SHAPE, "hd_mm: %s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
+/* In a message: hd_fail(HD_SHAPE, "%s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
 #define HD__SHAPE(x) hd__shape_text((x), (char[HD__SHAPE_TEXT]){0})
 
 /* The index of x's element `flat`, counted in row-major order: "(0, 2)". */

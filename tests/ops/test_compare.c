@@ -7,7 +7,7 @@
 static bool plain(int op, double a, double b)
 {
     const bool results[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
-    return results[op];
+    return results[op - HDK_EQ];
 }
 
 enum { MOST = 70 };
@@ -26,7 +26,7 @@ enum { MOST = 70 };
         }                                                                                          \
         char *data[] = {(char *)y, (char *)a, (char *)b};                                          \
         const int64_t w = sizeof(T), strides[] = {sy, sa * w, sb * w};                             \
-        hdk_binary_for(DTYPE)->compare[op][DTYPE](data, strides, n, NULL);                         \
+        hdk_binary_for(DTYPE)->of[op][DTYPE](data, strides, n, NULL);                              \
         for (int64_t i = 0; i < 2 * MOST + 1; i++) {                                               \
             int64_t k = i / sy;                                                                    \
             bool result = k < n && i % sy == 0;                                                    \

@@ -394,7 +394,7 @@ START_TEST(transposed_inputs_walk_in_tiles)
             double v = element_at(c, i) != 0 ? element_at(a, i) : element_at(b, i);
             (hd_set_n)(want, (hd_scalar){.is_int = false, .v.d = v}, 1, &at);
         }
-        hd__map(hdk_binary_for(d)->where[d], NULL, 4, (hd_tensor *[]){y, c, a, b});
+        hd__map(hdk_binary_loop(HDK_WHERE, d), NULL, 4, (hd_tensor *[]){y, c, a, b});
         for (int64_t i = 0; i < n; i++) {
             wrong += element_at(all, i) != element_at(want, i);
         }

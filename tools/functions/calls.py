@@ -41,7 +41,7 @@ def parameters_of(decl):
 class Functions:
     """The functions of the headers: parameters[name], results[name], in the order of the headers."""
 
-    def __init__(self, names=("base.h", "tensor.h", "autograd.h", "nn.h"),
+    def __init__(self, names=("base.h", "tensor.h", "autograd.h", "nn.h", "optim.h"),
                  folder=os.path.join(ROOT, "include", "heed")):
         self.parameters, self.results, self.structs = {}, {}, {}
         for header in headers.read_headers(folder):
@@ -89,7 +89,7 @@ class Functions:
                 yield "Modules", row.python.format(*given), heed
         for row in optimizers.ROWS:
             heed = f"hd_{row.kind}_new"
-            if heed not in topics:
+            if heed not in topics and heed in self.parameters:
                 yield "Optimizers", f"optim.{row.name}(ps)" if row.of_pytorch else "", f"{heed}(ps, &o)"
 
     def survey_calls(self):

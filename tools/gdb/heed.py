@@ -628,40 +628,20 @@ class Loops:
     last = key = None
 
     def __init__(self, folder):
-        self.folder, self.lines, self.points = folder, {}, []
-        for path in glob.glob(folder + "tensor/kernels/**/*.[ch]", recursive=True):
+        self.lines, self.points = {}, []
+        # The loops of elementwise.h lie where heed was built. In each turn they store one result.
+        made = [os.path.realpath(gdb.decode_line(f"tensor/kernels/{name}_made.h:1")[1][0].symtab.fullname())
+                for name in ("unary", "binary")]
+        made = [path for path in made if os.path.exists(path)]
+        self.ours = (folder, *made)
+        for path in glob.glob(folder + "tensor/kernels/**/*.[ch]", recursive=True) + made:
             with open(path, encoding="utf-8") as f:
-                text = f.read().split("\n")
-            for number, line in enumerate(text, 1):
-                macro = re.match(r"#define (\w+)\(", line)
-                if MARK in line and macro:  # it writes loops where it is used
-                    used = re.compile(rf"(HDK_IF_WIDE\()?{macro[1]}\(")
-                    self.lines.update({(path, n): l for n, l in enumerate(text, 1) if used.match(l)})
-                elif MARK in line:
-                    self.lines[path, number] = line
+                self.lines.update({(path, number): line for number, line in enumerate(f, 1)
+                                   if MARK in line or (path in made and "y[i] = " in line)})
         if not self.lines:
             raise gdb.GdbError(f"heed's source is not in {folder}")
-        for (path, number), line in self.lines.items():
-            where = f"{path[len(folder):]}:{number}"
-            places = [] if line[0].isspace() else self.elements(where, number)
-            self.points += [silent_breakpoint(place) for place in places or [where]]
+        self.points = [silent_breakpoint(f"{path}:{number}") for path, number in self.lines]
         self.enable(False)
-
-    @staticmethod
-    def elements(where, number):
-        """A macro writes its functions in one line. In each loop over an element `a` this gives the last instruction
-        of a turn, which stores the result."""
-        files = {sal.symtab.static_block().start: sal.symtab for sal in gdb.decode_line(where)[1] or []}
-        last = {}
-        for function in [s for f in files.values() for s in f.static_block() if s.is_function and s.line == number]:
-            code = gdb.block_for_pc(int(function.value().address))
-            for step in gdb.selected_inferior().architecture().disassemble(code.start, code.end - 1):
-                block = around = gdb.block_for_pc(step["addr"])
-                while not around.function:
-                    around = around.superblock
-                if around.start == code.start and any(s.name == "a" for s in block):  # not in an inlined function
-                    last[block.start] = step["addr"]
-        return [f"*{pc:#x}" for pc in last.values()]
 
     @classmethod
     def of_program(cls):
@@ -691,7 +671,7 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
         loops = Loops.of_program()
 
         def in_heed(frame):
-            return frame is not None and place(frame)[0].startswith(loops.folder)
+            return frame is not None and place(frame)[0].startswith(loops.ours)
 
         call = newest_frame()
         while in_heed(call.older()) and not self.begins_call(call):
@@ -702,13 +682,8 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
             gdb.execute("finish" if in_heed(call) else "next")
         finally:
             loops.enable(False)
-        line = gdb.selected_thread() and loops.lines.get(place(gdb.newest_frame()))
-        if line:
+        if gdb.selected_thread() and place(gdb.newest_frame()) in loops.lines:
             gdb.execute("frame")
-        if line and "_ROWS(" in line:
-            name = gdb.newest_frame().name().rpartition("_")[0]
-            with open(loops.folder + "tensor/kernels/elementwise.h", encoding="utf-8") as f:
-                print(*[row.strip(" \\\n") for row in f if re.match(rf" *ROW\(\w+, {name},", row)], sep="\n")
 
     @staticmethod
     def begins_call(frame):

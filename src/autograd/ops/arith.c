@@ -289,7 +289,7 @@ static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
     a = hd__cast(a, d); /* first, because the result is laid out like the cast operands */
     b = a ? hd__cast(b, d) : NULL;
     hd_tensor *y = b ? hd__elementwise_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
-    return hd__map_to_new(hdk_binary_for(d)->where[d], NULL, 4,
+    return hd__map_to_new(hdk_binary_loop(HDK_WHERE, d), NULL, 4,
                           (hd_tensor *[]){y, condition, a, b});
 }
 

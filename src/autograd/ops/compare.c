@@ -8,15 +8,15 @@ static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
         return NULL;
     }
     hd_dtype d = hd__promote(a, b);
-    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, a, b);
+    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->of[op][d], d, HD_BOOL, a, b);
     return hd__told(NULL, y, 2, (hd_tensor *[]){a, b});
 }
 
 static hd_tensor *compare_in(hd_dtype d, int op, hd_tensor *x, hd_scalar s)
 {
     hd__number number;
-    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->compare[op][d], d, HD_BOOL, x,
-                                  hd__number_of(&number, d, s));
+    hd_tensor *y =
+        hd__map_binary(hdk_binary_for(d)->of[op][d], d, HD_BOOL, x, hd__number_of(&number, d, s));
     return hd__told(NULL, y, 1, &x);
 }
 
@@ -133,7 +133,7 @@ hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_logical_xor");
-    return logical_op(hdk_binary_for(HD_BOOL)->compare[HDK_NE][HD_BOOL], a, b);
+    return logical_op(hdk_binary_for(HD_BOOL)->of[HDK_NE][HD_BOOL], a, b);
 }
 
 hd_tensor *hd_logical_not(hd_tensor *x)

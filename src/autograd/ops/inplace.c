@@ -251,7 +251,7 @@ static hd_tensor *select(hd_tensor *(*map)(hdk_loop f, const void *params, int n
 {
     hd__number number;
     hd_tensor *v = hd__number_of(&number, x->dtype, value);
-    return map(hdk_binary_for(x->dtype)->where[x->dtype], NULL, 4, (hd_tensor *[]){y, mask, v, x});
+    return map(hdk_binary_loop(HDK_WHERE, x->dtype), NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
 /* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */

@@ -74,7 +74,7 @@ static hd_tensor *draw_bernoulli(hd_tensor *p)
         return NULL;
     }
     hd__uniform_fill(u, 0, 1);
-    hd_tensor *below = hd__map_binary(hdk_binary_for(d)->compare[HDK_LT][d], d, HD_BOOL, u, p);
+    hd_tensor *below = hd__map_binary(hdk_binary_for(d)->of[HDK_LT][d], d, HD_BOOL, u, p);
     return HD__RECORD(&bernoulli_op, below ? hd__copy(y, below) : NULL, HD__IN(1, &p));
 }
 
@@ -96,7 +96,7 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};
     const float scale_f32[2] = {1 / (float)keep};
-    return hd__map(hdk_dropout_for(x->dtype)->apply[x->dtype],
+    return hd__map(hdk_binary_loop(HDK_DROPOUT, x->dtype),
                    x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
                    (hd_tensor *[]){hd__elementwise_out(x->dtype, 1, &x), x, mask});
 }

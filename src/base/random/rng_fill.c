@@ -184,3 +184,6 @@ BOTH double unit_f64(const uint32_t *w)
 
 FILL(f32, float, 1, fmaf)
 FILL(f64, double, 2, fma)
+
+/* Names: between_f32 between_f64 some_f32 some_f64 some_f32_plain some_f32_fma hd__uniform_f32
+ * hd__uniform_f64 hd__normal_f32 hd__normal_f64 some_f64_plain some_f64_fma */

@@ -108,7 +108,7 @@ bool hd__sys_pages_drop(void *p, size_t bytes);
 
 /* ---------------------------------------------------------------- words */
 
-/* The system's words for an errno, for a message: hd_error_set(HD_IO, "...: %s", HD__WHY(errno)) */
+/* The system's words for an errno, for a message: hd_fail(HD_IO, "...: %s", HD__WHY(errno)) */
 enum { HD__WHY_TEXT = 128 };
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
 #define HD__WHY(cause) hd__sys_why((cause), (char[HD__WHY_TEXT]){0})

@@ -157,7 +157,7 @@ bool hd__json_double(const hd__json *j, double *v)
         *v = strtod(copy, NULL);
         hd__sys_locale_leave(before);
     } else if (copy) {
-        hd_error_set(HD_MEMORY, "heed: no memory for a locale");
+        hd_fail(HD_MEMORY, "no memory for a locale");
     }
     hd_free(copy);
     return before;

@@ -73,7 +73,7 @@ enum {
 int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
 /* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
- * message: hd_error_set(HD_VALUE, "hd_dropout: p %s: ...", HD__FLOAT(p)) */
+ * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
 HD__SIBLING const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
 /* The same for what may be a whole number, which has no ".0": "96", "0.1". */
@@ -101,7 +101,7 @@ HD__SIBLING int hd__clip(const char *s, size_t n);
 enum { HD__SHAPE_TEXT = 192 };
 
 /* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
- * In a message: hd_error_set(HD_SHAPE, "hd_mm: %s: ...", HD__SIZES(ndim, sizes)) */
+ * In a message: hd_fail(HD_SHAPE, "%s: ...", HD__SIZES(ndim, sizes)) */
 HD__SIBLING const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
 #define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
 

@@ -309,3 +309,12 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
     fn(transpose_back)(dk, from, all, h->d, &g->dk);
     fn(transpose_back)(dv, from, all, h->dv, &g->dv);
 }
+
+/* Names: padded_f32 padded_f64 first_of_f32 first_of_f64 strided_dot_f32 strided_dot_f64 row_f32
+ * row_f64 transpose_rows_f32 transpose_rows_f64 transpose_back_f32 transpose_back_f64 row_times_f32
+ * row_times_f64 add_outer_f32 add_outer_f64 masked_f32 masked_f64 scores_f32 scores_f64
+ * all_hidden_f32 all_hidden_f64 drop_f32 drop_f64 weights_f32 weights_f64 rows_forward_room_f32
+ * rows_forward_room_f64 some_rows_f32 some_rows_f64 weighted_values_f32 weighted_values_f64
+ * rows_weights_f32 rows_weights_f64 rows_forward_f32 rows_forward_f64 rows_backward_room_f32
+ * rows_backward_room_f64 ones_f32 ones_f64 seen_from_f32 seen_from_f64 weights_again_f32
+ * weights_again_f64 clear_hidden_f32 clear_hidden_f64 rows_backward_f32 rows_backward_f64 */

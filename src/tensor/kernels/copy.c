@@ -1,45 +1,8 @@
-/* copy.c - loops that copy between any two dtypes, and that fill; ranges; transposition.
- *
- * A float outside int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool
- * everything except zero is true, NaN too. */
+/* copy.c - loops that fill; ranges; transposition; copying past the cache. */
 #include "tensor/kernels/copy.h"
 
 #include "tensor/kernels/loops.h"
 #include "tensor/kernels/vec.h"
-
-/* x86's instruction for one number gives INT64_MIN for what does not fit. */
-static inline int64_t to_int(double v)
-{
-#if defined(HDK_X86) && defined(__x86_64__) && !defined(__AVX512DQ__)
-    return _mm_cvttsd_si64(_mm_set_sd(v));
-#else
-    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
-#endif
-}
-
-#define CONVERT(name, TO, FROM, EXPR) HDK_LOOP(name, HDK_EACH, 1, TO, FROM, FROM, FROM, EXPR)
-CONVERT(f32_f32, float, float, a)
-CONVERT(f32_f64, float, double, a)
-CONVERT(f64_f32, double, float, a)
-CONVERT(f64_f64, double, double, a)
-CONVERT(i64_f32, int64_t, float, to_int((double)a))
-CONVERT(i64_f64, int64_t, double, to_int((double)a))
-CONVERT(i64_b8, int64_t, uint8_t, a)
-CONVERT(b8_f32, uint8_t, float, a != 0)
-CONVERT(b8_f64, uint8_t, double, a != 0)
-CONVERT(b8_i64, uint8_t, int64_t, a != 0)
-
-#ifdef HDK_WIDE_TYPES
-CONVERT(f32_i64, float, int64_t, a)
-CONVERT(f32_b8, float, uint8_t, a)
-CONVERT(f64_i64, double, int64_t, a)
-CONVERT(f64_b8, double, uint8_t, a)
-CONVERT(i64_i64, int64_t, int64_t, a)
-CONVERT(b8_b8, uint8_t, uint8_t, a)
-CONVERT(f32_bf16, float, uint16_t, hdk_from_bf16(a))
-CONVERT(bf16_f32, uint16_t, float, hdk_to_bf16(a))
-CONVERT(bf16_bf16, uint16_t, uint16_t, a)
-#endif
 
 #define FILL(name, T)                                                                              \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
@@ -255,11 +218,6 @@ TRANSPOSE(transpose_2, uint16_t, turn_2)
 #endif
 
 const struct hdk_copy HDK_TABLE(hdk_copy) = {
-    .convert = {{f32_f32, f32_f64, HDK_WIDE(f32_i64), HDK_WIDE(f32_b8), HDK_WIDE(f32_bf16)},
-                {f64_f32, f64_f64, HDK_WIDE(f64_i64), HDK_WIDE(f64_b8)},
-                {i64_f32, i64_f64, HDK_WIDE(i64_i64), i64_b8},
-                {b8_f32, b8_f64, b8_i64, HDK_WIDE(b8_b8)},
-                {HDK_WIDE(bf16_f32), [HDK_BF16] = HDK_WIDE(bf16_bf16)}},
     .fill = {fill_4, fill_8, fill_8, fill_1, fill_2},
     .arange = {arange_f32, arange_f64},
     .linspace = {linspace_f32, linspace_f64},
@@ -268,3 +226,5 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
     .past_cache = past_cache,
     .past_cache_end = past_cache_end,
 };
+
+/* Names: linspace_f32_part linspace_f64_part */

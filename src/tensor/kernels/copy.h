@@ -1,5 +1,5 @@
-/* copy.h - loops that copy between any two dtypes, y = (T)x, and that fill, y = value; ranges,
- * y_i = start + i step; transposition, y_ij = x_ji. y shares no memory with x. */
+/* copy.h - loops that fill, y = value; ranges, y_i = start + i step; transposition, y_ij = x_ji. y
+ * shares no memory with x. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 
@@ -8,9 +8,6 @@
 enum { HDK_STRIP = 16 };
 
 struct hdk_copy {
-    /* [to][from]: data[0] = data[1]. A bfloat16 is converted from and to float32 only, by way of
-     * which the others go. */
-    hdk_loop convert[5][5];
     hdk_loop fill[5]; /* data[0] = *(dtype *)params */
     /* y[begin] to y[end - 1] of n numbers start + step i, for float32 and float64, with the bits of
      * PyTorch's torch.arange; begin is a multiple of 8 */
@@ -35,12 +32,5 @@ typedef struct hdk_past_cache {
 } hdk_past_cache;
 
 HDK_FAMILY(hdk_copy, baseline, HDK_F64)
-
-/* The loop that converts; one that not every level has serves the others (kernels.h). */
-static inline hdk_loop hdk_convert(int to, int from)
-{
-    hdk_loop loop = hdk_copy()->convert[to][from];
-    return loop ? loop : hdk_copy_common()->convert[to][from];
-}
 
 #endif

@@ -1,14 +1,8 @@
-/* dropout.c - y = x (kept / keep), where kept is 0 or 1: a mask of bytes, or random draws. y may
- * be x.
- *
- * A dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. */
+/* dropout.c - y = x (kept / keep), where kept is 0 or 1, by random draws. y may be x. A mask of
+ * bytes is multiplied by the row DROPOUT of elementwise.h. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"
 #include "tensor/kernels/loops.h"
-
-#define APPLY(name, T) HDK_LOOP(name, HDK_EACH, 2, T, T, uint8_t, uint8_t, (a * (b ? p0 : 0)))
-APPLY(apply_f32, float)
-HDK_IF_WIDE(APPLY(apply_f64, double))
 
 /* to = HDK_DRAWS elements of x, times scale where what was drawn is below the limit, else times
  * 0 */
@@ -70,6 +64,5 @@ DRAW(draw_f64, double, keep_f64)
 #endif
 
 const struct hdk_dropout HDK_TABLE(hdk_dropout) = {
-    .apply = {apply_f32, HDK_WIDE(apply_f64)},
     .draw = {draw_f32, HDK_WIDE(draw_f64)},
 };

@@ -1,4 +1,4 @@
-/* dropout.h - loops that keep or zero elements, by a mask of bytes or by random draws. */
+/* dropout.h - loops that keep or zero elements by random draws. */
 #ifndef HEED_KERNELS_DROPOUT_H
 #define HEED_KERNELS_DROPOUT_H
 
@@ -13,7 +13,6 @@ typedef struct hdk_drop {
 
 /* Tables: float32, float64. */
 struct hdk_dropout {
-    hdk_loop apply[2]; /* data[0] = data[1] * (data[2] ? p0 : 0), with p0 = 1 / keep (loops.h) */
     /* y = x * (kept / keep) for n contiguous elements, which draw from number `begin` of the stream
      * on; y may be x */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);

@@ -1,28 +1,32 @@
-/* elementwise.h - the table of the operations that go element by element, over one or two inputs.
+/* elementwise.h - the table of the operations that go element by element.
  *
  * A row has the operation's name, that of its loops, the types that it takes, and the expression
- * that it computes, in the words of functions.h. The enum, the loops and their table follow from
- * the row (loops.h). Tables are indexed by operation and by the dtype of the inputs, with NULL
- * where PyTorch has no such operation, or where not every level has the loop: hdk_unary_loop and
- * hdk_binary_loop find it. */
+ * that it computes, in the words of functions.h. The enum is made of the rows here. When heed is
+ * built, tools/functions/loops writes a C function for each row and type, which gdb steps through,
+ * into unary_made.h and binary_made.h of the build's folder. Their tables are indexed by operation
+ * and by the dtype of the inputs, with NULL where PyTorch has no such operation, or where not every
+ * level has the loop: hdk_unary_loop and hdk_binary_loop find it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
-#include "tensor/kernels/loops.h"
+#include "tensor/kernels/kernels.h"
 
-enum { HDK_DTYPES = 4 };
+/* The types of a row: FLOATS are float32 and float64, NUMBERS int64 as well, ALL bools, too.
+ * TRAINING are FLOATS of backward, of which not every level has float64; LONG are FLOATS of a long
+ * expression, and so are VECTORS, of which that of float32 is computed in vectors. POWERS are
+ * NUMBERS that not every level has.
+ * A row's expressions are that of floats, then those of int64, of bools and of bfloat16, if they
+ * differ; the last one given serves the types after it. Integers wrap, in uint64. */
 
-/* The types of a row: FLOATS are float32 and float64, NUMBERS int64 as well, ALL bools, too, whose
- * expression comes last. TRAINING are FLOATS of backward, of which not every level has float64;
- * LONG are FLOATS of a long expression, and so are VECTORS, of which that of float32 is computed in
- * vectors. OWN loops are written out. */
-
-/* y = f(x), both of one dtype. CUBE is x x x, INVERSE_SQUARE is 1 / (x x). p0 and p1
- * are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope of leaky_relu; beta
- * and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with t = tanh(x / 2). */
+/* y = f(x), both of one dtype, and conversions to a dtype. CUBE is x x x, INVERSE_SQUARE is
+ * 1 / (x x). p0 and p1 are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope
+ * of leaky_relu; beta and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with
+ * t = tanh(x / 2). Rows without an expression are written in unary_body.h. A float outside of
+ * int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool everything except zero is
+ * true, NaN too. */
 #define HDK_UNARY_ROWS(ROW)                                                                        \
-    ROW(NEG, neg, NUMBERS, NEGATIVE(x))                                                            \
-    ROW(ABS, abs, NUMBERS, ABSOLUTE(x))                                                            \
+    ROW(NEG, neg, NUMBERS, -x, (int64_t)(0 - (uint64_t)x))                                         \
+    ROW(ABS, abs, NUMBERS, ABSOLUTE(x), x < 0 ? (int64_t)(0 - (uint64_t)x) : x)                    \
     ROW(RELU, relu, NUMBERS, x < 0 ? 0 : x)                                                        \
     ROW(CLAMP, clamp, NUMBERS, (x < p0 ? p0 : x) > p1 ? p1 : x < p0 ? p0 : x)                      \
     ROW(RECIPROCAL, reciprocal, FLOATS, 1 / x)                                                     \
@@ -39,28 +43,36 @@ enum { HDK_DTYPES = 4 };
     ROW(GELU_TANH, gelu_tanh, VECTORS, GELU_TANH(x))                                               \
     ROW(ELU, elu, LONG, x < 0 ? 2 * TANH_OF(x / 2) / (1 - TANH_OF(x / 2)) * p0 : x)                \
     ROW(LEAKY_RELU, leaky_relu, FLOATS, (x * (x > 0 ? 1 : p0)))                                    \
-    ROW(SOFTPLUS, softplus, OWN, )                                                                 \
+    ROW(SOFTPLUS, softplus, FLOATS, )                                                              \
     ROW(SILU, silu, VECTORS, x / ONE_AND_EXP(x))                                                   \
-    ROW(SIN, sin, OWN, )                                                                           \
-    ROW(COS, cos, OWN, )                                                                           \
-    ROW(LOG1P, log1p, LONG, LOG1P_OF(x))
+    ROW(SIN, sin, FLOATS, )                                                                        \
+    ROW(COS, cos, FLOATS, )                                                                        \
+    ROW(LOG1P, log1p, LONG, LOG1P_OF(x))                                                           \
+    ROW(TO_F32, to_f32, TO_F32, x, x, x, hdk_from_bf16(x))                                         \
+    ROW(TO_F64, to_f64, TO_F64, x)                                                                 \
+    ROW(TO_I64, to_i64, TO_I64, hdk_int_of((double)x), x)                                          \
+    ROW(TO_B8, to_b8, TO_B8, x != 0, x != 0, x)                                                    \
+    ROW(TO_BF16, to_bf16, TO_BF16, hdk_to_bf16(x), x)
 
 /* y = a op b, all of one dtype. Bools are bytes 0 and 1, whose sum is "or" and whose product is
  * "and". Of two equal numbers (0.0 and -0.0) maximum and minimum take the second, as PyTorch's
  * vectors do. Of backward a is dy, and b is y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
- * p0 and p1 are as forward. */
+ * p0 and p1 are as forward. COMPARES give bools. Of dropout b is a mask of bytes, and p0 is
+ * 1 / keep; a dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. Of
+ * where a is bool, and b and c, of one dtype, are the choices. GT and GE are LT and LE of b and a
+ * (binary.c). */
 #define HDK_BINARY_ROWS(ROW)                                                                       \
-    ROW(ADD, add, ALL, WRAP(a, +, b), a | b)                                                       \
-    ROW(SUB, sub, NUMBERS, WRAP(a, -, b))                                                          \
-    ROW(MUL, mul, ALL, WRAP(a, *, b), (a & b))                                                     \
+    ROW(ADD, add, ALL, a + b, (int64_t)((uint64_t)a + (uint64_t)b), a | b)                         \
+    ROW(SUB, sub, NUMBERS, a - b, (int64_t)((uint64_t)a - (uint64_t)b))                            \
+    ROW(MUL, mul, ALL, (a * b), (int64_t)((uint64_t)a * (uint64_t)b), (a & b))                     \
     ROW(DIV, div, FLOATS, a / b)                                                                   \
-    ROW(MAXIMUM, maximum, ALL, a > b || IS_NAN(a) ? a : b, a | b)                                  \
-    ROW(MINIMUM, minimum, ALL, a < b || IS_NAN(a) ? a : b, (a & b))                                \
-    ROW(POW, pow, OWN, )                                                                           \
+    ROW(MAXIMUM, maximum, ALL, a > b || a != a ? a : b, a > b ? a : b, a | b)                      \
+    ROW(MINIMUM, minimum, ALL, a < b || a != a ? a : b, a < b ? a : b, (a & b))                    \
+    ROW(POW, pow, POWERS, POW_OF(a, b))                                                            \
     ROW(TANH_BACKWARD, tanh_backward, TRAINING, (a * (1 - b * b)))                                 \
     ROW(SIGMOID_BACKWARD, sigmoid_backward, TRAINING, (a * (1 - b) * b))                           \
     ROW(RELU_BACKWARD, relu_backward, TRAINING, b <= 0 ? 0 : a)                                    \
-    ROW(ABS_BACKWARD, abs_backward, TRAINING, (a * SIGN(b)))                                       \
+    ROW(ABS_BACKWARD, abs_backward, TRAINING, (a * ((b > 0) - (b < 0))))                           \
     ROW(GELU_BACKWARD, gelu_backward, VECTORS, (a * GELU_SLOPE(b)))                                \
     ROW(GELU_TANH_BACKWARD, gelu_tanh_backward, VECTORS, (a * GELU_TANH_SLOPE(b)))                 \
     ROW(SILU_BACKWARD, silu_backward, VECTORS, (a * SIGMOID(b) * (b * (1 - SIGMOID(b)) + 1)))      \
@@ -71,20 +83,22 @@ enum { HDK_DTYPES = 4 };
         CHOOSE((b * p0) > p1, a, a * EXP_OF(b * p0) / (EXP_OF(b * p0) + 1)))                       \
     ROW(SQRT_BACKWARD, sqrt_backward, TRAINING, a / (b * 2))                                       \
     ROW(RSQRT_BACKWARD, rsqrt_backward, TRAINING, (a / -2 * (b * b * b)))                          \
-    ROW(LOG1P_BACKWARD, log1p_backward, TRAINING, a / (b + 1))
-
-/* y = a op b, y bool */
-enum { HDK_EQ, HDK_NE, HDK_LT, HDK_LE, HDK_GT, HDK_GE, HDK_COMPARES };
+    ROW(LOG1P_BACKWARD, log1p_backward, TRAINING, a / (b + 1))                                     \
+    ROW(EQ, eq, COMPARES, a == b)                                                                  \
+    ROW(NE, ne, COMPARES, a != b)                                                                  \
+    ROW(LT, lt, COMPARES, a < b)                                                                   \
+    ROW(LE, le, COMPARES, a <= b)                                                                  \
+    ROW(GT, gt, COMPARES, )                                                                        \
+    ROW(GE, ge, COMPARES, )                                                                        \
+    ROW(DROPOUT, dropout, MASKS, (a * (b ? p0 : 0)))                                               \
+    ROW(WHERE, where, CHOICES, a ? b : c)
 
 #define HDK_NAME(name, ...) HDK_##name,
 enum { HDK_BINARY_ROWS(HDK_NAME) HDK_BINARIES };
 enum { HDK_UNARY_ROWS(HDK_NAME) HDK_UNARIES };
-#define HDK_ENTRY(name, loops, TYPES, ...) [HDK_##name] = {TYPES##_OF(loops)},
 
 struct hdk_binary {
-    hdk_loop of[HDK_BINARIES][HDK_DTYPES];
-    hdk_loop compare[HDK_COMPARES][HDK_DTYPES];
-    hdk_loop where[HDK_DTYPES]; /* data[1] bool: data[0] = data[1] ? data[2] : data[3] */
+    hdk_loop of[HDK_BINARIES][HDK_B8 + 1]; /* where has three inputs */
 };
 HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
@@ -96,7 +110,7 @@ static inline hdk_loop hdk_binary_loop(int op, int dtype)
 }
 
 struct hdk_unary {
-    hdk_loop of[HDK_UNARIES][HDK_DTYPES];
+    hdk_loop of[HDK_UNARIES][HDK_BF16 + 1];
 };
 HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
@@ -105,6 +119,13 @@ static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
     return loop ? loop : hdk_unary_common()->of[op][dtype];
+}
+
+/* The loop that converts. A bfloat16 is converted from and to float32 only, by way of which the
+ * others go. */
+static inline hdk_loop hdk_convert(int to, int from)
+{
+    return hdk_unary_loop(HDK_TO_F32 + to, from);
 }
 
 /* x = f(x) of n contiguous elements, by the level's loop */

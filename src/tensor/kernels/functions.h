@@ -206,6 +206,35 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
     return condition ? u : v;
 }
 
+/* x86's instruction for one number gives INT64_MIN for what does not fit. */
+static inline int64_t hdk_int_of(double v)
+{
+#if defined(HDK_X86) && defined(__x86_64__) && !defined(__AVX512DQ__)
+    return _mm_cvttsd_si64(_mm_set_sd(v));
+#else
+    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
+#endif
+}
+
+HDK_INLINE float hdk_pow_f32(float a, float b)
+{
+    return (float)scalar_pow_short_f64((double)a, (double)b);
+}
+
+/* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
+static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
+{
+    uint64_t y = 1, base = (uint64_t)a;
+    if (b < 0) {
+        return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    }
+    for (; b; b >>= 1, base *= base) {
+        y *= b & 1 ? base : 1;
+    }
+    return (int64_t)y;
+}
+
+#define ABSOLUTE(x) _Generic((x), float : fabsf, default : fabs)(x)
 #define EXP_OF(x) _Generic((x), vec_f32 : vexp_any_f32, default : scalar_exp_f64)(x)
 #define ONE_AND_EXP(x) _Generic((x), vec_f32 : hdk_one_and_exp_v, default : hdk_one_and_exp_f64)(x)
 #define SIGMOID(x) _Generic((x), vec_f32 : hdk_sigmoid_v, default : hdk_sigmoid_f64)(x)
@@ -221,5 +250,6 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
 #define LOG1P_OF(x) _Generic((x), float : hdk_log1p_f32, default : scalar_log1p_f64)(x)
 #define TANH_OF(x) _Generic((x), float : scalar_tanh_f32, default : scalar_tanh_f64)(x)
 #define ERF_OF(x) _Generic((x), float : scalar_erf_f32, default : scalar_erf_f64)(x)
+#define POW_OF(a, b) _Generic((a), float : hdk_pow_f32, int64_t : hdk_pow_i64, default : pow)(a, b)
 
 #endif

@@ -157,8 +157,7 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs some panels of a, from row i on, into `to`; they are used while the nearest caches hold
- * them. */
+/* Packs some panels of a, from row i on, into `to`; they are used while a near cache has them. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
@@ -491,3 +490,11 @@ static int64_t fn(room)(const hdk_product *p)
     hdk_blocking how = hdk_plan(p, WIDTH, DEPTH, true);
     return (how.room_a + how.room_b) * (int64_t)sizeof(T);
 }
+
+/* Names: copy_lanes_f32 copy_lanes_f64 pack_any_f32 pack_any_f64 pack_steps_f32 pack_steps_f64
+ * pack_step_f32 pack_step_f64 pack_f32 pack_f64 add_bias_f32 add_bias_f64 edge_f32 edge_f64
+ * across_f32 across_f64 pack_group_f32 pack_group_f64 one_f32 one_f64 tiles_f32 tiles_f64
+ * next_columns_f32 next_columns_f64 columns_f32 columns_f64 block_row_f32 block_row_f64 run_f32
+ * run_f64 chain_f32 chain_f64 chains_f32 chains_f64 add_rows_f32 add_rows_f64 some_steps_f32
+ * some_steps_f64 rows_f32 rows_f64 long_dot_f32 long_dot_f64 outer_f32 outer_f64 path_of_f32
+ * path_of_f64 product_f32 product_f64 room_f32 room_f64 */

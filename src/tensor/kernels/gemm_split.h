@@ -133,3 +133,7 @@ static void split(split)(const hdk_product *p)
 }
 
 #endif
+
+/* Names: add_up_bf16 add_up_f32 add_up_f64 split_of_bf16 split_of_f32 split_of_f64 split_1_bf16
+ * split_1_f32 split_1_f64 split_2_bf16 split_2_f32 split_2_f64 split_4_bf16 split_4_f32 split_4_f64
+ * split_bf16 split_f32 split_f64 */

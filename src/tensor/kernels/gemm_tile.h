@@ -142,3 +142,11 @@ static const TILE_LOOP fn(half)[] = {NULL, HDK_TILES(HDK_TILE)};
 #undef HDK_TILE
 
 #endif
+
+/* Names: element_f32 element_f64 tile_of_f32 tile_of_f64 tile1_f32 tile1_f64 half1_f32 half1_f64
+ * tile2_f32 tile2_f64 half2_f32 half2_f64 tile3_f32 tile3_f64 half3_f32 half3_f64 tile4_f32
+ * tile4_f64 half4_f32 half4_f64 tile5_f32 tile5_f64 half5_f32 half5_f64 tile6_f32 tile6_f64
+ * half6_f32 half6_f64 tile7_f32 tile7_f64 half7_f32 half7_f64 tile8_f32 tile8_f64 half8_f32
+ * half8_f64 tile9_f32 tile9_f64 half9_f32 half9_f64 tile10_f32 tile10_f64 half10_f32 half10_f64
+ * tile11_f32 tile11_f64 half11_f32 half11_f64 tile12_f32 tile12_f64 half12_f32 half12_f64
+ * tile13_f32 tile13_f64 half13_f32 half13_f64 tile14_f32 tile14_f64 half14_f32 half14_f64 */

@@ -51,3 +51,6 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
         }
     }
 }
+
+/* Names: shift_f32 shift_f64 infinite_exp_sum_f32 infinite_exp_sum_f64 shifted_exp_sum_f32
+ * shifted_exp_sum_f64 logsumexp_f32 logsumexp_f64 */

@@ -237,3 +237,9 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool
     }
     hdk_stream_end();
 }
+
+/* Names: norm_fold_f32 norm_fold_f64 vput_f32 vput_f64 in_lines_f32 in_lines_f64 norm_sum_f32
+ * norm_sum_f64 two_sums_f32 two_sums_f64 moments_f32 moments_f64 normalized_f32 normalized_f64
+ * layer_norm_f32 layer_norm_f64 row_means_f32 row_means_f64 row_dx_f32 row_dx_f64 row_dw_f32
+ * row_dw_f64 row_backward_f32 row_backward_f64 apart_from_f32 apart_from_f64
+ * layer_norm_backward_f32 layer_norm_backward_f64 */

@@ -54,3 +54,6 @@ static void fn(clamp_both)(void *data, int64_t begin, int64_t end, double by)
         x[i] = x[i] < -a ? -a : x[i] > a ? a : x[i];
     }
 }
+
+/* Names: norm_squares_f32 norm_squares_f64 norm_f32 norm_f64 scale_f32 scale_f64 clamp_both_f32
+ * clamp_both_f64 */

@@ -124,3 +124,7 @@ static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 }
 
 #endif
+
+/* Names: direction_f32 direction_f64 sgd_run_f32 sgd_run_f64 sgd_f32 sgd_f64 adam_run_f32
+ * adam_run_f64 adam_f32 adam_f64 rmsprop_run_f32 rmsprop_run_f64 rmsprop_f32 rmsprop_f64 lion_f32
+ * lion_f64 */

@@ -17,3 +17,5 @@ static HDK_NOINLINE const T *fn(dense)(const T *x, int64_t stride, int64_t n, T 
     }
     return room;
 }
+
+/* Names: dense_b8 dense_f32 dense_f64 dense_i64 dense_u64 */

@@ -140,3 +140,14 @@ static void best(arg)(const hdk_lanes *l, void *const *data, double p)
         }
     }
 }
+
+/* Names: max_run_b8 max_run_f32 max_run_f64 max_run_i64 max_lane_b8 max_lane_f32 max_lane_f64
+ * max_lane_i64 max_tile_b8 max_tile_f32 max_tile_f64 max_tile_i64 max_value_b8 max_value_f32
+ * max_value_f64 max_value_i64 max_find_b8 max_find_f32 max_find_f64 max_find_i64 max_lane_arg_b8
+ * max_lane_arg_f32 max_lane_arg_f64 max_lane_arg_i64 max_tile_arg_b8 max_tile_arg_f32
+ * max_tile_arg_f64 max_tile_arg_i64 max_arg_b8 max_arg_f32 max_arg_f64 max_arg_i64 min_run_b8
+ * min_run_f32 min_run_f64 min_run_i64 min_lane_b8 min_lane_f32 min_lane_f64 min_lane_i64
+ * min_tile_b8 min_tile_f32 min_tile_f64 min_tile_i64 min_value_b8 min_value_f32 min_value_f64
+ * min_value_i64 min_find_b8 min_find_f32 min_find_f64 min_find_i64 min_lane_arg_b8 min_lane_arg_f32
+ * min_lane_arg_f64 min_lane_arg_i64 min_tile_arg_b8 min_tile_arg_f32 min_tile_arg_f64
+ * min_tile_arg_i64 min_arg_b8 min_arg_f32 min_arg_f64 min_arg_i64 */

@@ -129,3 +129,6 @@ static T fn(square_distance)(const T *restrict x, const T *restrict t, int64_t n
     }
     return fn(collect)(level, blocks);
 }
+
+/* Names: moments_f32 moments_f64 moment_f32 moment_f64 run_var_f32 run_var_f64 tile_var_f32
+ * tile_var_f64 var_f32 var_f64 center_f32 center_f64 square_distance_f32 square_distance_f64 */

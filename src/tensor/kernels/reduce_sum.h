@@ -144,3 +144,8 @@ static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
 }
 
 REDUCTION(fn(sum), T, T, TILE, fn(run_sum)(x, sn, n), fn(tile_sum)(x, sn, sk, n, k, y, ys))
+
+/* Names: short_sum_f32 short_sum_f64 short_sum_u64 block_sum_f32 block_sum_f64 block_sum_u64
+ * push_f32 push_f64 push_u64 collect_f32 collect_f64 collect_u64 run_sum_f32 run_sum_f64
+ * run_sum_u64 step_sum_f32 step_sum_f64 step_sum_u64 tile_sum_f32 tile_sum_f64 tile_sum_u64 sum_f32
+ * sum_f64 sum_u64 */

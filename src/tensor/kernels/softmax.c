@@ -132,3 +132,6 @@ const struct hdk_loss HDK_TABLE(hdk_loss) = {
     .square = {square_f32, HDK_WIDE(square_f64)},
     .square_backward = {square_backward_f32, HDK_WIDE(square_backward_f64)},
 };
+
+/* Names: cumsum_f32_tile cumsum_f32_few cumsum_f64_tile cumsum_f64_few cumsum_i64_tile
+ * cumsum_i64_few */

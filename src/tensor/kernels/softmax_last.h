@@ -117,3 +117,7 @@ static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data,
     }
     hdk_stream_end();
 }
+
+/* Names: softmax_short_f32 softmax_short_f64 softmax_row_f32 softmax_row_f64 softmax_last_f32
+ * softmax_last_f64 softmax_last_backward_f32 softmax_last_backward_f64 log_softmax_last_f32
+ * log_softmax_last_f64 log_softmax_last_backward_f32 log_softmax_last_backward_f64 */

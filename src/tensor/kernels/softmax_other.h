@@ -174,3 +174,11 @@ TILES(softmax_other_backward, fn(tile_backward)(l, data, j0, k, false))
 TILES(log_softmax_other_backward, fn(tile_backward)(l, data, j0, k, true))
 #undef TILES
 #undef TILE_OF
+
+/* Names: minus_zero_f32 minus_zero_f64 lanes_copy_f32 lanes_copy_f64 tile_ahead_f32 tile_ahead_f64
+ * tile_row_f32 tile_row_f64 tile_to_f32 tile_to_f64 tile_put_f32 tile_put_f64 lanes_op_f32
+ * lanes_op_f64 tile_max_f32 tile_max_f64 tile_exp_f32 tile_exp_f64 softmax_tile_f32
+ * softmax_tile_f64 log_softmax_tile_f32 log_softmax_tile_f64 tile_backward_f32 tile_backward_f64
+ * softmax_other_f32 softmax_other_f64 log_softmax_other_f32 log_softmax_other_f64
+ * softmax_other_backward_f32 softmax_other_backward_f64 log_softmax_other_backward_f32
+ * log_softmax_other_backward_f64 */

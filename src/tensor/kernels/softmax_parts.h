@@ -283,3 +283,11 @@ static inline void fn(put_less)(T *restrict y, const T *restrict x, int64_t n, T
 #undef STEP
 #undef SIDE
 #undef LANES
+
+/* Names: load_rest_f32 load_rest_f64 store_rest_f32 store_rest_f64 add_step_f32 add_step_f64
+ * fold_lanes_f32 fold_lanes_f64 max_begin_f32 max_begin_f64 max_step_f32 max_step_f64
+ * max_with_rest_f32 max_with_rest_f64 row_max_f32 row_max_f64 exp_pass_part_f32 exp_pass_part_f64
+ * exp_pass_f32 exp_pass_f64 row_exp_f32 row_exp_f64 row_exp_sum_f32 row_exp_sum_f64
+ * row_products_f32 row_products_f64 row_sum_f32 row_sum_f64 result_at_f32 result_at_f64
+ * result_done_f32 result_done_f64 put_products_f32 put_products_f64 put_scaled_f32 put_scaled_f64
+ * put_less_f32 put_less_f64 */

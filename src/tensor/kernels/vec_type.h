@@ -127,3 +127,8 @@ HDK_INLINE void fn(vsum_four)(T *to, const V *v)
     FOUR *r = (FOUR *)turned;
     *(FOUR *)to = (r[0] + r[2]) + (r[1] + r[3]);
 }
+
+/* Names: vload_f32 vload_f64 vload_u64 vstore_f32 vstore_f64 vstore_u64 vstream_f32 vstream_f64
+ * vstream_u64 vall_f32 vall_f64 vall_u64 vmuladd_f32 vmuladd_f64 vmuladd_u64 vsum_f32 vsum_f64
+ * vsum_u64 sall_f32 sall_f64 sall_u64 smuladd_f32 smuladd_f64 smuladd_u64 turn_four_f32
+ * turn_four_f64 turn_four_u64 vsum_four_f32 vsum_four_f64 vsum_four_u64 */

@@ -1,0 +1,75 @@
+/* unary_body.h - sine, cosine and softplus of one element type: the template that unary.c includes
+ * (template.h). */
+
+static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
+{
+    HDK_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (T)scalar_sin_f64((double)x[i], quarters);
+    }
+}
+
+/* sin(x + quarters pi / 2), which is libm's where |x| is large */
+static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
+{
+    T xs[UNARY_PART], rest[HDK_WHOLE];
+    for (int64_t m; n > 0; n -= m, x += m, y += m) {
+        int large = 0;
+        m = n < UNARY_PART ? n : UNARY_PART;
+        const int64_t whole = m & -HDK_WHOLE;
+        memcpy(xs, x, (size_t)m * sizeof(T));
+        fn(sines)(y, xs, whole, quarters);
+        if (whole < m) { /* the rest is padded */
+            memset(xs + m, 0, (size_t)(whole + HDK_WHOLE - m) * sizeof(T));
+            fn(sines)(rest, xs + whole, HDK_WHOLE, quarters);
+            memcpy(y + whole, rest, (size_t)(m - whole) * sizeof(T));
+        }
+        for (int64_t i = 0; i < m; i++) {
+            large |= !(xs[i] < F64_SIN_MOST) | !(xs[i] > -F64_SIN_MOST);
+        }
+        for (int64_t i = 0; large && i < m; i++) {
+            if (!(fabs((double)xs[i]) < F64_SIN_MOST)) {
+                y[i] = libm(xs[i]);
+            }
+        }
+    }
+}
+
+static void fn(sin)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    HDK_DENSE(fn(sin), params, 2, sizeof(T), sizeof(T))
+    fn(circle)((T *)data[0], (const T *)data[1], n, 0, _Generic((T)0, float : sinf, default : sin));
+}
+
+static void fn(cos)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    HDK_DENSE(fn(cos), params, 2, sizeof(T), sizeof(T))
+    fn(circle)((T *)data[0], (const T *)data[1], n, 1, _Generic((T)0, float : cosf, default : cos));
+}
+
+/* log(1 + e^(beta x)) / beta, or x from the threshold on: a part at a time, because the steps of
+ * several elements go side by side then */
+static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, const void *params)
+{
+    const T beta = ((const T *)params)[0], threshold = ((const T *)params)[1];
+    T e[UNARY_PART];
+    HDK_DENSE(fn(softplus), params, 2, sizeof(T), sizeof(T))
+    for (int64_t at = 0, m; at < n; at += m) {
+        T *y = (T *)data[0] + at;
+        const T *x = (const T *)data[1] + at;
+        m = n - at < UNARY_PART ? n - at : UNARY_PART;
+        for (int64_t i = 0; i < m; i++) {
+            e[i] = beta * x[i];
+        }
+        fn(hdk_unary_all)(HDK_EXP, e, m);
+        fn(hdk_unary_all)(HDK_LOG1P, e, m);
+        HDK_INDEPENDENT
+        for (int64_t i = 0; i < m; i++) {
+            const T v = x[i], curved = e[i] / beta;
+            y[i] = beta * v > threshold ? v : curved;
+        }
+    }
+}
+
+/* Names: sines_f32 sines_f64 circle_f32 circle_f64 sin_f32 sin_f64 cos_f32 cos_f64 softplus_f32
+ * softplus_f64 */
