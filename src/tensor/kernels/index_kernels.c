@@ -1,4 +1,4 @@
-/* index.c - looking through many elements at once. */
+/* index_kernels.c - looking through many elements at once. */
 #include "tensor/kernels/index.h"
 
 /* An index is out of range if it or n - 1 - index is negative. */

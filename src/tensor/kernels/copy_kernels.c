@@ -1,4 +1,4 @@
-/* copy.c - loops that fill; ranges; transposition; copying past the cache. */
+/* copy_kernels.c - loops that fill; ranges; transposition; copying past the cache. */
 #include "tensor/kernels/copy.h"
 
 #include "tensor/kernels/loops.h"

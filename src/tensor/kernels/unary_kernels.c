@@ -1,4 +1,4 @@
-/* unary.c - loops of one input: those of the rows of elementwise.h, and those that are no
+/* unary_kernels.c - loops of one input: those of the rows of elementwise.h, and those that are no
  * expression (unary_body.h). */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/functions.h"

@@ -1,5 +1,5 @@
-/* softmax.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error, forward and
- * backward. With m = max of x and s = sum of e^(x - m) in a lane:
+/* softmax_kernels.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error,
+ * forward and backward. With m = max of x and s = sum of e^(x - m) in a lane:
  *     softmax      y = e^(x - m) / s               dx = y (dy - sum(dy y))
  *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
  *     logsumexp    y = m + log s

@@ -1,6 +1,6 @@
-/* reduce.c - sums, variances, extremes and their places, any and all, along lanes: y = sum of x_i,
- * sum of (x_i - mean)^2 / p, max or min of x_i, the first i where it is, or, and.
- * Only y is written.
+/* reduce_kernels.c - sums, variances, extremes and their places, any and all, along lanes: y = sum
+ * of x_i, sum of (x_i - mean)^2 / p, max or min of x_i, the first i where it is, or, and. Only y is
+ * written.
  *
  * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. Where
  * neighbouring lanes are closer, a tile of them is reduced at a time, row by row. So both read

@@ -1,5 +1,5 @@
-/* attention.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv from
- * do; row by row for few keys and for float64, else in tiles. It overwrites the results alone,
+/* attention_kernels.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv
+ * from do; row by row for few keys and for float64, else in tiles. It overwrites the results alone,
  * which share no memory with the operands. */
 #include "tensor/kernels/attention.h"
 

@@ -1,5 +1,5 @@
-/* optim.c - optimizers' steps, in the order of operations of PyTorch's single-tensor loops, and
- * what clipping needs.
+/* optim_kernels.c - optimizers' steps, in the order of operations of PyTorch's single-tensor loops,
+ * and what clipping needs.
  *
  * Options are doubles and are rounded to the element's type where PyTorch rounds them. A fused
  * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
