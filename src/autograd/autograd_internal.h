@@ -8,7 +8,6 @@
 #ifndef HEED_AUTOGRAD_INTERNAL_H
 #define HEED_AUTOGRAD_INTERNAL_H
 
-#include "base/memory/alloc.h"
 #include "base/memory/refs.h"
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"

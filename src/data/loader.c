@@ -12,7 +12,6 @@
  * num_replicas began has an order of its own, which came with that loader's state. */
 #include <inttypes.h>
 
-#include "base/memory/alloc.h"
 #include "base/random/generator.h"
 #include "data/data_internal.h"
 #include "tensor/copy.h"

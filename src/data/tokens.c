@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/files/file.h"
-#include "base/memory/alloc.h"
 #include "base/memory/refs.h"
 #include "data/data_internal.h"
 #include "tensor/copy.h"

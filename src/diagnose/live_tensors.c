@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory/alloc.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/repr_text.h"
 #include "tensor/tensor_struct.h"

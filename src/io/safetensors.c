@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/memory/alloc.h"
 #include "base/memory/refs.h"
 #include "base/system/system.h"
 #include "io/io_internal.h"

@@ -7,7 +7,6 @@
 #define HEED_NN_INTERNAL_H
 
 #include "base/error/lasting.h"
-#include "base/memory/alloc.h"
 #include "heed/nn.h"
 #include "tensor/for_nn_and_optim.h"
 

@@ -1,5 +1,4 @@
 /* optim.c - making optimizers; their parameters, their groups, and the groups' learning rates. */
-#include "base/memory/alloc.h"
 #include "optim/optim_internal.h"
 
 #include <inttypes.h>

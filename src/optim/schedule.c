@@ -1,7 +1,6 @@
 /* schedule.c - what all schedules do: making, stepping, saving. A schedule is a formula (in
  * schedules.c) of the steps so far, of the learning rates of now, and of those that the optimizer
  * had when the schedule was made. */
-#include "base/memory/alloc.h"
 #include "optim/schedule.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* state.c - an optimizer, written to a dictionary and read from one, under the names of PyTorch's
  * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
-#include "base/memory/alloc.h"
 #include "optim/optim_internal.h"
 
 /* The lr of each group is written, or read to `lr`. All else must be equal. */

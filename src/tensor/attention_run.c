@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-#include "base/memory/alloc.h"
 #include "base/threads/pool.h"
 #include "tensor/attention_run.h"
 #include "tensor/copy.h"

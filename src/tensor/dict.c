@@ -5,7 +5,6 @@
  * so a name or text that was handed out lives as long as its entry keeps it. */
 #include <inttypes.h>
 
-#include "base/memory/alloc.h"
 #include "tensor/copy.h"
 #include "tensor/dict.h"
 #include "tensor/lifecycle.h"

@@ -16,7 +16,7 @@ struct hd_scope {
 
 enum { HD__SCOPE_MANY = 100000 }; /* the first of these counts */
 
-/* Memory that lives as long as the innermost scope (lifecycle.c). */
+/* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
 
 /* Runs at the thread's first tensor or scope. */

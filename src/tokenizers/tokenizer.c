@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/memory/alloc.h"
 #include "tensor/copy.h"
 #include "tensor/dict.h"
 #include "tensor/tensor_args.h"

@@ -3,7 +3,6 @@
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/error/lasting.h"
-#include "base/memory/alloc.h"
 #include "base/memory/blocks.h"
 #include "base/memory/object.h"
 

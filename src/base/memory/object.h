@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "heed/base.h"
+#include "base/memory/alloc.h"
 
 /* The objects that a program may give in place of each other. The kind of each stands in the header
  * before it. Only a tensor has no header of its own, but a mark: the byte HD__MARK_AT, where other

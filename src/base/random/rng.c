@@ -4,7 +4,6 @@
  * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
  * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
 #include "base/error/call.h"
-#include "base/memory/alloc.h"
 #include "base/memory/blocks.h"
 #include "base/memory/object.h"
 #include "base/random/draws.h"
