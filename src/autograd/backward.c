@@ -10,6 +10,10 @@
 #include <inttypes.h>
 
 #include "autograd/backward.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/shape.h"
+#include "tensor/tensor_args.h"
 #include "autograd/backward_end.h"
 #include "autograd/commit.h"
 #include "autograd/history.h"
@@ -17,7 +21,7 @@
 #include "autograd/user_code.h"
 #include "base/random/draws.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 typedef hd__run run;
 

@@ -1,11 +1,13 @@
 /* commit.c - gradients on their way to a .grad. They are kept until the whole walk has succeeded,
  * and are then added to all of them, or to none. */
 #include "autograd/backward_end.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "autograd/commit.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 {

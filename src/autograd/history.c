@@ -43,9 +43,13 @@
  *   parameter had before. */
 
 #include "autograd/history.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
 #include "autograd/record.h"
 #include "autograd/user_code.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 /* ---------------------------------------------------------------- where a view lies */
 

@@ -4,6 +4,7 @@
  * and the op's parameters. When the last holder of a long chain lets go of it, its nodes are freed
  * one by one from a list, without recursion. */
 #include "autograd/history.h"
+#include "tensor/lifecycle.h"
 #include "autograd/node.h"
 
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,

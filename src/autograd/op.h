@@ -9,8 +9,9 @@
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
+#include <stdatomic.h>
+
 #include "heed/autograd.h"
-#include "tensor/tensor_internal.h"
 
 typedef struct hd_ctx hd__node;
 

@@ -9,6 +9,7 @@
 #define HEED_AUTOGRAD_RUN_H
 
 #include "autograd/op.h"
+#include "tensor/lifecycle.h"
 
 typedef struct hd__commit { /* value, held, is on its way to a .grad, *slot */
     hd__node *n;            /* retained, so that *slot stays; NULL: an earlier commit has it */

@@ -9,6 +9,7 @@
 
 #include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/shape.h"
 
 /* So many backwards of ops are running: what their own calls make is told of in terms of the op. */
 static HD__TLS int in_backward;

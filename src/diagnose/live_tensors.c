@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "tensor/repr_text.h"
+#include "tensor/tensor_struct.h"
 
 static struct {
     hd_tensor *first;

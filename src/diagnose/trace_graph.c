@@ -2,7 +2,9 @@
  * ready, and each node when backward comes to it. */
 #include "autograd/node.h"
 #include "autograd/record.h"
+#include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/tensor_struct.h"
 
 /* ---------------------------------------------------------------- ops */
 

@@ -5,6 +5,8 @@
  * error stands, or if a module that this one calls clears its own errors. What a forward that fails
  * has drawn is taken back. */
 #include "base/random/draws.h"
+#include "base/error/lasting.h"
+#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * between two backwards of one step needs them besides the state. Reading makes all copies
  * first. */
 #include "heed/nn.h"
-#include "tensor/above.h"
+#include "tensor/for_nn_and_optim.h"
 
 #include <string.h>
 

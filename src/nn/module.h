@@ -7,7 +7,7 @@
 #define HEED_NN_MODULE_H
 
 #include "heed/nn.h"
-#include "tensor/above.h"
+#include "base/system/system.h"
 
 typedef enum hd__kind {
     HD__PARAMETER = 1,

@@ -3,8 +3,15 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/random/generator.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/dtype.h"
 #include "tensor/kernels/copy.h"
+#include "tensor/lifecycle.h"
 #include "tensor/random_fill.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 enum { GRAIN = 32768 };
 

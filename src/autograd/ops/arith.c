@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 
 /* ---------------------------------------------------------------- two tensors */

@@ -3,6 +3,12 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 
 static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);

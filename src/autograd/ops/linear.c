@@ -6,6 +6,9 @@
 #include <inttypes.h>
 
 #include "autograd/record.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
+#include "tensor/tensor_args.h"
 #include "tensor/product.h"
 
 /* The product of a and b in the shape of input i */

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "autograd/record.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
+#include "tensor/tensor_args.h"
 #include "tensor/product.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */

@@ -3,7 +3,7 @@
 #ifndef HEED_OPS_REDUCTIONS_H
 #define HEED_OPS_REDUCTIONS_H
 
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
 
 /* The reduced dims, which the node of a reduction keeps for backward. */
 typedef struct hd__span {

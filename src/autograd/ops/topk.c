@@ -8,6 +8,12 @@
 #include <math.h>
 
 #include "autograd/ops/pick.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/dtype.h"
+#include "tensor/lifecycle.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
 #include "autograd/record.h"
 #include "tensor/kernels/index.h"
 
