@@ -174,12 +174,12 @@ static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
     const hd_module *wanted = *name ? hd_module_get(c->made, name) : c->made;
-    char found[TEXT], expected[TEXT];
+    char found[TEXT], room[TEXT];
     if (!wanted) {
         return false;
     }
     int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
-    described(wanted, wanted_heads, expected);
+    const char *expected = described(wanted, wanted_heads, room);
     if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
         return module_unlike(name, "a class of your own", expected);
     }
