@@ -26,7 +26,7 @@ typedef struct reading {
 } reading;
 
 /* May the name stand in a path as it is? */
-static bool is_plain(const char *name, size_t n)
+static bool name_is_plain(const char *name, size_t n)
 {
     bool plain = n > 0 && !hd__is_digit(name[0]);
     for (size_t i = 0; plain && i < n; i++) {
@@ -46,7 +46,7 @@ static bool enter_name(reading *r, int depth, const char *name, size_t n)
 {
     hd__text_cut(&r->path, r->len[depth]);
     hd__text_puts(&r->path, r->path.len > 0 ? "." : "");
-    if (is_plain(name, n)) {
+    if (name_is_plain(name, n)) {
         hd__text_add(&r->path, name, n);
     } else {
         hd__text_json(&r->path, name, n, true);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/op.h"
 #include "base/memory/count.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"

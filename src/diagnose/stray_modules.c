@@ -9,7 +9,7 @@
 
 #include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
-#include "nn/nn_internal.h"
+#include "nn/names.h"
 
 enum { STRAYS = 64 };
 

@@ -51,21 +51,6 @@ START_TEST(blocks)
 }
 END_TEST
 
-/* What tells the kind of an object reads the bytes before it, which must lie in the same page. */
-START_TEST(no_block_begins_a_page)
-{
-    enum { BLOCKS = 4096 };
-    static void *p[BLOCKS];
-    for (int i = 0; i < BLOCKS; i++) {
-        p[i] = hd_alloc(40);
-        ck_assert_uint_ne((uintptr_t)p[i] % 4096, 0);
-    }
-    for (int i = 0; i < BLOCKS; i++) {
-        hd_free(p[i]);
-    }
-}
-END_TEST
-
 START_TEST(zero_size)
 {
     void *a = hd_alloc(0), *b = hd_alloc(0);
@@ -588,7 +573,6 @@ Suite *suite_alloc(void)
 {
     const TTest *const tests[] = {
         blocks,
-        no_block_begins_a_page,
         zero_size,
         zeroed,
         too_large,

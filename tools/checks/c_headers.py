@@ -47,10 +47,10 @@ def exported(include, headers):
                 yield decl
 
 
-def siblings(base):
-    """The functions that libheed exports for the libraries in libs alone; base: the folder src/base."""
+def siblings(source):
+    """The functions that libheed exports for the libraries in libs alone; source: the folder src."""
     found = set()
-    for path in glob.glob(os.path.join(base, "**/*.h"), recursive=True):
+    for path in glob.glob(os.path.join(source, "**/*.h"), recursive=True):
         with open(path, encoding="utf-8") as f:
             found.update(re.findall(r"^HD__SIBLING [^;(]*?\b(hd__\w+)\(", f.read(), re.M))
     return found

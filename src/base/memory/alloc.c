@@ -112,19 +112,6 @@ void hd__count_system_alloc(void)
     atomic_fetch_add_explicit(&system_allocs, 1, memory_order_relaxed);
 }
 
-/* A block of the system's, which the caller's begins `lead` bytes after: not where a page does, so
- * that what lies before it can be read (hd__kind_at). */
-static void *system_block(size_t lead, size_t bytes)
-{
-    void *p = hd__sys_block_new(lead, bytes);
-    if (p && ((uintptr_t)p + lead) % 4096 == 0) {
-        void *other = system_block(lead, bytes);
-        hd__sys_block_free(p);
-        p = other;
-    }
-    return p;
-}
-
 static size_t plain_lead(size_t size)
 {
     return size > SMALL_MOST ? LINE : HEADER;
@@ -139,7 +126,7 @@ static void *plain_alloc(size_t size)
         HD__CALLS_BACK;
         p = custom.alloc(bytes, lead, custom.user);
     } else {
-        p = system_block(lead, bytes);
+        p = hd__sys_block_new(lead, bytes);
     }
     return p ? (char *)p + lead : NULL;
 }
@@ -157,7 +144,7 @@ HD__RARE static void plain_free(void *p)
 
 static void *small_alloc(unsigned int class)
 {
-    void *p = system_block(HEADER, hd__class_bytes(class));
+    void *p = hd__sys_block_new(HEADER, hd__class_bytes(class));
     if (!p) {
         return NULL;
     }

@@ -15,21 +15,9 @@ static bool is_freed(const void *p)
 static const char *const kind_texts[] = {"another thing", HD__OBJECTS(KIND_TEXT)};
 enum { KINDS = sizeof kind_texts / sizeof kind_texts[0] };
 
-/* True if p's header may lie in another page, which cannot be read where p is no block of heed's. */
-static bool begins_a_page(const void *p)
-{
-    return (uintptr_t)p % 4096 < HD__HEADER;
-}
-
-/* A block that begins a page is given back while another one is taken, for hd__kind_at. */
 void *hd__object_new(hd__kind_of_object kind, size_t size)
 {
     void *p = hd__alloc_zeroed(size);
-    if (p && begins_a_page(p)) {
-        void *other = hd__object_new(kind, size);
-        hd_free(p);
-        return other;
-    }
     if (p) {
         hd__header_of(p)->kind = (uint16_t)kind;
     }
@@ -43,14 +31,16 @@ void *hd__object_in(hd__kind_of_object kind, void *block)
     return p;
 }
 
-/* p may be any address of the program's. */
+/* p may be any address of the program's. Where p begins a page, its header would lie in the page
+ * before, which may be no memory: such an object, one in 256, is told as another thing. */
 hd__kind_of_object hd__kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
     if (mark == HD__TENSOR) {
         return HD__A_TENSOR;
     }
-    const unsigned int kind = begins_a_page(p) ? HD__NO_OBJECT : hd__header_of(p)->kind;
+    const bool block = (uintptr_t)p % 4096 >= HD__HEADER;
+    const unsigned int kind = block ? hd__header_of(p)->kind : HD__NO_OBJECT;
     return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
 }
 

@@ -1,13 +1,17 @@
-/* reduce.c - sum, mean, var, std, prod, any and all: over everything, over one dim or over several.
+/* reductions.c - sum, mean, var, std, prod, any and all: over everything, over one dim or over
+ * several.
  *
  * A node keeps a mask of the reduced dims and keepdim, with which backward spreads dy over x's
  * shape by strides of 0. max and min are in reduce_extreme.c. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/reductions.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
 {

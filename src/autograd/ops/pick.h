@@ -1,16 +1,11 @@
-/* index.h - indexing that several families share. */
-#ifndef HEED_OPS_INDEX_H
-#define HEED_OPS_INDEX_H
+/* pick.h - picking by an index tensor, which several families share (pick.c). */
+#ifndef HEED_OPS_PICK_H
+#define HEED_OPS_PICK_H
 
-#include "autograd/autograd_internal.h"
-
-/* x[...] = s and x[...] = value, of x's shape or one that broadcasts to it (inplace.c). PyTorch has
- * another name for filling with one number than for hd_fill_ and hd_copy_. */
-hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s);
-hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value);
+#include "autograd/op.h"
 
 /* Along dim, y[i] = x[index[i]], or into x: x[index[i]] = y[i], or += y[i], in the order of the
- * index. y is contiguous, and index broadcasts to it. (pick.c) */
+ * index. y is contiguous, and index broadcasts to it. */
 typedef enum hd__pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__pick_way;
 void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 

@@ -1,4 +1,4 @@
-/* end.c - a function for the end of backwards, and leaves that are complete early for it.
+/* backward_end.c - a function for the end of backwards, and leaves that are complete early for it.
  *
  * Training on several machines sends gradients while backward goes on, and waits for the last of
  * them before any .grad is written. For that it has a function for the end of each backward, and
@@ -6,7 +6,10 @@
  * know when that is: a leaf is older than all other nodes, and comes out of it last. So the edges
  * that lead to each leaf are counted before the walk. The sums stay the same, and so do their
  * bits. */
-#include "autograd/backward.h"
+#include "autograd/backward_end.h"
+#include "autograd/grad.h"
+#include "autograd/node.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
 

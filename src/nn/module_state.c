@@ -1,8 +1,9 @@
-/* state.c - all tensors of a module together: loading, gradients, dtype.
+/* module_state.c - all tensors of a module together: loading, gradients, dtype.
  *
  * Everything that can fail comes before the first write. Loading converts and copies its sources
  * first, so that writing needs no memory. */
-#include "nn/nn_internal.h"
+#include "nn/module_args.h"
+#include "nn/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* guest.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
+/* user_code.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
  *
  * Whatever this code does, the call that runs it must end well or leave an error, and must not go
  * on with tensors that are gone. So the engine looks at the thread before and after:
@@ -11,8 +11,11 @@
  *   later, if it kept them. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/node.h"
+#include "autograd/user_code.h"
+#include "tensor/lifecycle.h"
 #include "tensor/scope.h"
+#include "tensor/shape.h"
 
 HD__TLS const hd__guest *hd__guests;
 

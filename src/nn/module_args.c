@@ -1,5 +1,5 @@
-/* args.c - the checks of arguments that every file of nn needs. */
-#include "nn/nn_internal.h"
+/* module_args.c - the checks of arguments that every file of nn needs. */
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* loss.h - what all losses share (loss_elements.c). */
-#ifndef HEED_OPS_LOSS_H
-#define HEED_OPS_LOSS_H
+/* loss_elements.h - what all losses share (loss_elements.c). */
+#ifndef HEED_OPS_LOSS_ELEMENTS_H
+#define HEED_OPS_LOSS_ELEMENTS_H
 
-#include "autograd/autograd_internal.h"
+#include "heed/autograd.h"
 
 /* Is r a reduction? Otherwise sets HD_VALUE. */
 bool hd__reduction_fail(hd_reduction r);

@@ -1,9 +1,10 @@
-/* init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and draws.
+/* weight_init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and
+ * draws.
  *
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */
 #include "base/random/draws.h"
-#include "nn/nn_internal.h"
+#include "nn/module_args.h"
 
 #include <math.h>
 #include <string.h>

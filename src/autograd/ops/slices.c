@@ -1,11 +1,16 @@
-/* part.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled and
- * flipped ones are copies.
+/* slices.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled
+ * and flipped ones are copies.
  *
  * Backward copies the gradient into zeros of the input's shape. */
 #include <inttypes.h>
 
+#include "autograd/history.h"
 #include "autograd/ops/arith.h"
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 typedef struct part { /* the part of the input that select, slice and narrow give */
     int dim;
