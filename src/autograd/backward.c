@@ -20,8 +20,11 @@
 #include "autograd/output.h"
 #include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce_dims.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
 

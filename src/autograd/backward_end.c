@@ -11,6 +11,7 @@
 #include "tensor/tensor_args.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
 

@@ -6,6 +6,8 @@
 #include "autograd/commit.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce_dims.h"
 

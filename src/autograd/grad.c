@@ -7,6 +7,8 @@
 #include "tensor/tensor_args.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
+#include "tensor/lifecycle.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- grad mode */
 

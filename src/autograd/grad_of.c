@@ -11,6 +11,8 @@
 #include "autograd/history.h"
 #include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
 

@@ -9,6 +9,8 @@
 #include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 #include "autograd/run.h"
+#include "tensor/scope.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- a tensor's node */
 

@@ -49,7 +49,10 @@
 #include "tensor/shape.h"
 #include "autograd/record.h"
 #include "autograd/user_code.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/reduce_dims.h"
+#include "tensor/shape.h"
 
 /* ---------------------------------------------------------------- where a view lies */
 

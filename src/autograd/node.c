@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "tensor/lifecycle.h"
 #include "autograd/node.h"
+#include "tensor/lifecycle.h"
 
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");

@@ -4,7 +4,6 @@
 
 #include "autograd/op.h"
 #include "base/memory/refs.h"
-#include "tensor/tensor_struct.h"
 
 /* A node for one call of op, attached to nothing yet, with edges to the nodes of the inputs. Where
  * args->in is NULL the edges are empty: the caller fills them in and stamps the node. The outputs

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "heed/autograd.h"
+#include "tensor/tensor_struct.h"
 
 typedef struct hd_ctx hd__node;
 

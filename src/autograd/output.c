@@ -5,6 +5,7 @@
 #include "tensor/tensor_args.h"
 #include "autograd/output.h"
 #include "autograd/user_code.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- hooks */
 

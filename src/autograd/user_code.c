@@ -15,7 +15,9 @@
 #include "tensor/lifecycle.h"
 #include "tensor/shape.h"
 #include "autograd/user_code.h"
+#include "tensor/lifecycle.h"
 #include "tensor/scope.h"
+#include "tensor/shape.h"
 
 HD__TLS const hd__guest *hd__guests;
 

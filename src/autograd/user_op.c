@@ -9,6 +9,8 @@
 #include "autograd/record.h"
 #include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 typedef struct user_call {
     const hd_op *op; /* first: hd__node_name reads it */

@@ -4,9 +4,7 @@
 #include "data/data_internal.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/list.h"
-#include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- stacking */

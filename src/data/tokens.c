@@ -9,8 +9,6 @@
 #include "base/memory/refs.h"
 #include "data/data_internal.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- life */

@@ -10,7 +10,6 @@
 
 #include "diagnose/diagnose_internal.h"
 #include "tensor/repr_text.h"
-#include "tensor/tensor_struct.h"
 
 static struct {
     hd_tensor *first;

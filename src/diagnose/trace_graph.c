@@ -4,7 +4,6 @@
 #include "autograd/record.h"
 #include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
-#include "tensor/tensor_struct.h"
 
 /* ---------------------------------------------------------------- ops */
 

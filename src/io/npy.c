@@ -7,7 +7,6 @@
 
 #include "io/io_internal.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/tensor_args.h"
 
 enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: the default limit of numpy.load */

@@ -4,6 +4,7 @@
  * not cleared starts at 0. So a failure inside is seen even if its result is not used, if an older
  * error stands, or if a module that this one calls clears its own errors. What a forward that fails
  * has drawn is taken back. */
+#include "base/error/lasting.h"
 #include "base/random/draws.h"
 #include "base/error/lasting.h"
 #include "tensor/for_nn_and_optim.h"

@@ -7,7 +7,7 @@
 #define HEED_NN_MODULE_H
 
 #include "heed/nn.h"
-#include "base/system/system.h"
+#include "tensor/for_nn_and_optim.h"
 
 typedef enum hd__kind {
     HD__PARAMETER = 1,

@@ -4,8 +4,6 @@
 
 #include "tensor/access.h"
 #include "tensor/copy.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 
 int64_t hd__version_of(const hd_tensor *x)

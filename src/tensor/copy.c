@@ -5,11 +5,8 @@
 #include "base/threads/pool.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"
-#include "tensor/dtype.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_COPY_H
 #define HEED_TENSOR_COPY_H
 
-#include "tensor/tensor_struct.h"
+#include "tensor/lifecycle.h"
 
 /* x itself if it is contiguous, or of dtype d; otherwise a copy that is. */
 hd_tensor *hd__contiguous(hd_tensor *x);

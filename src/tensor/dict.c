@@ -7,8 +7,6 @@
 
 #include "tensor/copy.h"
 #include "tensor/dict.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 
 static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};

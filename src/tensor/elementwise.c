@@ -8,7 +8,6 @@
 #include "tensor/dtype.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/shape.h"
 #include "tensor/strides.h"
 

@@ -9,11 +9,9 @@
 #include "base/memory/count.h"
 #include "base/memory/refs.h"
 #include "tensor/dict.h"
-#include "tensor/dtype.h"
 #include "tensor/lifecycle.h"
 #include "tensor/list.h"
 #include "tensor/scope.h"
-#include "tensor/shape.h"
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 

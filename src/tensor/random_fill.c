@@ -7,7 +7,6 @@
 #include "base/random/generator.h"
 #include "base/random/rng_fill.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/random_fill.h"
 #include "tensor/strides.h"
 

@@ -4,7 +4,6 @@
  * reduces its results, so that the order of a sum depends on shapes only, never on the number of
  * threads. */
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/reduce_dims.h"
 
 #include "tensor/kernels/reduce.h"

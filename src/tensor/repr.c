@@ -9,7 +9,6 @@
 #include "tensor/access.h"
 #include "tensor/list.h"
 #include "tensor/repr_text.h"
-#include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 
 enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */

@@ -4,6 +4,7 @@
 #define HEED_TENSOR_TENSOR_ARGS_H
 
 #include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 /* Fails for x, which is NULL, a number, HD_NONE or freed, or of a dtype for storing; none_ok: not
  * for HD_NONE. */

@@ -75,7 +75,8 @@ struct hd_tensor {
     const char *made_by; /* the public function that made it: a text of the library itself */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
-    /* With HD__F_LISTED (live_tensors.c): the neighbours in the list, and the module that made it. */
+    /* With HD__F_LISTED (live_tensors.c): the neighbours in the list, and the module that made
+     * it. */
     hd_tensor *live_prev, *live_next;
     const char *made_in;
 };

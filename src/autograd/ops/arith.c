@@ -8,6 +8,8 @@
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- two tensors */
 

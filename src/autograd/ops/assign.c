@@ -16,7 +16,10 @@
 #include "tensor/tensor_args.h"
 #include "autograd/ops/assign.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- checks */
 

@@ -8,14 +8,12 @@
 
 #include "autograd/record.h"
 #include "base/random/bernoulli.h"
+#include "base/random/draws.h"
 #include "base/random/generator.h"
+#include "tensor/attention_run.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
-#include "tensor/attention_run.h"
-#include "base/random/draws.h"
 
 typedef hd__attention_call call;
 

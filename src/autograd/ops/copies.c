@@ -10,6 +10,11 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 #include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/list.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
 static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);

@@ -11,7 +11,10 @@
 #include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 #include "base/random/draws.h"
+#include "tensor/copy.h"
 #include "tensor/dims.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 typedef struct check {
     hd_gradcheck_fn f;

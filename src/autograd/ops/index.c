@@ -15,10 +15,14 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 #include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -11,7 +11,9 @@
 #include "autograd/ops/arith.h"
 #include "autograd/ops/assign.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
+#include "tensor/tensor_args.h"
 
 /* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
  * dtypes' numbers fall. */

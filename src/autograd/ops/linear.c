@@ -7,9 +7,8 @@
 
 #include "autograd/record.h"
 #include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "tensor/product.h"
+#include "tensor/tensor_args.h"
 
 /* The product of a and b in the shape of input i */
 static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__matrix a, hd__matrix b)

@@ -13,7 +13,10 @@
 #include "autograd/ops/pick.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/loss.h"
+#include "tensor/tensor_args.h"
 
 enum { GRAIN = 4096 }; /* elements worth a task of the pool */
 

@@ -13,9 +13,14 @@
 #include "tensor/tensor_args.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- all losses */
 

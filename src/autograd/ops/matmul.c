@@ -6,9 +6,8 @@
 
 #include "autograd/record.h"
 #include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "tensor/product.h"
+#include "tensor/tensor_args.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)

@@ -6,7 +6,6 @@
 #include "autograd/ops/pick.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
 #include "tensor/dims.h"
 
 enum {

@@ -6,8 +6,9 @@
 #include "tensor/shape.h"
 #include "tensor/tensor_args.h"
 #include "autograd/record.h"
-#include "tensor/reduce_dims.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/reduce_dims.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- over everything */
 

@@ -12,8 +12,11 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
 {

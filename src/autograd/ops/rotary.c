@@ -8,12 +8,10 @@
 
 #include "autograd/record.h"
 #include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "tensor/kernels/rotary.h"
 #include "tensor/lanes.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- the tables */
 

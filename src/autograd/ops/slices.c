@@ -13,6 +13,9 @@
 #include "autograd/ops/arith.h"
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 typedef struct part { /* the part of the input that select, slice and narrow give */
     int dim;

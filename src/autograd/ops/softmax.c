@@ -9,8 +9,10 @@
 #include "tensor/tensor_args.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
-#include "tensor/lanes.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/softmax.h"
+#include "tensor/lanes.h"
+#include "tensor/tensor_args.h"
 
 enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
 

@@ -12,6 +12,9 @@
 #include "tensor/tensor_args.h"
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- backward */
 

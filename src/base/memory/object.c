@@ -31,8 +31,8 @@ void *hd__object_in(hd__kind_of_object kind, void *block)
     return p;
 }
 
-/* p may be any address of the program's. Where p begins a page, its header would lie in the page before, which may be
- * no memory: such an object, one in 256, is told as another thing. */
+/* p may be any address of the program's. Where p begins a page, its header would lie in the page
+ * before, which may be no memory: such an object, one in 256, is told as another thing. */
 hd__kind_of_object hd__kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];

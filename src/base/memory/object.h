@@ -1,4 +1,5 @@
-/* object.h - the objects that a program holds: which kind one is of, and who freed it (object.c). */
+/* object.h - the objects that a program holds: which kind one is of, and whether it was freed
+ * (object.c). */
 #ifndef HEED_BASE_OBJECT_H
 #define HEED_BASE_OBJECT_H
 
