@@ -10,10 +10,6 @@
 #include <inttypes.h>
 
 #include "autograd/backward.h"
-#include "tensor/access.h"
-#include "tensor/copy.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/backward_end.h"
 #include "autograd/commit.h"
 #include "autograd/history.h"

@@ -7,8 +7,6 @@
  * that lead to each leaf are counted before the walk. The sums stay the same, and so do their
  * bits. */
 #include "autograd/backward_end.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
 #include "tensor/tensor_args.h"

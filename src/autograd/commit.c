@@ -1,8 +1,6 @@
 /* commit.c - gradients on their way to a .grad. They are kept until the whole walk has succeeded,
  * and are then added to all of them, or to none. */
 #include "autograd/backward_end.h"
-#include "tensor/access.h"
-#include "tensor/copy.h"
 #include "autograd/commit.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"

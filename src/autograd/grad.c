@@ -2,9 +2,6 @@
 #include <inttypes.h>
 
 #include "autograd/grad.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "tensor/lifecycle.h"

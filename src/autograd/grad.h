@@ -4,7 +4,6 @@
 #define HEED_AUTOGRAD_GRAD_H
 
 #include "autograd/op.h"
-#include "tensor/tensor_struct.h"
 
 /* x's leaf node; NULL when x has none. */
 static inline hd__node *hd__leaf_node(const hd_tensor *x)

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 
 #include "autograd/backward.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/history.h"
 #include "autograd/user_code.h"
 #include "base/random/draws.h"

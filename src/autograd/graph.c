@@ -5,9 +5,6 @@
  * take a tensor first give a stale view its new node, as every use of it does (hd__refresh_view in
  * history.c). */
 #include "autograd/history.h"
-#include "tensor/scope.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/run.h"
 #include "tensor/scope.h"
 #include "tensor/tensor_args.h"

@@ -43,10 +43,6 @@
  *   parameter had before. */
 
 #include "autograd/history.h"
-#include "tensor/access.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "autograd/record.h"
 #include "autograd/user_code.h"
 #include "tensor/access.h"

@@ -4,7 +4,6 @@
  * and the op's parameters. When the last holder of a long chain lets go of it, its nodes are freed
  * one by one from a list, without recursion. */
 #include "autograd/history.h"
-#include "tensor/lifecycle.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
 

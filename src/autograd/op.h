@@ -9,8 +9,6 @@
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
-#include <stdatomic.h>
-
 #include "heed/autograd.h"
 #include "tensor/tensor_struct.h"
 

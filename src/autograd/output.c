@@ -1,8 +1,6 @@
 /* output.c - an output of a node whose gradient is complete: its hooks run, hd_grad_of takes what
  * it asked for, and of a leaf, or with retain_grad, the gradient is put aside for .grad. */
 #include "autograd/commit.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/output.h"
 #include "autograd/user_code.h"
 #include "tensor/tensor_args.h"

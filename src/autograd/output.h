@@ -4,7 +4,6 @@
 #define HEED_AUTOGRAD_OUTPUT_H
 
 #include "autograd/run.h"
-#include "base/error/assert.h"
 
 /* Is n a leaf, in hd_grad_of? Then what is known of it lies in a capture, and not in n. */
 static inline bool hd__left_alone(const hd__run *r, const hd__node *n)

@@ -4,7 +4,6 @@
 #define HEED_AUTOGRAD_RECORD_H
 
 #include "autograd/op.h"
-#include "base/events.h"
 
 /* Writes the graph: y is the result of op on in[]. Returns y, untouched when grad mode is off or no
  * input needs a gradient; NULL when y is NULL or memory runs out. The caller has refused NULL

@@ -12,8 +12,6 @@
 #include <inttypes.h>
 
 #include "autograd/node.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
 #include "autograd/user_code.h"
 #include "tensor/lifecycle.h"
 #include "tensor/scope.h"

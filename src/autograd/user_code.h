@@ -3,7 +3,6 @@
 #define HEED_AUTOGRAD_USER_CODE_H
 
 #include "autograd/op.h"
-#include "tensor/tensor_struct.h"
 
 /* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
  * It may do what it likes with errors, scopes and grad mode: hd__guest_left looks at all of them.

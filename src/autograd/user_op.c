@@ -3,8 +3,6 @@
  * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
  * only when an input needs a gradient. */
 #include "autograd/backward.h"
-#include "tensor/copy.h"
-#include "tensor/tensor_args.h"
 #include "autograd/node.h"
 #include "autograd/record.h"
 #include "autograd/user_code.h"

@@ -1,7 +1,6 @@
 /* attention_cached.c - attention over a text that comes in pieces. The keys and values of all
  * earlier tokens are kept, in tensors that have room for the whole context. */
 #include "nn/attention_causal.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, as the
  * notebooks write them: no token sees a later one. */
 #include "nn/attention_causal.h"
-#include "base/error/call.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 

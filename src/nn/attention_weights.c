@@ -1,7 +1,6 @@
 /* attention_weights.c - what the notebooks' classes share: the checks of their arguments, the mask,
  * attention under a mask, and the weights that they keep if they are asked to. */
 #include "nn/attention_weights.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 

@@ -1,8 +1,6 @@
 /* blocks.c - the parts that a GPT is a stack of: the feed-forward net and the pre-norm transformer
  * block. */
 #include "nn/layers.h"
-#include "base/error/call.h"
-#include "base/memory/object.h"
 #include "nn/module_args.h"
 
 /* ---------------------------------------------------------------- FeedForward */

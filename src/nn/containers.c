@@ -1,7 +1,5 @@
 /* containers.c - Sequential and ModuleList, whose children "0", "1", ... have no fields. */
 #include "nn/containers.h"
-#include "base/error/call.h"
-#include "base/memory/object.h"
 #include "nn/module_args.h"
 
 #include <inttypes.h>

@@ -6,8 +6,6 @@
  * has drawn is taken back. */
 #include "base/error/lasting.h"
 #include "base/random/draws.h"
-#include "base/error/lasting.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <stdio.h>

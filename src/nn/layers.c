@@ -2,7 +2,6 @@
  * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
  * classes do. */
 #include "nn/layers.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <inttypes.h>

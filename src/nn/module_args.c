@@ -1,7 +1,5 @@
 /* module_args.c - the checks of arguments that every file of nn needs. */
 #include "nn/module_args.h"
-#include "base/error/call.h"
-#include "base/memory/object.h"
 
 #include <inttypes.h>
 #include <string.h>

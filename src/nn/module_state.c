@@ -3,7 +3,6 @@
  * Everything that can fail comes before the first write. Loading converts and copies its sources
  * first, so that writing needs no memory. */
 #include "nn/module_args.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/names.h"
 
 #include <stdio.h>

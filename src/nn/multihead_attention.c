@@ -6,7 +6,6 @@
  * scaled_dot_product_attention, and such a row is zero. Both are what PyTorch 2.13 does in
  * training. */
 #include "nn/layers.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <inttypes.h>

@@ -4,8 +4,6 @@
  * each kind in the order of registration. A field that the user has emptied since then has no
  * name. */
 #include "nn/names.h"
-#include "base/error/call.h"
-#include "base/memory/object.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #define HEED_NN_NAMES_H
 
 #include "nn/module.h"
-#include "base/text/text.h"
 
 /* A walk over a module and all modules below it, parents first. Modules may be nested as deeply as
  * memory allows, so it keeps its place on a stack of its own. It writes to no module.

@@ -4,7 +4,6 @@
  * child with the child's own text. Further lines of a child's text move two columns to the
  * right. */
 #include "nn/containers.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/names.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */
 #include "base/random/draws.h"
-#include "tensor/for_nn_and_optim.h"
 #include "nn/module_args.h"
 
 #include <math.h>

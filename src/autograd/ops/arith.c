@@ -5,8 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
-#include "tensor/copy.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"

@@ -10,10 +10,6 @@
  *
  * The part x[...] is a view of x (slices.c). A change of it is a change of x (history.c). */
 #include "autograd/history.h"
-#include "tensor/copy.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/assign.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"

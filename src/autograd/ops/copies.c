@@ -3,12 +3,6 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
-#include "base/threads/pool.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"

@@ -6,10 +6,6 @@
 #include <math.h>
 
 #include "autograd/grad.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "base/random/draws.h"
 #include "tensor/copy.h"
 #include "tensor/dims.h"

@@ -8,12 +8,6 @@
  * instead: hd__pick would take a fifth more instructions for 256 rows of 64 floats, and half as
  * many again for a single one. */
 #include "autograd/ops/pick.h"
-#include "base/threads/pool.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"

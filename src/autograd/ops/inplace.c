@@ -4,10 +4,6 @@
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
 #include "autograd/history.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/arith.h"
 #include "autograd/ops/assign.h"
 #include "autograd/record.h"

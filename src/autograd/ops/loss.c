@@ -5,11 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/ops/loss_elements.h"
-#include "base/threads/pool.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/pick.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"

@@ -4,13 +4,6 @@
  * Where PyTorch shows one node, the losses are computed unrecorded, and the node's backward is the
  * slope of one element. */
 #include "autograd/ops/loss_elements.h"
-#include "base/threads/pool.h"
-#include "tensor/access.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"

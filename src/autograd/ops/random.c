@@ -8,15 +8,6 @@
 #include <math.h>
 
 #include "autograd/ops/assign.h"
-#include "base/random/bernoulli.h"
-#include "base/random/generator.h"
-#include "base/threads/pool.h"
-#include "tensor/access.h"
-#include "tensor/copy.h"
-#include "tensor/elementwise.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "base/random/bernoulli.h"
 #include "base/random/draws.h"

@@ -3,8 +3,6 @@
  * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
  * If there are NaNs, the first NaN is the maximum. */
 #include "autograd/ops/pick.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/reduce_dims.h"

@@ -6,11 +6,6 @@
 #include <inttypes.h>
 
 #include "autograd/ops/reductions.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"
 #include "tensor/elementwise.h"

@@ -5,11 +5,6 @@
 #include <inttypes.h>
 
 #include "autograd/history.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/arith.h"
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"

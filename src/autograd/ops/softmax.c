@@ -3,10 +3,6 @@
  * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
  * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
 #include "autograd/ops/reductions.h"
-#include "tensor/copy.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/tensor_args.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"

@@ -8,12 +8,6 @@
 #include <math.h>
 
 #include "autograd/ops/pick.h"
-#include "base/threads/pool.h"
-#include "tensor/copy.h"
-#include "tensor/dtype.h"
-#include "tensor/lifecycle.h"
-#include "tensor/shape.h"
-#include "tensor/strides.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"

@@ -3,8 +3,6 @@
  * Each saves x or y, from which backward computes the gradient. The formulas and their order of
  * rounding are those of PyTorch's CPU kernels. */
 #include "autograd/ops/arith.h"
-#include "tensor/copy.h"
-#include "tensor/tensor_args.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
