@@ -10,7 +10,7 @@
 #include "base/text/json.h"
 #include "hf/hf_internal.h"
 
-enum { MOST = 1 << 24, PATH = 512 };
+enum { JSON_MOST = 1 << 24, PATH = 512 };
 
 /* The reader, and where it is: the length of the path of each level, the index in a list (-1:
  * none), and how many values there were before it. */
@@ -134,7 +134,7 @@ hd_dict *hd__json_values(const char *path)
 {
     size_t n;
     reading r = {.index = {-1}};
-    char *text = hd__whole_read(path, MOST, &n);
+    char *text = hd__whole_read(path, JSON_MOST, &n);
     r.values = text ? hd_dict_new() : NULL;
     r.paths = r.values ? hd_dict_new() : NULL;
     hd__text_puts(&r.path, "");

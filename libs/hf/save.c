@@ -20,7 +20,7 @@ static const char *const files[] = {"config.json",
                                     "tokenizer.model",
                                     "chat_template.jinja",
                                     NULL};
-enum { COPIED = 2, MOST = 1 << 30 };
+enum { COPIED = 2, SAVED_MOST = 1 << 30 };
 
 hd_save_pretrained_options hd_save_pretrained_defaults(void)
 {
@@ -85,7 +85,7 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
     hd__text path = {0};
     size_t n;
     int found = hd__look_for(from, name, &path);
-    char *bytes = found > 0 ? hd__whole_read(path.s, MOST, &n) : NULL;
+    char *bytes = found > 0 ? hd__whole_read(path.s, SAVED_MOST, &n) : NULL;
     bool ok = found == 0 || (bytes && file_write(f, name, bytes, n));
     hd_free(bytes);
     hd_free(path.s);

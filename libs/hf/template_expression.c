@@ -315,7 +315,7 @@ static hd__value walk_signed(hd__run *r)
     return v;
 }
 
-enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVELS = 7 };
+enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, OPERATOR_LEVELS = 7 };
 
 static hd__value walk_not(hd__run *r)
 {
@@ -330,7 +330,7 @@ static hd__value walk_not(hd__run *r)
 /* Goes over a sign of the level and gives it; "not in" is one. */
 static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
 {
-    static const char *const signs[LEVELS][9] = {
+    static const char *const signs[OPERATOR_LEVELS][9] = {
         {"or"},     {"and"}, {NULL},     {"==", "!=", "<", "<=", ">", ">=", "in", "not"},
         {"+", "-"}, {"~"},   {"*", "%"},
     };
@@ -349,7 +349,7 @@ static bool walk_operator(hd__run *r, size_t level, hd__value *sign)
 hd__value hd__expression_level(hd__run *r, size_t level)
 {
     const hd__token *first = r->t;
-    if (level == LEVEL_NOT || level == LEVELS) {
+    if (level == LEVEL_NOT || level == OPERATOR_LEVELS) {
         return level == LEVEL_NOT ? walk_not(r) : walk_after(r, walk_signed(r), first, true);
     }
     hd__value v = hd__expression_level(r, level + 1), sign;

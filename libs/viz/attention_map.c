@@ -10,9 +10,9 @@
 
 #include "viz/viz_internal.h"
 
-enum { TITLE = 16, LABEL = 13, SMALL = 12, TOKEN = 11, LINE = 14 };
+enum { MAP_TITLE = 16, MAP_LABEL = 13, MAP_SMALL = 12, TOKEN = 11, LINE = 14 };
 enum { TOKEN_TEXT = 256, TOKEN_WIDTH = 94, WIDE_TITLE = 720, MAX_SIDE = 16384 };
-enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, LEVELS = 256 };
+enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, MAP_LEVELS = 256 };
 
 static const hd__rgb nan_color = 0xD55E00;
 
@@ -66,7 +66,7 @@ static hd__rgb color_of(double w, double max)
     if (isnan(w)) {
         return nan_color;
     }
-    double t = round(fmin(fmax(w / max, 0), 1) * LEVELS) / LEVELS * 4;
+    double t = round(fmin(fmax(w / max, 0), 1) * MAP_LEVELS) / MAP_LEVELS * 4;
     int i = t < 4 ? (int)t : 3;
     hd__rgb color = 0;
     for (int c = 0; c < 3; c++) {
@@ -133,19 +133,19 @@ static void panel_layout(map *m)
 static hd_picture *map_picture(map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    double above = m->heads > 1 ? SMALL + 8 : 0; /* a panel */
+    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* a panel */
     panel_layout(m);
     m->panel_height += above;
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));
     m->columns = m->columns > m->heads ? (int)m->heads : m->columns;
-    double maps = 16 + LABEL + 8 + m->columns * m->panel_width + GAP + 14 + 60;
-    double width = fmax(maps, fmin(ceil(hd__text_width(title, TITLE)) + 24, WIDE_TITLE));
-    m->left = 16 + LABEL + 8 + m->beside + floor((width - maps) / 2);
+    double maps = 16 + MAP_LABEL + 8 + m->columns * m->panel_width + GAP + 14 + 60;
+    double width = fmax(maps, fmin(ceil(hd__text_width(title, MAP_TITLE)) + 24, WIDE_TITLE));
+    m->left = 16 + MAP_LABEL + 8 + m->beside + floor((width - maps) / 2);
     m->right = m->left - m->beside + m->columns * m->panel_width - GAP;
-    m->top = 14 + (*title ? TITLE + 14 : 0) + above;
+    m->top = 14 + (*title ? MAP_TITLE + 14 : 0) + above;
     m->bottom =
         m->top - above - GAP + (double)((m->heads + m->columns - 1) / m->columns) * m->panel_height;
-    double height = fmax(m->bottom + LABEL + 14, m->top + BAR_STEPS * m->bar_step + 20);
+    double height = fmax(m->bottom + MAP_LABEL + 14, m->top + BAR_STEPS * m->bar_step + 20);
     return width <= MAX_SIDE && height <= MAX_SIDE
                ? hd__picture_new(width, height)
                : hd_fail(HD_VALUE,
@@ -201,7 +201,7 @@ static void draw_panel(const map *m, int64_t head)
     draw_tokens(m, x, y);
     if (m->heads > 1) {
         snprintf(title, sizeof title, "head %" PRId64, head);
-        hd__draw_text(m->p, x, y - 7, SMALL, "start", false, INFINITY, title);
+        hd__draw_text(m->p, x, y - 7, MAP_SMALL, "start", false, INFINITY, title);
     }
 }
 
@@ -218,17 +218,18 @@ static void draw_bar(const map *m)
     for (int i = 0; i < a.n; i++) {
         double y = m->top + height * (1 - a.at[i]);
         hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
-        hd__draw_text(m->p, x + 22, y + 4, SMALL, "start", false, INFINITY, a.label[i]);
+        hd__draw_text(m->p, x + 22, y + 4, MAP_SMALL, "start", false, INFINITY, a.label[i]);
     }
 }
 
 static void map_titles(const map *m)
 {
     double wide = m->p->width;
-    hd__draw_text(m->p, wide / 2, 12 + TITLE, TITLE, "middle", false, wide - 24, m->o->title);
-    hd__draw_text(m->p, (m->left + m->right) / 2, m->bottom + LABEL, LABEL, "middle", false,
+    hd__draw_text(m->p, wide / 2, 12 + MAP_TITLE, MAP_TITLE, "middle", false, wide - 24,
+                  m->o->title);
+    hd__draw_text(m->p, (m->left + m->right) / 2, m->bottom + MAP_LABEL, MAP_LABEL, "middle", false,
                   INFINITY, "keys");
-    hd__draw_text(m->p, m->left - m->beside - 8, (m->top + m->bottom - m->below) / 2, LABEL,
+    hd__draw_text(m->p, m->left - m->beside - 8, (m->top + m->bottom - m->below) / 2, MAP_LABEL,
                   "middle", true, INFINITY, "queries");
 }
 

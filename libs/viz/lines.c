@@ -7,7 +7,14 @@
 
 #include "viz/viz_internal.h"
 
-enum { MAX_SERIES = 64, TITLE = 16, LABEL = 13, SMALL = 12, LEGEND_ROW = 20, LEGEND_LINE = 26 };
+enum {
+    MAX_SERIES = 64,
+    CURVE_TITLE = 16,
+    CURVE_LABEL = 13,
+    CURVE_SMALL = 12,
+    LEGEND_ROW = 20,
+    LEGEND_LINE = 26
+};
 
 /* The colours of Okabe and Ito, without the yellow, which is hard to see on white. */
 static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
@@ -98,7 +105,7 @@ static int legend(const plot *f, bool draw)
         if (!has_text(name)) {
             continue;
         }
-        double width = LEGEND_LINE + 8 + fmin(hd__text_width(name, SMALL), most);
+        double width = LEGEND_LINE + 8 + fmin(hd__text_width(name, CURVE_SMALL), most);
         if (rows == 0 || x + width > f->left + room) {
             x = f->left;
             rows++;
@@ -107,7 +114,8 @@ static int legend(const plot *f, bool draw)
         if (draw) {
             hd__draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
                              colors[k % COLORS]);
-            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, SMALL, "start", false, most, name);
+            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, CURVE_SMALL, "start", false, most,
+                          name);
         }
         x += width + 20;
     }
@@ -120,7 +128,7 @@ static double label_width(const hd__axis *a) /* of the widest label */
 {
     double widest = 0;
     for (int i = 0; i < a->n; i++) {
-        widest = fmax(widest, hd__text_width(a->label[i], SMALL));
+        widest = fmax(widest, hd__text_width(a->label[i], CURVE_SMALL));
     }
     return widest;
 }
@@ -147,12 +155,12 @@ static void tick_x(plot *f)
  * whose width depends on the labels of y, so the legend's rows are counted twice. */
 static void plot_layout(plot *f)
 {
-    f->above = 14 + (has_text(f->o->title) ? TITLE + 12 : 0);
-    double below = 30 + (has_text(f->o->x_label) ? LABEL + 8 : 0);
+    f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);
+    double below = 30 + (has_text(f->o->x_label) ? CURVE_LABEL + 8 : 0);
     f->left = 90;
     f->height = f->o->height - f->above - below - LEGEND_ROW * legend(f, false);
     hd__axis_ticks(&f->y, (int)(f->height / 36));
-    f->left = 24 + (has_text(f->o->y_label) ? LABEL + 8 : 0) + label_width(&f->y);
+    f->left = 24 + (has_text(f->o->y_label) ? CURVE_LABEL + 8 : 0) + label_width(&f->y);
     int rows = legend(f, false);
     f->top = f->above + LEGEND_ROW * rows + (rows ? 6 : 0);
     f->height = f->o->height - f->top - below;
@@ -167,12 +175,12 @@ static void draw_axes(const plot *f)
     for (int i = 0; i < f->y.n; i++) {
         double y = bottom - f->height * f->y.at[i];
         hd__draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
-        hd__draw_text(f->p, f->left - 8, y + 4, SMALL, "end", false, INFINITY, f->y.label[i]);
+        hd__draw_text(f->p, f->left - 8, y + 4, CURVE_SMALL, "end", false, INFINITY, f->y.label[i]);
     }
     for (int i = 0; i < f->x.n; i++) {
         double x = f->left + f->width * f->x.at[i];
         hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
-        hd__draw_text(f->p, x, bottom + 19, SMALL, "middle", false, INFINITY, f->x.label[i]);
+        hd__draw_text(f->p, x, bottom + 19, CURVE_SMALL, "middle", false, INFINITY, f->x.label[i]);
     }
     hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
     hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
@@ -182,10 +190,10 @@ static void plot_titles(const plot *f)
 {
     const hd_plot_options *o = f->o;
     double x = f->left + f->width / 2, y = f->top + f->height / 2;
-    hd__draw_text(f->p, o->width / 2.0, 12 + TITLE, TITLE, "middle", false, o->width - 24,
-                  o->title);
-    hd__draw_text(f->p, x, o->height - 10, LABEL, "middle", false, f->width, o->x_label);
-    hd__draw_text(f->p, 8 + LABEL, y, LABEL, "middle", true, f->height, o->y_label);
+    hd__draw_text(f->p, o->width / 2.0, 12 + CURVE_TITLE, CURVE_TITLE, "middle", false,
+                  o->width - 24, o->title);
+    hd__draw_text(f->p, x, o->height - 10, CURVE_LABEL, "middle", false, f->width, o->x_label);
+    hd__draw_text(f->p, 8 + CURVE_LABEL, y, CURVE_LABEL, "middle", true, f->height, o->y_label);
 }
 
 /* ---------------------------------------------------------------- curves */

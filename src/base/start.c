@@ -23,7 +23,7 @@
  * where this level is the best one. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
-} levels[HD__LEVELS] = {
+} level_texts[HD__LEVELS] = {
     {"plain", "", "", "plain"},
     {"baseline", "", "", "plain or baseline"},
     {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2",
@@ -65,15 +65,15 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     if (!text || !*text) {
         return best;
     }
-    while (level < HD__LEVELS && strcmp(text, levels[level].name) != 0) {
+    while (level < HD__LEVELS && strcmp(text, level_texts[level].name) != 0) {
         level++;
     }
     if (level > best) {
         const char *obstacle = level == HD__LEVELS ? "no such level"
-                               : level > built     ? levels[level].build_lacks
-                                                   : levels[level].cpu_lacks;
+                               : level > built     ? level_texts[level].build_lacks
+                                                   : level_texts[level].cpu_lacks;
         snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text, obstacle,
-                 levels[best].expected);
+                 level_texts[best].expected);
     }
     return level;
 }
@@ -163,7 +163,7 @@ bool hd__sibling_ok(const char *version)
 
 const char *hd_cpu_level(void)
 {
-    return hd__init() ? levels[hd__level].name : NULL;
+    return hd__init() ? level_texts[hd__level].name : NULL;
 }
 
 /* ---------------------------------------------------------------- end */

@@ -135,7 +135,7 @@ typedef struct checkpoint_file {
     int cause;
 } checkpoint_file;
 
-enum { MODEL, STATE, FILES };
+enum { MODEL_FILE, STATE_FILE, ALL_FILES };
 
 /* Opens both files of the directory that dir names now, and returns the open directory or -1. Both
  * are opened through the directory, so that they belong together even if dir is replaced
@@ -143,7 +143,7 @@ enum { MODEL, STATE, FILES };
 static int files_open_once(const char *dir, checkpoint_file *f)
 {
     int fd = hd__sys_open_directory(dir, true), cause = errno;
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < ALL_FILES; i++) {
         f[i].fd = fd < 0 ? -1 : hd__sys_open(fd, f[i].name);
         f[i].cause = fd < 0 ? cause : errno;
     }
@@ -152,7 +152,7 @@ static int files_open_once(const char *dir, checkpoint_file *f)
 
 static void files_close(checkpoint_file *f)
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < ALL_FILES; i++) {
         hd__sys_drop(f[i].fd);
         f[i].fd = -1;
     }
@@ -163,7 +163,7 @@ static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {
         int fd = files_open_once(dir, f), unknown;
-        bool done = fd < 0 || (f[MODEL].fd >= 0 && f[STATE].fd >= 0) ||
+        bool done = fd < 0 || (f[MODEL_FILE].fd >= 0 && f[STATE_FILE].fd >= 0) ||
                     hd__still_at(fd, dir, true, &unknown) || unknown != 0;
         hd__sys_drop(fd);
         if (done) {
@@ -192,9 +192,9 @@ static hd_dict *load_from(const char *dir, checkpoint_file *f, bool is_state)
 bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
 {
     HD__CALL("hd_checkpoint_load");
-    checkpoint_file f[FILES] = {{.name = model_file, .to = model},
-                                {.name = state_file, .to = state}};
-    for (int i = 0; i < FILES; i++) {
+    checkpoint_file f[ALL_FILES] = {{.name = model_file, .to = model},
+                                    {.name = state_file, .to = state}};
+    for (int i = 0; i < ALL_FILES; i++) {
         if (f[i].to) {
             *f[i].to = NULL;
         }
@@ -204,9 +204,9 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
     }
     bool ok = true;
     files_open(dir, f);
-    for (int i = 0; i < FILES && ok; i++) {
+    for (int i = 0; i < ALL_FILES && ok; i++) {
         if (f[i].to) {
-            *f[i].to = load_from(dir, &f[i], i == STATE);
+            *f[i].to = load_from(dir, &f[i], i == STATE_FILE);
             ok = *f[i].to;
         }
     }

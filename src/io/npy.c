@@ -9,7 +9,7 @@
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 
-enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: the default limit of numpy.load */
+enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: the default limit of numpy.load */
 
 typedef struct header {
     const hd__in *in;
@@ -23,7 +23,7 @@ typedef struct header {
     int64_t sizes[HD_MAX_DIMS];
 } header;
 
-#define bad(h, format, ...)                                                                        \
+#define bad_npy(h, format, ...)                                                                    \
     hd__fail(HD_FORMAT, "'%.*s': " format, HD__CUT((h)->in->path), __VA_ARGS__)
 
 /* ---------------------------------------------------------------- the header's text */
@@ -39,7 +39,7 @@ static char peek(header *h)
 
 static bool expected(header *h, const char *what)
 {
-    return bad(h, "header: byte %zu: expected %s", h->at, what);
+    return bad_npy(h, "header: byte %zu: expected %s", h->at, what);
 }
 
 static bool npy_take(header *h, char c)
@@ -147,7 +147,8 @@ static bool npy_parse_shape(header *h)
             return expected(h, "',' or ')'");
         }
         if (h->ndim == HD_MAX_DIMS) {
-            return bad(h, "more than %d dimensions: expected at most %d", HD_MAX_DIMS, HD_MAX_DIMS);
+            return bad_npy(h, "more than %d dimensions: expected at most %d", HD_MAX_DIMS,
+                           HD_MAX_DIMS);
         }
         if (!integer(h, &h->sizes[h->ndim])) {
             return false;
@@ -160,35 +161,35 @@ static bool npy_parse_shape(header *h)
 static const struct {
     const char *name;
     bool (*parse)(header *h);
-} fields[] = {
+} npy_fields[] = {
     {"descr", parse_descr},
     {"fortran_order", parse_order},
     {"shape", npy_parse_shape},
 };
 
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { NPY_FIELDS = sizeof npy_fields / sizeof *npy_fields };
 
-static bool parse_field(header *h, bool seen[FIELDS])
+static bool parse_field(header *h, bool seen[NPY_FIELDS])
 {
     char name[16];
     if (!quoted(h, name, sizeof name) || !need(h, ':')) {
         return false;
     }
-    for (int i = 0; i < FIELDS; i++) {
-        if (strcmp(fields[i].name, name) == 0) {
+    for (int i = 0; i < NPY_FIELDS; i++) {
+        if (strcmp(npy_fields[i].name, name) == 0) {
             if (seen[i]) {
-                return bad(h, "header: '%s' comes twice: expected it once", name);
+                return bad_npy(h, "header: '%s' comes twice: expected it once", name);
             }
             seen[i] = true;
-            return fields[i].parse(h);
+            return npy_fields[i].parse(h);
         }
     }
-    return bad(h, "header: '%s': expected descr, fortran_order and shape only", name);
+    return bad_npy(h, "header: '%s': expected descr, fortran_order and shape only", name);
 }
 
 static bool npy_parse(header *h)
 {
-    bool seen[FIELDS] = {false}, comma = true;
+    bool seen[NPY_FIELDS] = {false}, comma = true;
     if (!need(h, '{')) {
         return false;
     }
@@ -201,9 +202,9 @@ static bool npy_parse(header *h)
         }
         comma = npy_take(h, ',');
     }
-    for (int i = 0; i < FIELDS; i++) {
+    for (int i = 0; i < NPY_FIELDS; i++) {
         if (!seen[i]) {
-            return bad(h, "header: %s is missing", fields[i].name);
+            return bad_npy(h, "header: %s is missing", npy_fields[i].name);
         }
     }
     return (peek(h) == '\0' && h->at == h->n) || expected(h, "the end");
@@ -220,15 +221,15 @@ static bool read_header(header *h)
         return false;
     }
     if (short_file || memcmp(start, "\x93NUMPY", 6) != 0) {
-        return bad(h, "expected %s at its start", "\\x93NUMPY and a version");
+        return bad_npy(h, "expected %s at its start", "\\x93NUMPY and a version");
     }
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
-        return bad(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
+        return bad_npy(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
     }
     size_t width = start[6] == 1 ? 2 : 4;
     h->data = MAGIC_BYTES + (int64_t)width;
     if (h->in->size < h->data) {
-        return bad(h, "%" PRId64 " bytes: expected a header", h->in->size);
+        return bad_npy(h, "%" PRId64 " bytes: expected a header", h->in->size);
     }
     if (!hd__in_read(h->in, MAGIC_BYTES, start, width)) {
         return false;
@@ -236,9 +237,9 @@ static bool read_header(header *h)
     for (size_t i = width; i-- > 0;) {
         h->n = h->n << 8 | start[i];
     }
-    int64_t most = h->in->size - h->data < LONGEST ? h->in->size - h->data : LONGEST;
+    int64_t most = h->in->size - h->data < HEADER_MOST ? h->in->size - h->data : HEADER_MOST;
     if ((int64_t)h->n > most) {
-        return bad(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
+        return bad_npy(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
     }
     h->text = hd_alloc(h->n);
     bool read = h->text && hd__in_read(h->in, h->data, h->text, h->n);
@@ -250,12 +251,12 @@ static bool check_data_size(const header *h)
 {
     int64_t bytes = h->in->size - h->data, wanted = hd__element_bytes(h->type, h->ndim, h->sizes);
     if (wanted < 0) {
-        return bad(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
-                   h->type->npy);
+        return bad_npy(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
+                       h->type->npy);
     }
     return bytes == wanted ||
-           bad(h, "%" PRId64 " bytes of data for shape %s of %s: expected %" PRId64, bytes,
-               HD__SIZES(h->ndim, h->sizes), h->type->npy, wanted);
+           bad_npy(h, "%" PRId64 " bytes of data for shape %s of %s: expected %" PRId64, bytes,
+                   HD__SIZES(h->ndim, h->sizes), h->type->npy, wanted);
 }
 
 static hd_tensor *read_array(const header *h)

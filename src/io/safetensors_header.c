@@ -155,19 +155,19 @@ static bool parse_offsets(hd__parser *p, hd__entry *e)
 static const struct {
     const char *name;
     bool (*parse)(hd__parser *p, hd__entry *e);
-} fields[] = {
+} header_fields[] = {
     {"dtype", parse_dtype},
     {"shape", parse_shape},
     {"data_offsets", parse_offsets},
 };
 
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { HEADER_FIELDS = sizeof header_fields / sizeof *header_fields };
 
-/* The place in `fields` of the field that the event names; -1 if it names none of them. */
+/* The place in `header_fields` of the field that the event names; -1 if it names none of them. */
 static int field_of(const hd__parser *p)
 {
-    for (int i = 0; i < FIELDS; i++) {
-        if (is_name(p, fields[i].name)) {
+    for (int i = 0; i < HEADER_FIELDS; i++) {
+        if (is_name(p, header_fields[i].name)) {
             return i;
         }
     }
@@ -176,7 +176,7 @@ static int field_of(const hd__parser *p)
 
 static bool parse_fields(hd__parser *p, hd__entry *e)
 {
-    bool seen[FIELDS] = {false};
+    bool seen[HEADER_FIELDS] = {false};
     if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
@@ -189,16 +189,17 @@ static bool parse_fields(hd__parser *p, hd__entry *e)
                        HD__CUT(p->text.s));
         }
         if (seen[i]) {
-            return bad(p, "tensor", e->name, "%s comes twice: expected it once", fields[i].name);
+            return bad(p, "tensor", e->name, "%s comes twice: expected it once",
+                       header_fields[i].name);
         }
         seen[i] = true;
-        if (!fields[i].parse(p, e)) {
+        if (!header_fields[i].parse(p, e)) {
             return false;
         }
     }
-    for (int i = 0; i < FIELDS; i++) {
+    for (int i = 0; i < HEADER_FIELDS; i++) {
         if (at_end(p) && !seen[i]) {
-            return bad(p, "tensor", e->name, "%s is missing", fields[i].name);
+            return bad(p, "tensor", e->name, "%s is missing", header_fields[i].name);
         }
     }
     return at_end(p);

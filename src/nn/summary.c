@@ -39,11 +39,11 @@ typedef struct level {
     int64_t first, next;
 } level;
 
-typedef struct levels {
+typedef struct open_levels {
     level *v;
     int64_t n, room;
     hd__text whole; /* of the outermost module, once it is complete */
-} levels;
+} open_levels;
 
 /* A text of n nested modules has n^2 bytes, because each line is two columns further to the
  * right. */
@@ -70,7 +70,7 @@ static void begin_text(level *at)
 }
 
 /* Goes down to where the walk is. */
-static bool step_down(levels *l, const hd__walk *w)
+static bool step_down(open_levels *l, const hd__walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd__fail(HD_VALUE,
@@ -134,7 +134,7 @@ static void take_child(level *at, const char *name, hd__text text)
 }
 
 /* The text of the innermost module is complete. */
-static bool step_up(levels *l)
+static bool step_up(open_levels *l)
 {
     level *at = &l->v[l->n - 1];
     if (at->same.s) {
@@ -157,7 +157,7 @@ static bool step_up(levels *l)
 static hd__text summary_make(hd_module *m)
 {
     HD__SCOPE_OR((hd__text){.failed = true});
-    levels l = {0};
+    open_levels l = {0};
     hd__walk w = {.root = m};
     bool ok = true;
     while (ok && hd__walk_next(&w)) {

@@ -14,17 +14,18 @@ static hdk_numbers adagrad_numbers(const void *options, int64_t step)
                          .maximize = a->maximize};
 }
 
-static const hd_adagrad_options defaults = {.size = sizeof defaults, .lr = 1e-2, .eps = 1e-10};
+static const hd_adagrad_options adagrad_defaults = {
+    .size = sizeof adagrad_defaults, .lr = 1e-2, .eps = 1e-10};
 
 hd_adagrad_options hd_adagrad_defaults(void)
 {
-    return defaults;
+    return adagrad_defaults;
 }
 
-static const hd__optim_type type = {
+static const hd__optim_type adagrad_type = {
     .name = "Adagrad",
     .giver = "hd_adagrad_defaults()",
-    .defaults = &defaults,
+    .defaults = &adagrad_defaults,
     .options = {HD__OPTION(hd_adagrad_options, lr, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_adagrad_options, lr_decay, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_adagrad_options, weight_decay, HD__NOT_NEGATIVE),
@@ -40,5 +41,5 @@ static const hd__optim_type type = {
 hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_options *o)
 {
     HD__CALL("hd_adagrad_new");
-    return hd__optim_new(&type, parameters, o);
+    return hd__optim_new(&adagrad_type, parameters, o);
 }

@@ -14,18 +14,18 @@ static hdk_numbers lion_numbers(const void *options, int64_t step)
                          .maximize = l->maximize};
 }
 
-static const hd_lion_options defaults = {
-    .size = sizeof defaults, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99};
+static const hd_lion_options lion_defaults = {
+    .size = sizeof lion_defaults, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99};
 
 hd_lion_options hd_lion_defaults(void)
 {
-    return defaults;
+    return lion_defaults;
 }
 
-static const hd__optim_type type = {
+static const hd__optim_type lion_type = {
     .name = "Lion",
     .giver = "hd_lion_defaults()",
-    .defaults = &defaults,
+    .defaults = &lion_defaults,
     .options = {HD__OPTION(hd_lion_options, lr, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_lion_options, beta1, HD__BELOW_ONE),
                 HD__OPTION(hd_lion_options, beta2, HD__BELOW_ONE),
@@ -40,5 +40,5 @@ static const hd__optim_type type = {
 hd_optim *hd_lion_new(const hd_list *parameters, const hd_lion_options *o)
 {
     HD__CALL("hd_lion_new");
-    return hd__optim_new(&type, parameters, o);
+    return hd__optim_new(&lion_type, parameters, o);
 }

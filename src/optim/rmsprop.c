@@ -16,18 +16,18 @@ static hdk_numbers rmsprop_numbers(const void *options, int64_t step)
                          .maximize = r->maximize};
 }
 
-static const hd_rmsprop_options defaults = {
-    .size = sizeof defaults, .lr = 1e-2, .alpha = 0.99, .eps = 1e-8};
+static const hd_rmsprop_options rmsprop_defaults = {
+    .size = sizeof rmsprop_defaults, .lr = 1e-2, .alpha = 0.99, .eps = 1e-8};
 
 hd_rmsprop_options hd_rmsprop_defaults(void)
 {
-    return defaults;
+    return rmsprop_defaults;
 }
 
-static const hd__optim_type type = {
+static const hd__optim_type rmsprop_type = {
     .name = "RMSprop",
     .giver = "hd_rmsprop_defaults()",
-    .defaults = &defaults,
+    .defaults = &rmsprop_defaults,
     .options = {HD__OPTION(hd_rmsprop_options, lr, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_rmsprop_options, eps, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_rmsprop_options, momentum, HD__NOT_NEGATIVE),
@@ -44,5 +44,5 @@ static const hd__optim_type type = {
 hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_options *o)
 {
     HD__CALL("hd_rmsprop_new");
-    return hd__optim_new(&type, parameters, o);
+    return hd__optim_new(&rmsprop_type, parameters, o);
 }

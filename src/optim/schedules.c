@@ -57,7 +57,7 @@ hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 
 /* ---------------------------------------------------------------- linear */
 
-static double linear(const hd__schedule_options *o, double base, double now, int64_t t)
+static double linear_lr(const hd__schedule_options *o, double base, double now, int64_t t)
 {
     (void)base;
     const hd__plain_lr *l = &o->plain;
@@ -75,7 +75,7 @@ static const hd__schedule_type linear_type = {
     {HD__OPTION(hd__plain_lr, start_factor, HD__ABOVE_0_TO_1),
      HD__OPTION(hd__plain_lr, end_factor, HD__FROM_0_TO_1),
      HD__OPTION(hd__plain_lr, total_iters, HD__POSITIVE_COUNT)},
-    .lr = linear};
+    .lr = linear_lr};
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                               int64_t total_iters)

@@ -22,17 +22,17 @@ static hdk_numbers sgd_numbers(const void *options, int64_t step)
                          .maximize = s->maximize};
 }
 
-static const hd_sgd_options defaults = {.size = sizeof defaults, .lr = 1e-3};
+static const hd_sgd_options sgd_defaults = {.size = sizeof sgd_defaults, .lr = 1e-3};
 
 hd_sgd_options hd_sgd_defaults(void)
 {
-    return defaults;
+    return sgd_defaults;
 }
 
-static const hd__optim_type type = {
+static const hd__optim_type sgd_type = {
     .name = "SGD",
     .giver = "hd_sgd_defaults()",
-    .defaults = &defaults,
+    .defaults = &sgd_defaults,
     .options = {HD__OPTION(hd_sgd_options, lr, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_sgd_options, momentum, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_sgd_options, dampening, HD__NUMBER),
@@ -49,5 +49,5 @@ static const hd__optim_type type = {
 hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o)
 {
     HD__CALL("hd_sgd_new");
-    return hd__optim_new(&type, parameters, o);
+    return hd__optim_new(&sgd_type, parameters, o);
 }

@@ -14,12 +14,13 @@
 #include "tensor/elementwise.h"
 
 enum {
-    POOL_WORTH = 1 << 14, /* multiplications that are not worth a task of the pool */
-    PARTS = 16, /* a large call is cut into this many parts at least, if it has so many blocks */
+    ATTENTION_WORTH = 1 << 14, /* multiplications that are not worth a task of the pool */
+    ATTENTION_PARTS =
+        16, /* a large call is cut into this many parts at least, if it has so many blocks */
     SMALL_SCRATCH = 2048
 };
 
-typedef hd__attention_call call;
+typedef hd__attention_call attention_call;
 
 /* ---------------------------------------------------------------- operands */
 
@@ -31,7 +32,7 @@ typedef struct operand {
 } operand;
 
 typedef struct attention_task {
-    const call *c;
+    const attention_call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
     hd__dims heads; /* the batch dims: sizes only, of no operand */
@@ -73,7 +74,7 @@ static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
     return rows;
 }
 
-static void set_up(attention_task *t, const call *c, hd_tensor *const *x, bool backward)
+static void set_up(attention_task *t, const attention_call *c, hd_tensor *const *x, bool backward)
 {
     t->c = c;
     t->backward = backward;
@@ -139,9 +140,9 @@ static void run_thread(int thread, void *arg)
 }
 
 /* Is the call worth more than one task of the pool? */
-static bool is_large(const call *c)
+static bool is_large(const attention_call *c)
 {
-    return hd__attention_work(c) > POOL_WORTH;
+    return hd__attention_work(c) > ATTENTION_WORTH;
 }
 
 /* Counts the bytes that `threads` threads need. Expanded tensors may ask for more than can be
@@ -163,7 +164,7 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
                     h->l, h->s, h->d, h->dv);
 }
 
-static bool run(attention_task *t)
+static bool run_attention(attention_task *t)
 {
     int64_t items = t->c->heads * t->parts;
     int width = is_large(t->c) ? hd__parallel_width() : 1;
@@ -195,7 +196,7 @@ static bool run(attention_task *t)
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
-    int64_t parts = is_large(t->c) ? (PARTS + t->c->heads - 1) / t->c->heads : 1;
+    int64_t parts = is_large(t->c) ? (ATTENTION_PARTS + t->c->heads - 1) / t->c->heads : 1;
     parts = parts < units ? parts : units;
     t->block = (units + parts - 1) / parts * unit;
     t->parts = (n + t->block - 1) / t->block;
@@ -217,14 +218,14 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     set_up(&t, c, x, false);
     cut_heads(&t, c->head.l, t.kernel->query_block);
     HD__FLOP(2 * seen_keys(c) * (c->head.d + c->head.dv));
-    return run(&t);
+    return run_attention(&t);
 }
 
 /* Runs the parts of each head with a copy of dq for each part, and adds the copies up, in order. */
 static bool run_parts(attention_task *t, hd_tensor *dq)
 {
     t->dq_part = hd__alloc_items(t->parts, (size_t)(dq->numel * t->item));
-    bool ok = t->dq_part && run(t);
+    bool ok = t->dq_part && run_attention(t);
     if (ok) {
         hd__fill(dq, hd_scalar_int(0));
     }
@@ -242,5 +243,5 @@ bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x)
     HD__FLOP(2 * seen_keys(c) * (3 * c->head.d + 2 * c->head.dv));
     set_up(&t, c, x, true);
     cut_heads(&t, c->head.s, t.kernel->key_block);
-    return t.parts == 1 ? run(&t) : run_parts(&t, x[HD__DQ]);
+    return t.parts == 1 ? run_attention(&t) : run_parts(&t, x[HD__DQ]);
 }

@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- copies */
 
 enum {
-    GRAIN = 32768,
+    COPY_GRAIN = 32768,
     NARROW = 256, /* bytes of a part's row that is copied beside those of the other parts */
     TOGETHER = 8  /* rows, whose lines of the output stay in the first cache */
 };
@@ -167,7 +167,7 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
         narrow = x->numel == 0 || (x->numel < y->numel && rows_of_y);
     }
     if (narrow) {
-        hd__parallel_for(rows, GRAIN * hd__bytes_of(y->dtype) / j.row + 1, join_rows, &j);
+        hd__parallel_for(rows, COPY_GRAIN * hd__bytes_of(y->dtype) / j.row + 1, join_rows, &j);
         return;
     }
     for (int64_t k = 0, start = 0; k < n; k++) {

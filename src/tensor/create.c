@@ -11,7 +11,7 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-enum { GRAIN = 32768 };
+enum { FILL_GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- filled */
 
@@ -25,7 +25,7 @@ hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_zeros");
     hd_tensor *y = hd__empty(d, ndim, sizes);
-    if (y && y->numel > GRAIN) {
+    if (y && y->numel > FILL_GRAIN) {
         hd__fill(y, hd_scalar_int(0));
     } else if (y) {
         memset(hd__ptr(y), 0, y->storage->nbytes);
@@ -147,7 +147,7 @@ hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     if (!y) {
         return NULL;
     }
-    hd__parallel_for(n, GRAIN, run_steps, &(steps){y, start, step});
+    hd__parallel_for(n, FILL_GRAIN, run_steps, &(steps){y, start, step});
     return y;
 }
 
@@ -196,7 +196,7 @@ hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps)
     } else if (y) {
         bool whole = d == HD_INT64;
         line l = {d, hd__ptr(y), whole ? trunc(start) : start, whole ? trunc(end) : end, steps};
-        hd__parallel_for(steps, GRAIN, run_line, &l);
+        hd__parallel_for(steps, FILL_GRAIN, run_line, &l);
     }
     return y;
 }
@@ -217,21 +217,21 @@ hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m)
 
 /* ---------------------------------------------------------------- random */
 
-typedef hd_tensor *draw(hd_tensor *x, double a, double b);
+typedef hd_tensor *fill_random(hd_tensor *x, double a, double b);
 
 /* Fills y, which is fresh or NULL. */
-static hd_tensor *drawn(hd_tensor *y, draw *fill)
+static hd_tensor *drawn(hd_tensor *y, fill_random *fill)
 {
     return y ? fill(y, 0, 1) : NULL;
 }
 
-static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, draw *fill)
+static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_random *fill)
 {
     return hd__float_dtype(d) ? drawn(hd__empty(d, ndim, sizes), fill) : NULL;
 }
 
 /* The result is laid out as x, because draws go in memory order. */
-static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, draw *fill)
+static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__any_arg("x", x, false) && hd__float_dtype(d);
     return ok ? drawn(hd__laid_out_as(hd__empty_as(d, x), x), fill) : NULL;

@@ -9,7 +9,8 @@
 #include "tensor/dict.h"
 #include "tensor/tensor_args.h"
 
-static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};
+static const char *const dict_kinds[] = {"missing", "a tensor", "a string", "an integer",
+                                         "a double"};
 
 /* ---------------------------------------------------------------- finding */
 
@@ -140,7 +141,7 @@ static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_
             name_prefixes(d, name, prefixes);
         }
         return hd__fail(HD_VALUE, "'%s' is %s: expected %s%s", name,
-                        kinds[e ? e->kind : HD_DICT_MISSING], kinds[kind], prefixes);
+                        dict_kinds[e ? e->kind : HD_DICT_MISSING], dict_kinds[kind], prefixes);
     }
     return e;
 }

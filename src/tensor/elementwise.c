@@ -12,8 +12,8 @@
 #include "tensor/strides.h"
 
 enum {
-    DIRECT = 32768, /* elements of a contiguous tensor that need no walk */
-    GRAIN = 32768   /* elements of a task at least */
+    DIRECT = 32768,    /* elements of a contiguous tensor that need no walk */
+    LOOP_GRAIN = 32768 /* elements of a task at least */
 };
 
 hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
@@ -94,10 +94,10 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 {
     task t = {f, params, w, data, after};
     int64_t count = hd__dims_count(w);
-    if (count <= GRAIN) {
+    if (count <= LOOP_GRAIN) {
         run_range(0, count, &t);
     } else {
-        hd__parallel_for(count, GRAIN, run_range, &t);
+        hd__parallel_for(count, LOOP_GRAIN, run_range, &t);
     }
 }
 
@@ -124,8 +124,8 @@ typedef struct tiling {
 } tiling;
 
 /* Transposes the tile at `from` of input k to y, whose rows lie `row` bytes apart. */
-static void turn(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
-                 int64_t columns)
+static void turn_tile(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
+                      int64_t columns)
 {
     hdk_copy_for(HD_INT64)->transpose[t->operands[k]->dtype](y, row, from, t->along.stride[k], rows,
                                                              columns);
@@ -142,7 +142,7 @@ static void run_tile(const tiling *t, char *const *data, int64_t rows, int64_t c
         step[k] = t->turned[k] ? ROW : t->across.stride[k];
         strides[k] = t->turned[k] ? hd__bytes_of(t->operands[k]->dtype) : t->along.stride[k];
         if (t->turned[k]) {
-            turn(t, k, room[k], ROW, data[k], rows, columns);
+            turn_tile(t, k, room[k], ROW, data[k], rows, columns);
         }
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -172,7 +172,7 @@ static void run_tiles(int64_t begin, int64_t end, void *arg)
         if (t->f) {
             run_tile(t, data, rows, columns);
         } else {
-            turn(t, 1, data[0], t->across.stride[0], data[1], rows, columns);
+            turn_tile(t, 1, data[0], t->across.stride[0], data[1], rows, columns);
         }
     }
 }
@@ -203,8 +203,8 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
     t.columns = t.along.size < ROW / widest ? t.along.size : ROW / widest;
     t.strips = (t.across.size + HDK_STRIP - 1) / HDK_STRIP;
     t.parts = (t.along.size + t.columns - 1) / t.columns;
-    hd__parallel_for(hd__dims_count(w) * t.strips * t.parts, GRAIN / (HDK_STRIP * t.columns) + 1,
-                     run_tiles, &t);
+    hd__parallel_for(hd__dims_count(w) * t.strips * t.parts,
+                     LOOP_GRAIN / (HDK_STRIP * t.columns) + 1, run_tiles, &t);
 }
 
 /* Is the output large, and are its inputs read in order, or small? A loop over bytes takes longer

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 enum {
-    POOL_WORTH = 16384, /* elements that are not worth the pool */
-    UNIT = 4096,        /* elements of a task at least */
-    SIDE = 512,         /* bytes of strided lanes side by side in one task at least */
-    GROUP = 4           /* lanes of a task at least where there are many, each with many results */
+    LANES_WORTH = 16384, /* elements that are not worth the pool */
+    UNIT = 4096,         /* elements of a task at least */
+    LANES_SIDE = 512,    /* bytes of strided lanes side by side in one task at least */
+    GROUP = 4            /* lanes of a task at least where there are many, each with many results */
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -101,12 +101,12 @@ void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p)
     hd__dims_merge(&w->dims);
     choose_side(w);
     int64_t n = w->lanes.n > 0 ? w->lanes.n : 1, k = w->lanes.k, outer = hd__dims_count(&w->dims);
-    int64_t least = hdk_lanes_apart(&w->lanes) ? 1 : SIDE / w->item[1],
+    int64_t least = hdk_lanes_apart(&w->lanes) ? 1 : LANES_SIDE / w->item[1],
             side = UNIT / n > least ? UNIT / n : least;
     side = side < GROUP && w->lanes.sn[0] != 0 && k >= GROUP * GROUP ? GROUP : side;
     lanes_task t = {w, f, p, side < k ? side : k, 0};
     t.sides = (k + t.side - 1) / t.side;
-    if (n * k * outer <= POOL_WORTH || outer * t.sides == 1) {
+    if (n * k * outer <= LANES_WORTH || outer * t.sides == 1) {
         run_units(0, outer * t.sides, &t);
     } else {
         int64_t grain = UNIT / (n * t.side);

@@ -13,12 +13,12 @@
 #include "tensor/kernels/gemm.h"
 
 enum {
-    GRAIN = 65536, /* multiplications that are worth a thread */
-    PACKING = 6,   /* packing a row or column of a cell takes as long as this many elements of c */
+    PRODUCT_GRAIN = 65536, /* multiplications that are worth a thread */
+    PACKING = 6, /* packing a row or column of a cell takes as long as this many elements of c */
     /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
     EVEN_ENOUGH = 4,
     LONG_DOT = 1 << 17, /* elements of a dot that is dealt to the threads */
-    PARTS = 8,
+    DOT_PARTS = 8,
     /* elements of b that are widened together: in scratch for few rows, for many, and on the stack;
      * and into how many lines they go at least */
     WIDE_FEW = 1 << 14,
@@ -291,7 +291,8 @@ static void deal(product_task *t)
 {
     int64_t matrices = hd__dims_count(&t->batch);
     int64_t k = (t->one.k > 0 ? t->one.k : 1) * hd__dims_count(&t->summed);
-    int64_t worth = t->one.m * t->one.n * k / GRAIN * matrices, width = hd__parallel_width();
+    int64_t worth = t->one.m * t->one.n * k / PRODUCT_GRAIN * matrices,
+            width = hd__parallel_width();
     width = worth < width ? worth : width;
     bool whole = width < 2 || matrices % width == 0 || matrices >= EVEN_ENOUGH * width;
     cut_matrices(t, whole ? 1 : width);
@@ -344,7 +345,7 @@ typedef struct dot_parts {
     const hdk_product *whole;
     int dtype;
     int64_t bytes, len; /* of an element; elements of a part */
-    int64_t sums[PARTS];
+    int64_t sums[DOT_PARTS];
 } dot_parts;
 
 static void run_dots(int64_t begin, int64_t end, void *arg)
@@ -355,7 +356,7 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
         p.a = moved(p.a, i * d->len * d->bytes);
         p.b = moved(p.b, i * d->len * d->bytes);
         p.c = &d->sums[i];
-        p.k = i < PARTS - 1 ? d->len : p.k - i * d->len;
+        p.k = i < DOT_PARTS - 1 ? d->len : p.k - i * d->len;
         hdk_gemm_for(d->dtype)->product[d->dtype](&p, NULL);
     }
 }
@@ -363,11 +364,11 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
 /* As many parts for any number of threads, each of which is a dot; the sums are added in order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
-    dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * PARTS) * 64};
+    dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * DOT_PARTS) * 64};
     hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
-    hd__parallel_for(PARTS, 1, run_dots, &d);
+    hd__parallel_for(DOT_PARTS, 1, run_dots, &d);
     memcpy(p->c, &d.sums[0], (size_t)d.bytes);
-    for (int i = 1; i < PARTS; i++) {
+    for (int i = 1; i < DOT_PARTS; i++) {
         add((char *[]){p->c, p->c, (char *)&d.sums[i]}, (int64_t[]){d.bytes, d.bytes, d.bytes}, 1,
             NULL);
     }
@@ -409,7 +410,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
         dot_in_parts(&t.one, t.dtype);
         return;
     }
-    if (t.batch.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= GRAIN) {
+    if (t.batch.ndim == 0 && t.summed.ndim == 0 && t.one.m * t.one.n * t.one.k <= PRODUCT_GRAIN) {
         run_product(&t, &t.one, NULL);
         return;
     }

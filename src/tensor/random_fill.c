@@ -14,24 +14,24 @@
 
 enum { BUFFER = 256 };
 
-typedef struct draw {
+typedef struct distribution {
     hd_generator *g;
-    double a, b;                            /* parameters of the distribution */
-    bool single;                            /* float32 */
-    double (*sample)(const struct draw *d); /* one number; NULL: uniform, many at a time */
-} draw;
+    double a, b;                                    /* parameters of the distribution */
+    bool single;                                    /* float32 */
+    double (*sample)(const struct distribution *d); /* one number; NULL: uniform, many at a time */
+} distribution;
 
-static double normal_sample(const draw *d)
+static double normal_sample(const distribution *d)
 {
     return __builtin_fma(hd__normal_sample(d->g), d->b, d->a);
 }
 
-static double exponential_sample(const draw *d)
+static double exponential_sample(const distribution *d)
 {
     return hd__exponential_sample(d->g, d->a);
 }
 
-static void draw_uniform(const draw *d, void *x, int64_t n)
+static void draw_uniform(const distribution *d, void *x, int64_t n)
 {
     if (d->single) {
         hd__uniform_f32(d->g, x, n, d->a, d->b);
@@ -41,7 +41,7 @@ static void draw_uniform(const draw *d, void *x, int64_t n)
 }
 
 /* The n elements of a run lie `step` bytes apart. */
-static void fill_run(const draw *d, char *x, int64_t step, int64_t n)
+static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
 {
     double buffer[BUFFER];
     const size_t item = d->single ? sizeof(float) : sizeof(double);
@@ -64,7 +64,7 @@ static void fill_run(const draw *d, char *x, int64_t step, int64_t n)
 }
 
 /* Fills x in the order of its memory, on this thread. */
-static hd_tensor *fill_in_order(hd_tensor *x, draw d)
+static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
     hd__place p = {0};
@@ -82,12 +82,13 @@ static hd_tensor *fill_in_order(hd_tensor *x, draw d)
 
 hd_tensor *hd__uniform_fill(hd_tensor *x, double a, double b)
 {
-    return fill_in_order(x, (draw){hd_generator_current(), a, b, .sample = NULL});
+    return fill_in_order(x, (distribution){hd_generator_current(), a, b, .sample = NULL});
 }
 
 hd_tensor *hd__exponential_fill(hd_tensor *x, double lambda)
 {
-    return fill_in_order(x, (draw){hd_generator_current(), lambda, .sample = exponential_sample});
+    return fill_in_order(
+        x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
 /* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
@@ -96,7 +97,7 @@ hd_tensor *hd__normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel < 16 || !hd__contig(x)) {
-        return fill_in_order(x, (draw){g, mean, std, .sample = normal_sample});
+        return fill_in_order(x, (distribution){g, mean, std, .sample = normal_sample});
     }
     HD__GEN_LOCKED(g);
     if (x->dtype == HD_FLOAT32) {

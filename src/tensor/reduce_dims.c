@@ -10,8 +10,8 @@
 #include "tensor/lanes.h"
 
 enum {
-    SMALL = 32768,      /* a contiguous tensor of up to this many elements needs no plan */
-    PIECE = HDK_SUM_MAX /* elements of one lane that one task reduces at most */
+    NO_PLAN_MOST = 32768, /* a contiguous tensor of up to this many elements needs no plan */
+    PIECE = HDK_SUM_MAX   /* elements of one lane that one task reduces at most */
 };
 
 /* x's dims as a reduction sees them: inside the reduced ones, merged, and around them the kept ones
@@ -148,7 +148,7 @@ static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, ui
 {
     bool leading = (mask & (mask + 1)) == 0;
     bool trailing = mask + (mask & -mask) == 1u << (x->ndim > 0 ? x->ndim : 1);
-    if (!hd__contig(x) || x->numel > SMALL || y->numel == 0 || !(leading || trailing)) {
+    if (!hd__contig(x) || x->numel > NO_PLAN_MOST || y->numel == 0 || !(leading || trailing)) {
         return false;
     }
     int64_t k = y->numel, n = x->numel / k;

@@ -75,11 +75,11 @@ void hd__bpe_enter_merge(hd__bpe *b, int32_t rank)
 /* ---------------------------------------------------------------- one word */
 
 /* parts[i] is the part that begins at byte i. */
-typedef struct part {
+typedef struct bpe_part {
     int32_t end;    /* where the next part begins; 0: no part begins here */
     int32_t before; /* where the part before begins */
     int32_t id;
-} part;
+} bpe_part;
 
 typedef struct pair {
     uint64_t key; /* rank << 32 | where the left part begins */
@@ -87,17 +87,17 @@ typedef struct pair {
     int32_t id;   /* of the token that they make */
 } pair;
 
-typedef struct word {
+typedef struct bpe_word {
     const hd__bpe *b;
     hd__ids *ids;
     const char *s;
     int32_t n;
-    part *parts;
+    bpe_part *parts;
     pair *heap;
     int64_t parts_room, heap_room, pairs;
-} word;
+} bpe_word;
 
-static void heap_add(word *w, pair p)
+static void heap_add(bpe_word *w, pair p)
 {
     int64_t at = w->pairs++;
     while (at > 0 && w->heap[(at - 1) / 2].key > p.key) {
@@ -107,7 +107,7 @@ static void heap_add(word *w, pair p)
     w->heap[at] = p;
 }
 
-static pair heap_take(word *w)
+static pair heap_take(bpe_word *w)
 {
     pair top = w->heap[0], last = w->heap[--w->pairs];
     int64_t at = 0;
@@ -128,7 +128,7 @@ static pair heap_take(word *w)
 }
 
 /* If the part at `at` and the next one can merge, adds them to the heap. */
-static void consider(word *w, int32_t at)
+static void consider(bpe_word *w, int32_t at)
 {
     int32_t middle = w->parts[at].end;
     if (middle == w->n) {
@@ -141,7 +141,7 @@ static void consider(word *w, int32_t at)
     }
 }
 
-static void merge_pair(word *w, pair p)
+static void merge_pair(bpe_word *w, pair p)
 {
     int32_t at = (int32_t)(p.key & UINT32_MAX), middle = w->parts[at].end;
     if (middle == 0 || middle == w->n || w->parts[middle].end != p.end) {
@@ -161,7 +161,7 @@ static void merge_pair(word *w, pair p)
 
 /* Makes each byte or character a part, or a run of unknown ones, or the bytes of an unknown one.
  * Returns how many bytes were good. */
-static int32_t first_parts(word *w)
+static int32_t first_parts(bpe_word *w)
 {
     const hd__bpe *b = w->b;
     bool fuses = false; /* the part before is unknown, and the next one would be part of it */
@@ -194,7 +194,7 @@ static int32_t first_parts(word *w)
 /* Splits a word into its first parts. The heap needs room for 3 n pairs: there are fewer than n at
  * first, and each of fewer than n merges adds at most two. *good gets the number of bytes that have
  * a token. */
-static bool start_word(word *w, const char *s, int32_t n, int32_t *good)
+static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 {
     if (!hd__grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
         !hd__grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
@@ -217,7 +217,7 @@ static bool start_word(word *w, const char *s, int32_t n, int32_t *good)
  * those that are; each piece of that is cut into words. So white space before an added token is
  * white space at the end of a text. */
 typedef struct encoding {
-    word w;
+    bpe_word w;
     hd_special special;
     const char *from; /* what is read now: the text or normal.s, which begins at `place` */
     int64_t place;
@@ -226,7 +226,7 @@ typedef struct encoding {
 
 static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
 {
-    word *w = &e->w;
+    bpe_word *w = &e->w;
     int32_t whole = w->b->ignore_merges ? hd__bpe_find(w->b, s, n) : -1, good;
     if (whole >= 0) {
         hd__ids_add(w->ids, whole);

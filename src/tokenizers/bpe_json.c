@@ -12,7 +12,19 @@
 
 /* ---------------------------------------------------------------- the model */
 
-enum { TYPE, DROPOUT, PREFIX, SUFFIX, UNKNOWN, FUSE, FALLBACK, IGNORE, VOCAB, MERGES, MODEL };
+enum {
+    MODEL_TYPE,
+    DROPOUT,
+    PREFIX,
+    SUFFIX,
+    UNKNOWN,
+    FUSE,
+    FALLBACK,
+    IGNORE,
+    VOCAB,
+    MERGES,
+    BPE_MODEL
+};
 static const char *const model_keys[] = {"type",
                                          "dropout",
                                          "continuing_subword_prefix",
@@ -162,8 +174,8 @@ static void check_empty(hd__reader *r, const char *key, hd__value v)
 /* What must have one value in the model. */
 static void check_model_values(hd__reader *r, const hd__value *v)
 {
-    if (v[TYPE].end && !hd__is_text(hd__text_of(r, v[TYPE]), "BPE")) {
-        hd__value_fail(r, "model.type", v[TYPE], "BPE");
+    if (v[MODEL_TYPE].end && !hd__is_text(hd__text_of(r, v[MODEL_TYPE]), "BPE")) {
+        hd__value_fail(r, "model.type", v[MODEL_TYPE], "BPE");
     }
     if (v[UNKNOWN].kind != HD__JSON_NULL) {
         hd__expect_kind(r, "model.unk_token", v[UNKNOWN], HD__JSON_STRING, "a text or null");
@@ -175,7 +187,7 @@ static void check_model_values(hd__reader *r, const hd__value *v)
 
 /* ---------------------------------------------------------------- added tokens */
 
-enum { ID, CONTENT, SPECIAL, NORMALIZED, LSTRIP, RSTRIP, SINGLE_WORD, ADDED };
+enum { ID, CONTENT, SPECIAL, IS_NORMALIZED, LSTRIP, RSTRIP, SINGLE_WORD, ADDED };
 #define OF_ADDED "added_tokens."
 static const char *const added_names[] = {
     OF_ADDED "id",     OF_ADDED "content", OF_ADDED "special",     OF_ADDED "normalized",
@@ -191,14 +203,14 @@ static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const
     }
     hd__text_add(&r->added_text, s, n);
     const size_t begin = r->added_text.len;
-    hd__bpe_normalize(flags[NORMALIZED] ? r->form.normalizer : HD__AS_IS, s, (int64_t)n,
+    hd__bpe_normalize(flags[IS_NORMALIZED] ? r->form.normalizer : HD__AS_IS, s, (int64_t)n,
                       &r->added_text);
     r->failed = r->added_text.failed;
     r->added[r->n_added++] = (hd__added){.id = (int32_t)id,
                                          .n = (int64_t)n,
                                          .pattern_n = (int64_t)(r->added_text.len - begin),
                                          .special = flags[SPECIAL],
-                                         .normalized = flags[NORMALIZED],
+                                         .normalized = flags[IS_NORMALIZED],
                                          .lstrip = flags[LSTRIP],
                                          .rstrip = flags[RSTRIP]};
 }
@@ -346,7 +358,7 @@ static void encoder_from(hd__reader *r)
 static void read_model(hd__reader *r, const hd__value *top)
 {
     hd__each w;
-    hd__value v[MODEL];
+    hd__value v[BPE_MODEL];
     hd__members(r, top[THE_MODEL], model_keys, v, "model");
     check_model_values(r, v);
     hd__expect_kind(r, "model.vocab", v[VOCAB], HD__JSON_OBJECT, "an object");

@@ -5,7 +5,7 @@
 
 /* ---------------------------------------------------------------- components */
 
-enum { TYPE, LIST, DESCRIBED, MEMBERS = 12 };
+enum { PART_TYPE, LIST, DESCRIBED, MEMBERS = 12 };
 
 typedef struct section {
     const char *key, *known; /* of the file; for a message */
@@ -67,14 +67,14 @@ static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
     hd__value m[MEMBERS];
     hd__expect_kind(r, s->key, v, HD__JSON_OBJECT, "an object or null");
     hd__members(r, v, s->keys, m, s->key);
-    if (hd__is_text(hd__text_of(r, m[TYPE]), "Sequence")) {
+    if (hd__is_text(hd__text_of(r, m[PART_TYPE]), "Sequence")) {
         hd__expect_kind(r, s->keys[LIST], m[LIST], HD__JSON_ARRAY, "an array");
         for (hd__each_begin(r, &w, m[LIST]); hd__each_next(r, &w);) {
             describe(r, s, w.item, to);
         }
         return;
     }
-    hd__add_text_of(r, m[TYPE], to);
+    hd__add_text_of(r, m[PART_TYPE], to);
     for (int i = DESCRIBED; i < s->described; i++) {
         describe_member(r, s->keys[i], m[i], to);
     }
@@ -94,7 +94,7 @@ typedef struct known {
 } known;
 
 #define LEVEL "ByteLevel add_prefix_space=false"
-#define SPLIT "Split behavior='Isolated' invert=false pattern: "
+#define SPLIT_BY "Split behavior='Isolated' invert=false pattern: "
 #define META "Metaspace replacement='" HD__METASPACE "' prepend_scheme="
 #define SPACED "Replace pattern=' ' content='" HD__METASPACE "';"
 #define UNSPACED "Replace pattern='" HD__METASPACE "' content=' ';ByteFallback;Fuse;"
@@ -112,8 +112,8 @@ static const known known_pre_tokenizers[] = {
     {LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, false},
     {"Digits individual_digits=true;" LEVEL ";", BYTES, 0, &hd__words_gpt2, true},
     {"Digits individual_digits=true;" LEVEL " use_regex=true;", BYTES, 0, &hd__words_gpt2, true},
-    {SPLIT "Llama 3;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_llama3, false},
-    {SPLIT "Qwen 2;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_qwen2, false},
+    {SPLIT_BY "Llama 3;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_llama3, false},
+    {SPLIT_BY "Qwen 2;" LEVEL " use_regex=false;", BYTES, 0, &hd__words_qwen2, false},
     {META "'never' split=false;", METASPACE, HD__NEVER, NULL, false},
     {META "'first' split=false;", METASPACE, HD__FIRST, NULL, false},
     {META "'always' split=false;", METASPACE, HD__ALWAYS, NULL, false},

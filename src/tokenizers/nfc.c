@@ -12,7 +12,7 @@ typedef struct chars {
 
 enum {
     CODE = 0x1FFFFF,
-    PARTS = 0xC0,  /* no character before this one decomposes, */
+    FIRST_IN_PARTS = 0xC0, /* no character before this one decomposes, */
     MARKS = 0x300, /* and none before this one has a class or composes with an earlier one */
     L = 0x1100, /* the first leading consonant and vowel, and one before the first trailing one */
     V = 0x1161,
@@ -43,7 +43,7 @@ static void add(chars *c, uint32_t code)
 /* The number of a character in the table, or -1. */
 static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
-    const int i = code < PARTS ? -1 : hd__last_number(t->codes, 3, 0, t->n, code);
+    const int i = code < FIRST_IN_PARTS ? -1 : hd__last_number(t->codes, 3, 0, t->n, code);
     if (i < 0) {
         return -1;
     }

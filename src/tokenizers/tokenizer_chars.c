@@ -90,12 +90,12 @@ static void list_marked(hd_tokenizer *t, const unsigned char *seen)
 
 static hd_tokenizer *from_text(const char *text, int64_t n)
 {
-    enum { CODES = 0x110000 };
+    enum { CHARACTERS = 0x110000 };
     n = n < 0 ? (int64_t)strlen(text) : n;
     if (!hd__utf8_check(text, n)) {
         return NULL;
     }
-    unsigned char *seen = hd__alloc_zeroed(CODES);
+    unsigned char *seen = hd__alloc_zeroed(CHARACTERS);
     int64_t size = 0, bytes = seen ? mark_characters(text, n, seen, &size) : -1;
     hd_tokenizer *t =
         bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);

@@ -39,14 +39,14 @@ static int64_t contraction(const hd__words *w, const char *s, int64_t n)
     return w->any_case && strcmp(next, "\xC5\xBF") == 0 ? 3 : 0; /* U+017F, the long s */
 }
 
-typedef struct run {
+typedef struct span {
     int64_t end, last, newline; /* where it ends, its last character and its last newline end */
-} run;
+} span;
 
 /* The run of at most `most` characters of one class that s begins with. */
-static run class_run(const char *s, int64_t n, int class, int64_t most)
+static span class_run(const char *s, int64_t n, int class, int64_t most)
 {
-    run r = {0, 0, 0};
+    span r = {0, 0, 0};
     uint32_t code;
     for (int64_t count = 0; r.end < n && count < most; count++) {
         int length = hd__utf8_next(s + r.end, n - r.end, &code);
@@ -66,7 +66,7 @@ static run class_run(const char *s, int64_t n, int class, int64_t most)
  * is all or the text ends there. */
 static int64_t spaces(const hd__words *w, const char *s, int64_t n)
 {
-    run r = class_run(s, n, HD__SPACE, INT64_MAX);
+    span r = class_run(s, n, HD__SPACE, INT64_MAX);
     if (w->newlines && r.newline) {
         return r.newline;
     }

@@ -11,10 +11,10 @@
 
 /* ---------------------------------------------------------------- two tensors */
 
-enum saves { NOTHING, FACTORS, DIVISOR, BOTH };
+enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
 /* y = a op b. FACTORS: each is saved if the other one wants a gradient. DIVISOR: b always is. */
-static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum saves saves)
+static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
     hdk_loop loop = hd__two_args(a, b) ? hd__arith_loop(op->kind, a, b, &d) : NULL;
@@ -22,7 +22,7 @@ static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum saves
     if (!y || saves == NOTHING) {
         return HD__RECORD(op, y, HD__IN(2, in));
     }
-    hd_tensor *saved[] = {hd__save_if(saves == BOTH || hd__wants_grad(b), a),
+    hd_tensor *saved[] = {hd__save_if(saves == BOTH_FACTORS || hd__wants_grad(b), a),
                           hd__save_if(saves != FACTORS || hd__wants_grad(a), b)};
     return HD__RECORD(op, y, HD__IN(2, in), HD__SAVES(2, saved),
                       .save_y = op->kind == HDK_POW && hd__wants_grad(b));
@@ -136,19 +136,19 @@ hd_tensor *hd_div(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_pow");
-    return arith(&pow_op, a, b, BOTH);
+    return arith(&pow_op, a, b, BOTH_FACTORS);
 }
 
 hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_maximum");
-    return arith(&maximum_op, a, b, BOTH);
+    return arith(&maximum_op, a, b, BOTH_FACTORS);
 }
 
 hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_minimum");
-    return arith(&minimum_op, a, b, BOTH);
+    return arith(&minimum_op, a, b, BOTH_FACTORS);
 }
 
 /* ---------------------------------------------------------------- a tensor and a number */

@@ -15,7 +15,7 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-typedef hd__attention_call call;
+typedef hd__attention_call attention_args;
 
 enum { ROWS_PAY = 1 << 13 }; /* multiplications; measured where heads are 8 and 16 wide */
 
@@ -34,7 +34,7 @@ bool hd_fused_attention(void)
 /* ---------------------------------------------------------------- the call */
 
 /* batch dims, then rows and cols (cols < 0: none) */
-static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
+static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
     sizes[c->n_batch] = rows;
@@ -46,7 +46,7 @@ static int sizes_of(const call *c, int64_t rows, int64_t cols, int64_t *sizes)
  * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w with its dropout */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const call *c = hd__params(n);
+    const attention_args *c = hd__params(n);
     hd_tensor *x[HD__OPERANDS] = {NULL}, **made = &x[HD__DQ];
     for (int i = 0; i <= HD__SAVED; i++) {
         x[i] = hd__saved_get(n, i);
@@ -66,16 +66,16 @@ static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op flash_op =
     HD__OP("ScaledDotProductFlashAttentionForCpuBackward0", attention_backward);
-static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
-static const hd__op mm_op = HD__OP("MmBackward0", attention_backward);
+static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
+static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
 /* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
  * compute the others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
-                                      const hd_tensor *mask, const call *c)
+                                      const hd_tensor *mask, const attention_args *c)
 {
     if (q->ndim == 2 && k->ndim == 2 && v->ndim == 2) {
-        return &mm_op;
+        return &attention_mm_op;
     }
     bool plain = q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && c->head.keep == 1 &&
                  c->head.d == c->head.dv && c->head.safe &&
@@ -84,12 +84,12 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
         plain = q->sizes[i] == k->sizes[i] && k->sizes[i] == v->sizes[i];
     }
     plain = plain && q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1;
-    return plain ? &flash_op : &unsafe_view_op;
+    return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
 /* Draws what dropout needs: the seed, or with the native stream all bits in order. Returns false if
  * memory runs out. */
-static bool draw(call *c, hd_tensor **bits)
+static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
     hd_generator *g = hd_generator_current();
@@ -124,7 +124,7 @@ static bool draw(call *c, hd_tensor **bits)
 }
 
 static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_tensor *mask,
-                                  const hd__op *op, call *c, hd_tensor **weights)
+                                  const hd__op *op, attention_args *c, hd_tensor **weights)
 {
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
@@ -137,7 +137,7 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
         sizes_of(c, c->head.l, c->head.s, sizes);
         x[HD__WEIGHTS] = hd__empty(q->dtype, ndim, sizes);
     }
-    if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw(c, &x[HD__BITS]) ||
+    if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw_bits(c, &x[HD__BITS]) ||
         !hd__attention_forward(c, x)) {
         return NULL;
     }
@@ -151,7 +151,7 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
 /* ---------------------------------------------------------------- in plain ops */
 
 static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_attention_options *o,
-                           const call *c, hd_tensor **weights)
+                           const attention_args *c, hd_tensor **weights)
 {
     hd_tensor *scores = hd_matmul(q, hd_transpose(k, -2, -1)), *mask = o->attn_mask;
     scores = c->head.divisor != 0 ? hd_div_scalar(scores, c->head.divisor)
@@ -205,7 +205,7 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
 
 /* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each
  * head of x stands for `group` heads. */
-static bool join_grouped(call *c, const hd_tensor *x, int64_t group)
+static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, sizeof sizes);
@@ -236,7 +236,7 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
 }
 
 /* c has the batches of q and k, which are those of the weights. */
-static bool attn_mask_ok(const hd_tensor *mask, const call *c)
+static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
@@ -246,7 +246,7 @@ static bool attn_mask_ok(const hd_tensor *mask, const call *c)
 }
 
 static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
-                                const hd_tensor *mask, int64_t group, call *c)
+                                const hd_tensor *mask, int64_t group, attention_args *c)
 {
     bool ok = q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2;
     if (ok) {
@@ -281,7 +281,7 @@ static bool attention_options_ok(const hd_attention_options *o)
 }
 
 /* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
-static bool count_heads(call *c)
+static bool count_heads(attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS], scores = 8; /* no size of 0 hides that others overflow */
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
@@ -296,7 +296,7 @@ static bool count_heads(call *c)
 }
 
 /* Writes the numbers of the call into c; the arguments are checked. */
-static void fill_call(call *c, const hd_attention_options *o)
+static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
     h->sees = o->is_causal ? 1 : h->s;
@@ -312,19 +312,20 @@ static void fill_call(call *c, const hd_attention_options *o)
 
 /* Has v more heads than there are weights? The fused path would compute them, and draw their
  * dropout, once for each head of v. */
-static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const call *c)
+static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
         return false; /* q has all heads */
     }
-    call w = {0};
+    attention_args w = {0};
     bool all = join_grouped(&w, q, 1) && join_grouped(&w, k, 1) && w.n_batch == c->n_batch;
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
 /* The arguments are checked, and c is filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                               const hd_attention_options *o, call *c, hd_tensor **weights)
+                               const hd_attention_options *o, attention_args *c,
+                               hd_tensor **weights)
 {
     const hdk_head *h = &c->head;
     bool mask_learns = hd__wants_grad(o->attn_mask);
@@ -358,7 +359,7 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 
 /* q (..., heads, group, l, d) against k (..., heads, 1, s, d), which repeats without a copy */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
-                                    const hd_attention_options *o, int64_t group, call *c,
+                                    const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)
 {
     hd_attention_options of = *o;
@@ -385,7 +386,7 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
 {
     HD__CALL("hd_scaled_dot_product_attention_with");
     hd_attention_options defaults = hd_attention_defaults();
-    call c = {0};
+    attention_args c = {0};
     o = o ? o : &defaults;
     if (weights) {
         *weights = NULL;

@@ -330,8 +330,8 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 
 /* ---------------------------------------------------------------- triangles */
 
-enum { LOWER, UPPER };    /* the kinds of the ops */
-enum { GRAIN = 1 << 16 }; /* bytes that are worth another thread */
+enum { LOWER, UPPER };        /* the kinds of the ops */
+enum { CUT_GRAIN = 1 << 16 }; /* bytes that are worth another thread */
 
 typedef struct cut {
     hd_tensor *y;
@@ -371,7 +371,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     }
     if (y && y->numel > 0) {
         int64_t bytes = columns * hd__bytes_of(y->dtype);
-        hd__parallel_for(y->numel / columns, GRAIN / bytes, cut_rows, &c);
+        hd__parallel_for(y->numel / columns, CUT_GRAIN / bytes, cut_rows, &c);
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
 }

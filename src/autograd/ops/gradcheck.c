@@ -43,7 +43,7 @@ static hd_tensor *call_f(const check *c)
     return c->f(c->inputs, c->n, c->user);
 }
 
-static hd_tensor *call(const check *c)
+static hd_tensor *check_call(const check *c)
 {
     hd_generator *g = hd_generator_current();
     hd_tensor *y = hd_generator_seed(g, c->o.seed) ? call_f(c) : NULL;
@@ -55,7 +55,7 @@ static double weighted(const check *c)
 {
     HD__SCOPE_OR(NAN);
     HD_NO_GRAD;
-    hd_tensor *y = call(c);
+    hd_tensor *y = check_call(c);
     return y ? hd_item(hd_sum(hd_mul(hd__cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
 }
 
@@ -118,7 +118,7 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 /* The gradients of weighted(c) by backward; HD_NONE for an input that has none. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
-    hd_tensor *y = call(c);
+    hd_tensor *y = check_call(c);
     if (!y) {
         return false;
     }

@@ -21,7 +21,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-enum { GRAIN = 32768 };
+enum { INDEX_GRAIN = 32768 };
 
 /* ---------------------------------------------------------------- checking */
 
@@ -39,15 +39,15 @@ static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
                              HD__INDEX(index, flat), n - 1);
 }
 
-typedef struct range {
+typedef struct index_range {
     const int64_t *index;
     int64_t n;
     _Atomic bool broken;
-} range;
+} index_range;
 
 static void check_range(int64_t begin, int64_t end, void *arg)
 {
-    range *r = arg;
+    index_range *r = arg;
     if (!hdk_index()->in_range(r->index + begin, end - begin, r->n)) {
         atomic_store(&r->broken, true);
     }
@@ -60,8 +60,8 @@ static hd_tensor *checked(hd_tensor *index, int64_t n)
     if (!index) {
         return NULL;
     }
-    range r = {.index = hd__ptr(index), .n = n};
-    hd__parallel_for(index->numel, GRAIN, check_range, &r);
+    index_range r = {.index = hd__ptr(index), .n = n};
+    hd__parallel_for(index->numel, INDEX_GRAIN, check_range, &r);
     for (int64_t flat = 0; r.broken && flat < index->numel; flat++) {
         if ((uint64_t)r.index[flat] >= (uint64_t)n) {
             return range_fail(index, flat, n);
@@ -73,32 +73,32 @@ static hd_tensor *checked(hd_tensor *index, int64_t n)
 /* ---------------------------------------------------------------- along one dim */
 
 /* x seen along a dim as (outer, len, inner), and n indices into that dim */
-typedef struct lines {
+typedef struct index_lines {
     int64_t outer, len, inner, n;
     const int64_t *index;
     const void *from;
     void *to;
     int dtype;
     int64_t skip; /* the index that backward leaves out; below 0: none */
-} lines;
+} index_lines;
 
-static lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index, const hd_tensor *from,
-                      const hd_tensor *to)
+static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
+                            const hd_tensor *from, const hd_tensor *to)
 {
-    return (lines){.outer = hd__count_of(dim, x->sizes),
-                   .len = x->ndim ? x->sizes[dim] : 1,
-                   .inner = hd__count_of(x->ndim - dim - 1, x->sizes + dim + 1),
-                   .n = index->numel,
-                   .index = hd__ptr(index),
-                   .from = hd__ptr(from),
-                   .to = hd__ptr(to),
-                   .dtype = from->dtype};
+    return (index_lines){.outer = hd__count_of(dim, x->sizes),
+                         .len = x->ndim ? x->sizes[dim] : 1,
+                         .inner = hd__count_of(x->ndim - dim - 1, x->sizes + dim + 1),
+                         .n = index->numel,
+                         .index = hd__ptr(index),
+                         .from = hd__ptr(from),
+                         .to = hd__ptr(to),
+                         .dtype = from->dtype};
 }
 
 /* Picks lines [begin, end) of the outer * n lines, from contiguous memory. bfloat16 is widened. */
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
-    const lines *l = arg;
+    const index_lines *l = arg;
     size_t bytes = (size_t)(l->inner * hd__bytes_of(l->dtype));
     const hdk_loop widen = l->dtype == HD_BFLOAT16 ? hdk_convert(HD_FLOAT32, l->dtype) : NULL;
     int64_t outer = begin / l->n, i = begin % l->n;
@@ -135,14 +135,14 @@ static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
         hd__pick(HD__TAKE, y, x, dim, &at);
         return;
     }
-    lines l = lines_of(x, dim, index, x, y);
-    hd__parallel_for(l.outer * l.n, GRAIN / (l.inner + 1), pick_lines, &l);
+    index_lines l = lines_of(x, dim, index, x, y);
+    hd__parallel_for(l.outer * l.n, INDEX_GRAIN / (l.inner + 1), pick_lines, &l);
 }
 
 /* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */
 static void add_columns(int64_t begin, int64_t end, void *arg)
 {
-    const lines *l = arg;
+    const index_lines *l = arg;
     const int dtype = l->dtype;
     const int64_t item = hd__bytes_of(dtype), dense[] = {item, item, item};
     const hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
@@ -175,7 +175,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     if (!from || !dx[0]) {
         return;
     }
-    lines l = lines_of(dx[0], params->dim, index, from, dx[0]);
+    index_lines l = lines_of(dx[0], params->dim, index, from, dx[0]);
     if (l.inner == 1 && from->ndim == dx[0]->ndim && params->skip < 0) {
         hd_tensor at = index_along(index, from->ndim, params->dim);
         hd__pick(HD__ADD, from, dx[0], params->dim, &at);
@@ -183,7 +183,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
     l.skip = params->skip;
     int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
-    hd__parallel_for(columns, GRAIN / (l.n + 1), add_columns, &l);
+    hd__parallel_for(columns, INDEX_GRAIN / (l.n + 1), add_columns, &l);
 }
 
 static const hd__op index_select_op = HD__OP("IndexSelectBackward0", pick_backward);

@@ -139,9 +139,9 @@ static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 }
 
 /* y = mask ? value : x */
-static hd_tensor *select(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
-                                           hd_tensor *const *operands),
-                         hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
+static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
+                                                   hd_tensor *const *operands),
+                                 hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     hd__number number;
     hd_tensor *v = hd__number_of(&number, x->dtype, value);
@@ -158,7 +158,7 @@ hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__broadcast(2, (hd_tensor *[]){x, mask}, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = select(hd__map_to_new, hd__empty(x->dtype, ndim, sizes), x, mask, value);
+    hd_tensor *y = select_by_mask(hd__map_to_new, hd__empty(x->dtype, ndim, sizes), x, mask, value);
     return HD__RECORD(&masked_fill_op, y, HD__IN(1, &x), HD__SAVES(1, &mask));
 }
 
@@ -171,5 +171,5 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
         !hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }
-    return hd__told(&masked_fill_op, select(hd__map, x, x, read, value), 1, &x);
+    return hd__told(&masked_fill_op, select_by_mask(hd__map, x, x, read, value), 1, &x);
 }

@@ -12,8 +12,8 @@
 #include "tensor/tensor_args.h"
 
 enum {
-    ROWS = 32,   /* rows that one task of backward adds up */
-    GRAIN = 4096 /* elements worth a task of the pool */
+    ROWS = 32,        /* rows that one task of backward adds up */
+    NORM_GRAIN = 4096 /* elements worth a task of the pool */
 };
 
 typedef struct norm_task {
@@ -98,7 +98,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
             *out[i] = hd__ptr(dx[i]);
         }
     }
-    hd__parallel_for(groups[0], GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
+    hd__parallel_for(groups[0], NORM_GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
     for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
         if (hd__needs(node, i)) {
             dx[i] = hd_reshape_n(hd__sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
@@ -148,7 +148,7 @@ static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *b
     k.bias = hd__ptr_or_null(b);
     k.eps = eps;
     k.y = hd__ptr(y);
-    hd__parallel_for(k.r.rows, GRAIN / (k.r.n + 1), forward_rows, &k);
+    hd__parallel_for(k.r.rows, NORM_GRAIN / (k.r.n + 1), forward_rows, &k);
     return y;
 }
 

@@ -39,10 +39,10 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 static const hd__op linear_op = HD__OP("AddmmBackward0", linear_backward);
-static const hd__op mm_op = HD__OP("MmBackward0", linear_backward);
-static const hd__op squeeze_op = HD__OP("SqueezeBackward4", linear_backward);
-static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", linear_backward);
-static const hd__op view_op = HD__OP("ViewBackward0", linear_backward);
+static const hd__op linear_mm_op = HD__OP("MmBackward0", linear_backward);
+static const hd__op linear_squeeze_op = HD__OP("SqueezeBackward4", linear_backward);
+static const hd__op linear_unsafe_view_op = HD__OP("UnsafeViewBackward0", linear_backward);
+static const hd__op linear_view_op = HD__OP("ViewBackward0", linear_backward);
 static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
 /* A bias of HD_NONE is none. PyTorch adds the bias inside the product if x and the bias are
@@ -50,9 +50,13 @@ static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
     if (hd__is_none(bias)) {
-        return x->ndim == 1 ? &squeeze_op : x->ndim == 2 ? &mm_op : &unsafe_view_op;
+        return x->ndim == 1   ? &linear_squeeze_op
+               : x->ndim == 2 ? &linear_mm_op
+                              : &linear_unsafe_view_op;
     }
-    return x->ndim == 2 ? &linear_op : hd__contig(x) && hd__contig(bias) ? &view_op : &add_op;
+    return x->ndim == 2                        ? &linear_op
+           : hd__contig(x) && hd__contig(bias) ? &linear_view_op
+                                               : &add_op;
 }
 
 static bool bias_fits(const hd_tensor *weight, const hd_tensor *bias)

@@ -13,7 +13,7 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/tensor_args.h"
 
-enum { GRAIN = 4096 }; /* elements worth a task of the pool */
+enum { LOSS_GRAIN = 4096 }; /* elements worth a task of the pool */
 
 /* ---------------------------------------------------------------- cross_entropy */
 
@@ -101,7 +101,7 @@ static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *
 
 static void run_rows(entropy_task *k, void (*f)(int64_t, int64_t, void *))
 {
-    hd__parallel_for(k->l.rows, GRAIN / (k->l.c + 1), f, k);
+    hd__parallel_for(k->l.rows, LOSS_GRAIN / (k->l.c + 1), f, k);
 }
 
 typedef struct entropy_params {

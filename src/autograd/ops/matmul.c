@@ -42,25 +42,27 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op dot_op = HD__OP("DotBackward0", matmul_backward);
 static const hd__op mv_op = HD__OP("MvBackward0", matmul_backward);
 static const hd__op mm_op = HD__OP("MmBackward0", matmul_backward);
-static const hd__op squeeze_op = HD__OP("SqueezeBackward4", matmul_backward);
-static const hd__op unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul_backward);
-static const hd__op clone_op = HD__OP("CloneBackward0", matmul_backward);
-static const hd__op transpose_op = HD__OP("TransposeBackward0", matmul_backward);
+static const hd__op matmul_squeeze_op = HD__OP("SqueezeBackward4", matmul_backward);
+static const hd__op matmul_unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul_backward);
+static const hd__op matmul_clone_op = HD__OP("CloneBackward0", matmul_backward);
+static const hd__op matmul_transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
 /* PyTorch folds a batch into the rows of one product and ends in a view. If the batch is on the
  * right and the left matrix wants a gradient, it folds the transposed batch and ends in a copy. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {
-        return a->ndim == 2 ? b->ndim == 2 ? &mm_op : &mv_op : b->ndim == 2 ? &squeeze_op : &dot_op;
+        return a->ndim == 2   ? b->ndim == 2 ? &mm_op : &mv_op
+               : b->ndim == 2 ? &matmul_squeeze_op
+                              : &dot_op;
     }
     bool one_left =
         a->ndim == 2 || (a->ndim == 3 && b->ndim == 3 && a->sizes[0] == 1 && b->sizes[0] != 1);
     if (one_left && b->ndim > 2 && hd__wants_grad(a)) {
         bool line = y->numel == 0 || y->sizes[y->ndim - 1] == 1 || y->sizes[y->ndim - 2] == 1;
-        return line ? &transpose_op : &clone_op;
+        return line ? &matmul_transpose_op : &matmul_clone_op;
     }
-    return &unsafe_view_op;
+    return &matmul_unsafe_view_op;
 }
 
 /* The broadcast batch sizes of a and b, into sizes; how many, or -1 with the error set. */

@@ -9,9 +9,9 @@
 #include "tensor/dims.h"
 
 enum {
-    GRAIN = 32768,
-    SIDE = 256,  /* neighbouring lines that are walked together, */
-    WHOLE = 4096 /* and where one index serves them all: whole rows are copied */
+    PICK_GRAIN = 32768,
+    PICK_SIDE = 256, /* neighbouring lines that are walked together, */
+    WHOLE = 4096     /* and where one index serves them all: whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };
@@ -93,7 +93,7 @@ static void run_lines(int64_t begin, int64_t end, void *arg)
         hd__dims_seek(&p->lines, begin, &at);
         int64_t k = side->size - at.at[0];
         k = k < end - begin ? k : end - begin;
-        int64_t most = side->stride[INDEX] == 0 ? WHOLE : SIDE;
+        int64_t most = side->stride[INDEX] == 0 ? WHOLE : PICK_SIDE;
         k = k < most ? k : most;
         for (int i = 0; i < OPERANDS; i++) {
             data[i] = p->data[i] + at.offset[i];
@@ -144,7 +144,7 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     memcpy(p.step, along.stride, sizeof p.step);
     /* A dim of size 1 may have any stride, and only its index 0 is picked. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
-    hd__parallel_for(hd__dims_count(&p.lines), GRAIN / p.n, run_lines, &p);
+    hd__parallel_for(hd__dims_count(&p.lines), PICK_GRAIN / p.n, run_lines, &p);
 }
 
 hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)

@@ -12,17 +12,17 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-typedef struct part { /* the part of the input that select, slice and narrow give */
+typedef struct view_part { /* the part of the input that select, slice and narrow give */
     int dim;
     bool selects;
     int64_t start, step, len;
-} part;
+} view_part;
 
-enum { SPLIT, UNBIND };
+enum { IS_SPLIT, IS_UNBIND };
 
 /* ---------------------------------------------------------------- backward */
 
-static hd_tensor *take(hd_tensor *x, const part *p)
+static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     int ndim = 0;
@@ -46,7 +46,7 @@ static hd_tensor *take(hd_tensor *x, const part *p)
 }
 
 /* dx += dy where the part lies, which is nothing without a dy */
-static void add_part(hd_tensor *dx, hd_tensor *dy, const part *p)
+static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
     if (cut) {
@@ -63,7 +63,8 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* dx += the dy_k, which follow each other along dim */
 static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    part p = {.dim = *(const int *)hd__params(n), .selects = n->op->kind == UNBIND, .step = 1};
+    view_part p = {
+        .dim = *(const int *)hd__params(n), .selects = n->op->kind == IS_UNBIND, .step = 1};
     bool all = !p.selects;
     for (int k = 0; k < n->n_out && all; k++) {
         all = dy[k];
@@ -87,9 +88,9 @@ static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
     {                                                                                              \
         .name = (text), .backward = parts_backward, .parts = true, .kind = (number)                \
     }
-static const hd__op unbind_op = PARTS_OP("UnbindBackward0", UNBIND);
-static const hd__op split_op = PARTS_OP("SplitBackward0", SPLIT);
-static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", SPLIT);
+static const hd__op unbind_op = PARTS_OP("UnbindBackward0", IS_UNBIND);
+static const hd__op split_op = PARTS_OP("SplitBackward0", IS_SPLIT);
+static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", IS_SPLIT);
 
 /* ---------------------------------------------------------------- one part */
 
@@ -106,7 +107,8 @@ static int dim_of(const hd_tensor *x, int dim)
 
 static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
 {
-    part p = {.dim = d, .selects = true, .start = hd__index_at(x, d, index), .step = 1, .len = 1};
+    view_part p = {
+        .dim = d, .selects = true, .start = hd__index_at(x, d, index), .step = 1, .len = 1};
     hd_tensor *y = p.start < 0 ? NULL : take(x, &p);
     return hd__record_view(&select_op, y, x, &p, sizeof p);
 }
@@ -136,7 +138,7 @@ hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int
     }
     int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
     int64_t span = to > from ? to - from : 0;
-    part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
+    view_part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
     return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
 }
 
@@ -160,7 +162,7 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
                         "stay within %" PRId64,
                         length, start, d, HD__SHAPE(x), size);
     }
-    part p = {.dim = d, .start = from, .step = 1, .len = length};
+    view_part p = {.dim = d, .start = from, .step = 1, .len = length};
     return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
 }
 
@@ -205,7 +207,7 @@ static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const 
     }
     hd_tensor **ys = hd__alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
     bool ok = ys;
-    part p = {.dim = dim, .selects = op == &unbind_op, .step = 1};
+    view_part p = {.dim = dim, .selects = op == &unbind_op, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
         int64_t left = x->sizes[dim] - p.start;
         p.len = lens ? lens[k] : size < left ? size : left;
@@ -289,13 +291,13 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
 
 /* ---------------------------------------------------------------- roll */
 
-typedef struct turn {
+typedef struct roll {
     int64_t shift;
     int dim;
-} turn;
+} roll;
 
 /* y[i] = x[i - shift], unrecorded: the last `shift` elements, then the others */
-static hd_tensor *rolled(hd_tensor *x, const turn *t)
+static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
@@ -307,8 +309,8 @@ static hd_tensor *rolled(hd_tensor *x, const turn *t)
 /* dx[i] += dy[i + shift] */
 static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const turn *t = hd__params(n);
-    dx[0] = rolled(dy[0], &(turn){-t->shift, t->dim});
+    const roll *t = hd__params(n);
+    dx[0] = rolled(dy[0], &(roll){-t->shift, t->dim});
 }
 
 static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
@@ -316,7 +318,7 @@ static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
     HD__CALL("hd_roll");
-    const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
+    const roll t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
     hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
     return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
 }

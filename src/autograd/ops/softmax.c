@@ -10,7 +10,7 @@
 #include "tensor/lanes.h"
 #include "tensor/tensor_args.h"
 
-enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
+enum { SOFTMAX_WORTH = 16384 }; /* elements not worth a task of the pool */
 
 /* ---------------------------------------------------------------- helpers */
 
@@ -18,7 +18,7 @@ enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
-    if (n == 0 || x->numel > POOL_WORTH || !hd__contig(x) || (y && !hd__contig(y))) {
+    if (n == 0 || x->numel > SOFTMAX_WORTH || !hd__contig(x) || (y && !hd__contig(y))) {
         return false;
     }
     hdk_lanes l = {.n = n, .k = x->numel / n, .sn = {1, 1, 1}, .sk = {n, n, n}};

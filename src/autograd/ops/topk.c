@@ -17,8 +17,8 @@
 #include "tensor/strides.h"
 
 enum {
-    GRAIN = 32768, /* elements that are worth several threads */
-    FEW = 16       /* entries that are kept in order, which is faster than a heap */
+    TOPK_GRAIN = 32768, /* elements that are worth several threads */
+    FEW = 16            /* entries that are kept in order, which is faster than a heap */
 };
 
 typedef struct entry {
@@ -110,16 +110,16 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__scatter_backward, HD__PUT);
 
 /* The lines of x and of the indices, which both are contiguous with the line's dim last */
-typedef struct lines {
+typedef struct topk_lines {
     const hd_tensor *x, *indices;
     entry *e; /* for each task */
     int64_t lines, k, n, tasks;
     bool largest;
-} lines;
+} topk_lines;
 
 static void run_task(int task, void *arg)
 {
-    const lines *l = arg;
+    const topk_lines *l = arg;
     entry *e = l->e + task * l->k;
     const int64_t bytes = l->n * hd__bytes_of(l->x->dtype);
     const int64_t end = l->lines * (task + 1) / l->tasks;
@@ -136,9 +136,9 @@ static void run_task(int task, void *arg)
 /* x and indices are contiguous, and lines are their last dim. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
-    lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
+    topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
     l.lines = indices->numel / k;
-    l.tasks = x->numel > GRAIN ? hd__parallel_width() : 1;
+    l.tasks = x->numel > TOPK_GRAIN ? hd__parallel_width() : 1;
     l.tasks = l.tasks < l.lines ? l.tasks : l.lines;
     l.e = hd__alloc_items(l.tasks * k, sizeof *l.e);
     if (!l.e) {

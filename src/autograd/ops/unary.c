@@ -9,10 +9,10 @@
 
 /* ---------------------------------------------------------------- of x alone */
 
-enum saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
+enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
 /* y = f(x). Integers and bool become float32 where the loop of f does not take them. */
-static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum saves saves)
+static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__arg("x", x)) {
         return NULL;

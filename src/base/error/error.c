@@ -52,7 +52,7 @@ static const char *const code_names[] = {
     "MEMORY", "GRAD",     "STATE", "IO",    "FORMAT", "USER",
 };
 
-enum { CODES = sizeof code_names / sizeof code_names[0] };
+enum { ERROR_CODES = sizeof code_names / sizeof code_names[0] };
 
 /* Puts dots at the end of a message that was cut off to this size, never inside a UTF-8
  * character. */
@@ -153,7 +153,7 @@ void *hd_error_set(hd_code code, const char *format, ...)
     if (!format) {
         return hd__null_arg("format");
     }
-    if ((int)code <= HD_OK || (int)code >= CODES) {
+    if ((int)code <= HD_OK || (int)code >= ERROR_CODES) {
         code = HD_USER;
     }
     char text[MESSAGE_SIZE];
@@ -238,7 +238,7 @@ uint64_t hd_error_count(void)
 
 const char *hd_code_name(hd_code c)
 {
-    return (int)c >= 0 && (int)c < CODES ? code_names[c] : "?";
+    return (int)c >= 0 && (int)c < ERROR_CODES ? code_names[c] : "?";
 }
 
 void hd_on_error(hd_error_handler handler, void *user)

@@ -31,11 +31,11 @@
 enum {
     HEADER = 16,
     SMALL_STEP = 64,
-    SMALL = 16, /* small classes; the last one's blocks have 1024 bytes */
-    SMALL_MOST = SMALL * SMALL_STEP - HEADER,
-    LINE = HD__HEAP_LINE, /* lies before a block of the heap; the header is its end */
-    CLASSES = SMALL + 6 * 8,
-    LISTED_MOST = (1 << 16) - LINE,
+    SMALL_CLASSES = 16, /* small classes; the last one's blocks have 1024 bytes */
+    SMALL_MOST = SMALL_CLASSES * SMALL_STEP - HEADER,
+    LINE_BYTES = HD__HEAP_LINE, /* lies before a block of the heap; the header is its end */
+    CLASSES = SMALL_CLASSES + 6 * 8,
+    LISTED_MOST = (1 << 16) - LINE_BYTES,
     LARGE = CLASSES, /* stands in a header in place of a class */
     PLAIN,
     LARGE_STEP = 4096,
@@ -44,7 +44,8 @@ enum {
 };
 
 _Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the block");
-_Static_assert((HD__RETIRED_MOST + LINE - 1) >> 8 == 15 && SMALL + 8 + 7 == HD__RETIRED_CLASS,
+_Static_assert((HD__RETIRED_MOST + LINE_BYTES - 1) >> 8 == 15 &&
+                   SMALL_CLASSES + 8 + 7 == HD__RETIRED_CLASS,
                "HD__RETIRED_MOST is the most that fits into a block of 4 KiB");
 
 typedef struct cached_block {
@@ -59,8 +60,8 @@ typedef struct cache {
     uint16_t room[CLASSES]; /* how many more blocks fit */
 } cache;
 
-static cache closed;
-static HD__TLS cache *mine = &closed;
+static cache closed_cache;
+static HD__TLS cache *mine = &closed_cache;
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
@@ -77,19 +78,20 @@ static unsigned int class_of(size_t size)
     if (size <= SMALL_MOST) {
         return (unsigned int)((size + HEADER - 1) / SMALL_STEP);
     }
-    int e = 53 - __builtin_clzll(size + LINE - 1);
-    return (unsigned int)(SMALL + 8 * e) + (unsigned int)((size + LINE - 1) >> (e + 7)) - 8;
+    int e = 53 - __builtin_clzll(size + LINE_BYTES - 1);
+    return (unsigned int)(SMALL_CLASSES + 8 * e) +
+           (unsigned int)((size + LINE_BYTES - 1) >> (e + 7)) - 8;
 }
 
 size_t hd__class_bytes(unsigned int class)
 {
-    return class < SMALL ? (size_t)(class + 1) * SMALL_STEP
-                         : (size_t)(9 + class % 8) << (7 + (class - SMALL) / 8);
+    return class < SMALL_CLASSES ? (size_t)(class + 1) * SMALL_STEP
+                                 : (size_t)(9 + class % 8) << (7 + (class - SMALL_CLASSES) / 8);
 }
 
 static int most_cached(unsigned int class)
 {
-    int fit = (int)((class < SMALL ? KEPT_SMALL : KEPT_BYTES) / hd__class_bytes(class));
+    int fit = (int)((class < SMALL_CLASSES ? KEPT_SMALL : KEPT_BYTES) / hd__class_bytes(class));
     return fit > 2 ? fit : 2;
 }
 
@@ -114,7 +116,7 @@ void hd__count_system_alloc(void)
 
 static size_t plain_lead(size_t size)
 {
-    return size > SMALL_MOST ? LINE : HEADER;
+    return size > SMALL_MOST ? LINE_BYTES : HEADER;
 }
 
 static void *plain_alloc(size_t size)
@@ -158,7 +160,7 @@ static void *small_alloc(unsigned int class)
  * ends. If memory runs out, returns false and changes nothing. */
 static bool open_cache(void)
 {
-    if (mine != &closed) {
+    if (mine != &closed_cache) {
         return true;
     }
     cache *c = calloc(1, sizeof *c);
@@ -200,7 +202,7 @@ static bool cache_keep(void *p, unsigned int class)
 /* Gives a block to where any thread finds it. */
 static void open_to_all(void *p, unsigned int class)
 {
-    if (class >= SMALL) {
+    if (class >= SMALL_CLASSES) {
         hd__heap_free(p);
     } else {
         hd__sys_block_free((char *)p - HEADER);
@@ -211,7 +213,7 @@ static void open_to_all(void *p, unsigned int class)
 void hd__cache_leave(void)
 {
     hd__quarantine_empty();
-    if (mine == &closed) {
+    if (mine == &closed_cache) {
         return;
     }
     for (unsigned int i = 0; i < CLASSES; i++) {
@@ -220,7 +222,7 @@ void hd__cache_leave(void)
         }
     }
     free(mine);
-    mine = &closed;
+    mine = &closed_cache;
 }
 
 void hd_empty_cache(void)
@@ -233,7 +235,7 @@ void hd_empty_cache(void)
 
 void hd__cache_fill(unsigned int class)
 {
-    if (class >= SMALL || !open_cache()) {
+    if (class >= SMALL_CLASSES || !open_cache()) {
         return;
     }
     int n = HD__RING_FEW - (most_cached(class) - mine->room[class]);
@@ -245,12 +247,12 @@ void hd__cache_fill(unsigned int class)
 
 static void *block_of(size_t size, unsigned int class)
 {
-    if (class == PLAIN || class < SMALL) {
+    if (class == PLAIN || class < SMALL_CLASSES) {
         return class == PLAIN ? plain_alloc(size) : small_alloc(class);
     }
-    size_t bytes = class == LARGE ? (size + LINE + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP
+    size_t bytes = class == LARGE ? (size + LINE_BYTES + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP
                                   : hd__class_bytes(class);
-    return hd__heap_alloc(bytes - LINE);
+    return hd__heap_alloc(bytes - LINE_BYTES);
 }
 
 /* If the system has no more memory, everything kept is given back to it, and it is asked again. */
@@ -312,7 +314,7 @@ void *hd__alloc_zeroed(size_t size)
 /* Frees a block of a class in which the thread has no room. */
 HD__RARE static void give_back(void *p, unsigned int class)
 {
-    if (mine != &closed || !open_cache() || !cache_keep(p, class)) {
+    if (mine != &closed_cache || !open_cache() || !cache_keep(p, class)) {
         open_to_all(p, class);
     }
 }

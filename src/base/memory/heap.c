@@ -23,16 +23,16 @@
 #include "base/memory/heap.h"
 
 enum {
-    LINE = HD__HEAP_LINE,
+    HEAP_LINE = HD__HEAP_LINE,
     HUGE = 1 << 21,
     SLACK = 1 << 24,
     RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
     LEAST_MAP = 1 << 20,
     MOST_MAP = 1 << 28,
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
-    PARTS = 8,       /* bins for each power of two */
-    BINS = 64 * PARTS,
-    LOOKS = 8 /* chunks of a bin that are looked at */
+    BIN_PARTS = 8,   /* bins for each power of two */
+    BINS = 64 * BIN_PARTS,
+    BIN_LOOKS = 8 /* chunks of a bin that are looked at */
 };
 
 typedef struct chunk {
@@ -43,7 +43,7 @@ typedef struct chunk {
     bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
-_Static_assert(sizeof(chunk) <= LINE - 16, "the line ends with 16 bytes of the door's");
+_Static_assert(sizeof(chunk) <= HEAP_LINE - 16, "the line ends with 16 bytes of the door's");
 
 pthread_mutex_t hd__heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -56,7 +56,7 @@ static chunk *bin[BINS];
 static int bin_of(size_t bytes)
 {
     int e = 60 - __builtin_clzll(bytes);
-    return e * PARTS + (int)(bytes >> e) - PARTS;
+    return e * BIN_PARTS + (int)(bytes >> e) - BIN_PARTS;
 }
 
 static void bin_put(chunk *c)
@@ -86,7 +86,7 @@ static chunk *best_in(chunk *first, size_t bytes)
 {
     chunk *best = NULL;
     int looks = 0;
-    for (chunk *c = first; c && looks < LOOKS; c = c->next, looks++) {
+    for (chunk *c = first; c && looks < BIN_LOOKS; c = c->next, looks++) {
         if (c->bytes >= bytes && (!best || c->bytes < best->bytes)) {
             best = c;
         }
@@ -124,7 +124,7 @@ static void chunk_join(chunk *c, const chunk *second)
 /* Cuts c to `bytes`; the rest becomes a free chunk. c is in no bin. */
 static void chunk_cut(chunk *c, size_t bytes)
 {
-    if (c->bytes - bytes < LINE) {
+    if (c->bytes - bytes < HEAP_LINE) {
         return;
     }
     chunk *rest = (chunk *)((char *)c + bytes);
@@ -189,7 +189,7 @@ static void chunk_release(chunk *c, bool whole)
         return;
     }
     size_t page = hd__sys_page_bytes();
-    uintptr_t begin = round_up((uintptr_t)c + LINE, page);
+    uintptr_t begin = round_up((uintptr_t)c + HEAP_LINE, page);
     uintptr_t end = ((uintptr_t)c + c->bytes) / page * page;
     if (hd__sys_pages_drop((void *)begin, end - begin)) {
         hd__heap.touched -= c->bytes - c->untouched;
@@ -227,7 +227,7 @@ static chunk *heap_grow(size_t bytes)
 
 void *hd__heap_alloc(size_t size)
 {
-    size_t bytes = round_up(size + LINE, LINE);
+    size_t bytes = round_up(size + HEAP_LINE, HEAP_LINE);
     HD__LOCKED(hd__heap_lock);
     chunk *c = heap_find(bytes);
     if (c) {
@@ -240,12 +240,12 @@ void *hd__heap_alloc(size_t size)
         c->untouched = 0;
         hd__heap.used += c->bytes;
     }
-    return c ? (char *)c + LINE : NULL;
+    return c ? (char *)c + HEAP_LINE : NULL;
 }
 
 void hd__heap_free(void *p)
 {
-    chunk *c = (chunk *)((char *)p - LINE);
+    chunk *c = (chunk *)((char *)p - HEAP_LINE);
     HD__LOCKED(hd__heap_lock);
     hd__heap.used -= c->bytes;
     set_free(c);

@@ -43,8 +43,8 @@
 
 enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 
-static hd__ring closed;
-HD__TLS hd__ring *hd__ring_mine = &closed;
+static hd__ring closed_ring;
+HD__TLS hd__ring *hd__ring_mine = &closed_ring;
 
 /* ---------------------------------------------------------------- the ring */
 
@@ -104,7 +104,7 @@ static void ring_put_counted(hd__ring *r, void *p)
 static void ring_put(void *p)
 {
     unsigned int class = hd__header_of(p)->class;
-    if (hd__ring_mine == &closed && !ring_open()) {
+    if (hd__ring_mine == &closed_ring && !ring_open()) {
         hd__block_free(p);
     } else if (hd__debugging()) {
         ring_put_counted(hd__ring_mine, p);
@@ -120,10 +120,10 @@ static void ring_put(void *p)
 void hd__quarantine_empty(void)
 {
     hd__ring *r = hd__ring_mine;
-    if (r == &closed) {
+    if (r == &closed_ring) {
         return;
     }
-    hd__ring_mine = &closed;
+    hd__ring_mine = &closed_ring;
     for (unsigned int i = 0; i <= r->mask; i++) {
         if (r->blocks[i]) {
             hd__block_free(r->blocks[i]);

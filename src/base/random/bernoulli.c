@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { GRAIN = 16384 };
+enum { MCG31_GRAIN = 16384 };
 
 typedef struct mcg31_draw {
     uint8_t *x;
@@ -61,7 +61,7 @@ void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p)
 {
     if (n > 0 && g->bernoulli == HD_BERNOULLI_MCG31) {
         mcg31_draw d = {.x = x, .seed = hd__mcg31_seed(g), .limit = hd__mcg31_limit(p)};
-        hd__parallel_for(n, GRAIN, draw_mcg31, &d);
+        hd__parallel_for(n, MCG31_GRAIN, draw_mcg31, &d);
         return;
     }
     for (int64_t i = 0; i < n; i++) {

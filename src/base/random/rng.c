@@ -15,8 +15,6 @@
 
 enum { MT_SHIFT = 397 };
 
-static const double two_pi = 6.283185307179586476925;
-
 /* ---------------------------------------------------------------- the twister */
 
 static inline uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
@@ -298,7 +296,7 @@ double hd__normal_sample(hd_generator *g)
         g->has_spare = false;
         return g->spare;
     }
-    double t = two_pi * hd__unit_f64(g), r = sqrt(-2 * log1p(-hd__unit_f64(g)));
+    double t = hd__two_pi * hd__unit_f64(g), r = sqrt(-2 * log1p(-hd__unit_f64(g)));
     g->spare = r * sin(t);
     g->has_spare = true;
     return r * cos(t);

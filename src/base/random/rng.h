@@ -8,6 +8,8 @@
 
 enum { HD__MT_SIZE = 624 };
 
+static const double hd__two_pi = 6.283185307179586476925;
+
 struct hd_generator {
     int next; /* the word that gives the next output; HD__MT_SIZE: all are used up */
     hd_bernoulli_stream bernoulli;

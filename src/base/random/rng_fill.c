@@ -17,11 +17,9 @@
 
 enum { BLOCK = 16, HALF = 8 };
 
-static const double two_pi = 6.283185307179586476925;
-
 /* ---------------------------------------------------------------- float32 block */
 
-#define BOTH static inline __attribute__((always_inline))
+#define EVERY_LEVEL static inline __attribute__((always_inline))
 
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
 #define WITH_FMA __attribute__((target("avx2,fma")))
@@ -38,7 +36,7 @@ static bool has_fma(void)
 #endif
 
 /* ln u for u in [2^-24, 1]: u = f 2^e with f in [sqrt(1/2), sqrt(2)). */
-BOTH float log_f32(float u)
+EVERY_LEVEL float log_f32(float u)
 {
     uint32_t bits;
     float f;
@@ -62,7 +60,7 @@ BOTH float log_f32(float u)
 }
 
 /* For t in [0, 2 pi]: t = j pi/4 + x, j even, |x| <= pi/4. pi/4 is subtracted in three parts. */
-BOTH void sincos_f32(float t, float *sine, float *cosine)
+EVERY_LEVEL void sincos_f32(float t, float *sine, float *cosine)
 {
     int j = ((int)(t * 1.27323954473516f) + 1) & ~1;
     float x = fmaf((float)j, -0.78515625f, t);
@@ -80,11 +78,11 @@ BOTH void sincos_f32(float t, float *sine, float *cosine)
     *cosine = ~(j - 2) & 4 ? -second : second;
 }
 
-BOTH void block_f32(float *x, float mean, float std)
+EVERY_LEVEL void block_f32(float *x, float mean, float std)
 {
     for (int j = 0; j < HALF; j++) {
         float r = sqrtf(-2 * log_f32(1 - x[j])), s, c;
-        sincos_f32((float)two_pi * x[j + HALF], &s, &c);
+        sincos_f32((float)hd__two_pi * x[j + HALF], &s, &c);
         x[j] = fmaf(r * c, std, mean);
         x[j + HALF] = fmaf(r * s, std, mean);
     }
@@ -115,7 +113,7 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 {
     for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
         for (double *u = x + i; u < x + i + HALF; u++) {
-            double r = sqrt(-2 * log(1 - u[0])), t = two_pi * u[HALF];
+            double r = sqrt(-2 * log(1 - u[0])), t = hd__two_pi * u[HALF];
             u[0] = fma(r * cos(t), std, mean);
             u[HALF] = fma(r * sin(t), std, mean);
         }
@@ -124,25 +122,26 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 
 /* ---------------------------------------------------------------- fills */
 
-BOTH float unit_f32(const uint32_t *w)
+EVERY_LEVEL float unit_f32(const uint32_t *w)
 {
     return (float)(int32_t)(*w & 0xffffffu) * 0x1p-24f;
 }
 
 /* 53 bits of two outputs; both halves and their sum are exact */
-BOTH double unit_f64(const uint32_t *w)
+EVERY_LEVEL double unit_f64(const uint32_t *w)
 {
     return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
 
 /* n numbers of [low, high) from their outputs, and n of a generator, uniform and normal. */
 #define FILL(type, T, OUTPUTS, FMA)                                                                \
-    BOTH T between_##type(const uint32_t *w, T low, T high)                                        \
+    EVERY_LEVEL T between_##type(const uint32_t *w, T low, T high)                                 \
     {                                                                                              \
         T y = FMA(unit_##type(w), high - low, low);                                                \
         return y == high ? low : y;                                                                \
     }                                                                                              \
-    BOTH void some_##type(const uint32_t *restrict w, T *restrict x, int64_t n, T low, T high)     \
+    EVERY_LEVEL void some_##type(const uint32_t *restrict w, T *restrict x, int64_t n, T low,      \
+                                 T high)                                                           \
     {                                                                                              \
         int64_t i = 0;                                                                             \
         for (; i + HALF <= n; i += HALF) {                                                         \

@@ -22,7 +22,7 @@ enum {
 static const char *const memory_ran_out = NULL;
 
 /* Ends the reading. A bool function may return the result: HD__JSON_BAD is 0. */
-static hd__json_kind bad(hd__json *j, size_t at, const char *expected)
+static hd__json_kind bad_json(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
     j->expected = expected;
@@ -112,11 +112,13 @@ static bool scan_string(hd__json *j, char *to, bool *escaped)
     uint32_t c;
     for (int first; (first = byte_at(j, i)) != '"'; i += length) {
         if (first < 0x20) {
-            return bad(j, i, first < 0 ? "a closing quote" : "no control character in a string");
+            return bad_json(j, i,
+                            first < 0 ? "a closing quote" : "no control character in a string");
         }
         length = first == '\\' ? escape(j, i, &c) : character(j, i, &c);
         if (length == 0) {
-            return bad(j, i, first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
+            return bad_json(j, i,
+                            first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
         }
         *escaped |= first == '\\';
         j->len += to ? (size_t)hd__utf8_put(c, to + j->len) : 0;
@@ -139,7 +141,7 @@ static bool string(hd__json *j)
         return true;
     }
     if (!hd__grow(&j->decoded, &j->room, (int64_t)bytes, 1)) {
-        return bad(j, j->at, memory_ran_out);
+        return bad_json(j, j->at, memory_ran_out);
     }
     j->s = j->decoded;
     return scan_string(j, j->decoded, &escaped);
@@ -184,7 +186,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
 static bool digits(hd__json *j, size_t *i)
 {
     if (!hd__is_digit(byte_at(j, *i))) {
-        return bad(j, *i, "a digit");
+        return bad_json(j, *i, "a digit");
     }
     while (hd__is_digit(byte_at(j, *i))) {
         ++*i;
@@ -197,9 +199,9 @@ static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
     if ((exponent || j->len > 300) && !hd__json_double(j, &v)) {
-        return bad(j, j->at, memory_ran_out);
+        return bad_json(j, j->at, memory_ran_out);
     }
-    return isinf(v) ? bad(j, j->at, "a number that a double can hold")
+    return isinf(v) ? bad_json(j, j->at, "a number that a double can hold")
                     : event(j, HD__JSON_NUMBER, AFTER);
 }
 
@@ -234,7 +236,7 @@ static hd__json_kind number(hd__json *j)
 static hd__json_kind open_bracket(hd__json *j, char bracket)
 {
     if (j->depth == HD__JSON_DEPTH) {
-        return bad(j, j->at, "at most 127 levels of nesting");
+        return bad_json(j, j->at, "at most 127 levels of nesting");
     }
     j->open[++j->depth] = bracket;
     j->next++;
@@ -250,11 +252,11 @@ static hd__json_kind close_bracket(hd__json *j)
     return event(j, kind, AFTER);
 }
 
-static hd__json_kind word(hd__json *j, const char *w, hd__json_kind kind)
+static hd__json_kind json_word(hd__json *j, const char *w, hd__json_kind kind)
 {
     size_t length = strlen(w);
     if (j->n - j->at < length || memcmp(j->text + j->at, w, length) != 0) {
-        return bad(j, j->at, "a value");
+        return bad_json(j, j->at, "a value");
     }
     j->next += length;
     return event(j, kind, AFTER);
@@ -267,11 +269,11 @@ static hd__json_kind value(hd__json *j)
     case '{':
     case '[': return open_bracket(j, (char)c);
     case '"': return string(j) ? event(j, HD__JSON_STRING, AFTER) : HD__JSON_BAD;
-    case 't': return word(j, "true", HD__JSON_TRUE);
-    case 'f': return word(j, "false", HD__JSON_FALSE);
-    case 'n': return word(j, "null", HD__JSON_NULL);
+    case 't': return json_word(j, "true", HD__JSON_TRUE);
+    case 'f': return json_word(j, "false", HD__JSON_FALSE);
+    case 'n': return json_word(j, "null", HD__JSON_NULL);
     case '-': return number(j);
-    default: return hd__is_digit(c) ? number(j) : bad(j, j->at, "a value");
+    default: return hd__is_digit(c) ? number(j) : bad_json(j, j->at, "a value");
     }
 }
 
@@ -288,13 +290,13 @@ static int skip_space(hd__json *j)
 static hd__json_kind name(hd__json *j)
 {
     if (byte_at(j, j->at) != '"') {
-        return bad(j, j->at, "a name in quotes");
+        return bad_json(j, j->at, "a name in quotes");
     }
     if (!string(j)) {
         return HD__JSON_BAD;
     }
     if (skip_space(j) != ':') {
-        return bad(j, j->next, "':'");
+        return bad_json(j, j->next, "':'");
     }
     j->next++;
     return event(j, HD__JSON_NAME, VALUE);
@@ -308,7 +310,7 @@ static hd__json_kind json_after(hd__json *j, int c)
         return close_bracket(j);
     }
     if (c != ',') {
-        return bad(j, j->at, object ? "',' or '}'" : "',' or ']'");
+        return bad_json(j, j->at, object ? "',' or '}'" : "',' or ']'");
     }
     j->next++;
     skip_space(j);
@@ -338,7 +340,7 @@ hd__json_kind hd__json_next(hd__json *j)
     }
     return j->depth > 0 ? json_after(j, c)
            : c < 0      ? event(j, HD__JSON_END, AFTER)
-                        : bad(j, j->at, "the end");
+                        : bad_json(j, j->at, "the end");
 }
 
 void hd__json_free(hd__json *j)

@@ -192,8 +192,8 @@ size_t hd__utf8_good(const char *s, size_t n)
 
 int hd__clip(const char *s, size_t n)
 {
-    enum { LONGEST = 120 };
-    size_t end = n < LONGEST ? n : LONGEST;
+    enum { SHORT_TEXT = 120 };
+    size_t end = n < SHORT_TEXT ? n : SHORT_TEXT;
     while (end > 0 && end < n && ((unsigned char)s[end] & 0xC0) == 0x80) {
         end--;
     }

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPIN_NANOSECONDS = 50000, LOOKS = 32 /* between two looks at the clock */ };
+enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 /* between two looks at the clock */ };
 
 typedef struct job {
     void (*f)(int piece, void *arg);
@@ -69,7 +69,7 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
     }
     int64_t end = hd__sys_nanoseconds() + SPIN_NANOSECONDS;
     do {
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < SPIN_LOOKS; i++) {
             if (ready(w)) {
                 return true;
             }
@@ -221,15 +221,15 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 
 /* ---------------------------------------------------------------- ranges */
 
-typedef struct range {
+typedef struct pool_range {
     int64_t n, grain, units; /* units: how many grains; the last may be short */
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
-} range;
+} pool_range;
 
 /* The unit where a piece begins. The first few pieces are one unit longer than the others. */
-static int64_t begin_of(const range *r, int piece)
+static int64_t begin_of(const pool_range *r, int piece)
 {
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
     return piece * each + (piece < longer ? piece : longer);
@@ -237,7 +237,7 @@ static int64_t begin_of(const range *r, int piece)
 
 static void pool_run_range(int i, void *arg)
 {
-    const range *r = arg;
+    const pool_range *r = arg;
     int64_t first = begin_of(r, i), last = begin_of(r, i + 1);
     hd__assert(first < last && (i > 0 || first == 0) && (i + 1 < r->pieces || last == r->units));
     r->f(first * r->grain, last == r->units ? r->n : last * r->grain, r->arg);
@@ -250,7 +250,8 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
         return;
     }
     grain = grain < 1 ? 1 : grain;
-    range r = {.n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
+    pool_range r = {
+        .n = n, .grain = grain, .units = n / grain + (n % grain != 0), .f = f, .arg = arg};
     int width = n > grain ? hd__parallel_width() : 1;
     r.pieces = r.units < width ? (int)r.units : width;
     job j = {.f = pool_run_range, .arg = &r, .pieces = r.pieces};
