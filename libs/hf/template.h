@@ -19,7 +19,7 @@ typedef enum hd__kind {
     HD__UNDEFINED, /* a variable or a key that is not there */
     HD__NONE_VALUE,
     HD__BOOL_VALUE,
-    HD__INT,
+    HD__TEMPLATE_INT,
     HD__STRING,
     HD__LIST,
     HD__SERIES, /* a list that Python makes while it is read; no variable keeps it */
@@ -135,7 +135,7 @@ static inline bool hd__is_list(hd__value v)
 /* A bool is a number, too. */
 static inline bool hd__is_number(hd__value v)
 {
-    return v.kind == HD__BOOL_VALUE || v.kind == HD__INT;
+    return v.kind == HD__BOOL_VALUE || v.kind == HD__TEMPLATE_INT;
 }
 
 /* Nothing, 0 and what is empty are false; a generator is true, and so are those after a dict. */

@@ -63,7 +63,7 @@ static const struct {
     {"boolean", BOOLS},
     {"true", BOOLS},
     {"false", BOOLS},
-    {"number", BOOLS | 1 << HD__INT},
+    {"number", BOOLS | 1 << HD__TEMPLATE_INT},
     {"mapping", 1 << HD__DICT},
     {"sequence", SEQUENCES},
     {"iterable", SEQUENCES | 1 << HD__SERIES},
@@ -219,7 +219,7 @@ static hd__value call_join(hd__run *r, const hd__value *v)
 static hd__value call_length(hd__run *r, const hd__value *v)
 {
     return SEQUENCES >> v->kind & 1
-               ? HD__OF(HD__INT, hd__length(*v))
+               ? HD__OF(HD__TEMPLATE_INT, hd__length(*v))
                : hd__fail_at(r, HD_VALUE, "the length of %s", hd__kind_names[v->kind]);
 }
 
@@ -227,7 +227,7 @@ static hd__value call_length(hd__run *r, const hd__value *v)
 static hd__value call_item(hd__run *r, hd__value v, int64_t i)
 {
     hd__value of = v.kind == HD__STRING ? v : hd__items_of(r, v);
-    return r->failed ? of : hd__item_of(r, of, HD__OF(HD__INT, i));
+    return r->failed ? of : hd__item_of(r, of, HD__OF(HD__TEMPLATE_INT, i));
 }
 
 static hd__value call_first(hd__run *r, const hd__value *v)
@@ -257,10 +257,10 @@ static hd__value call_default(hd__run *r, const hd__value *v)
 static hd__value call_tojson(hd__run *r, const hd__value *v)
 {
     size_t mark = r->out.len;
-    if (hd__truth(v[1]) || (v[2].kind > HD__NONE_VALUE && v[2].kind != HD__INT)) {
+    if (hd__truth(v[1]) || (v[2].kind > HD__NONE_VALUE && v[2].kind != HD__TEMPLATE_INT)) {
         return hd__fail_at(r, HD_FORMAT, "heed has ensure_ascii=false, and an indent in blanks");
     }
-    hd__write_json(r, v[0], v[2].kind == HD__INT ? v[2].n : -1, 0);
+    hd__write_json(r, v[0], v[2].kind == HD__TEMPLATE_INT ? v[2].n : -1, 0);
     return hd__written(r, mark);
 }
 
@@ -319,9 +319,9 @@ static hd__value call_raise(hd__run *r, const hd__value *v)
 static hd__value call_range(hd__run *r, const hd__value *v)
 {
     hd__table t = {0};
-    hd__value from = v[2].kind ? v[1] : HD__OF(HD__INT, 0), to = v[2].kind ? v[2] : v[1];
-    hd__value step = v[3].kind ? v[3] : HD__OF(HD__INT, 1);
-    if (from.kind != HD__INT || to.kind != HD__INT || (step.n != 1 && step.n != -1)) {
+    hd__value from = v[2].kind ? v[1] : HD__OF(HD__TEMPLATE_INT, 0), to = v[2].kind ? v[2] : v[1];
+    hd__value step = v[3].kind ? v[3] : HD__OF(HD__TEMPLATE_INT, 1);
+    if (from.kind != HD__TEMPLATE_INT || to.kind != HD__TEMPLATE_INT || (step.n != 1 && step.n != -1)) {
         return hd__fail_at(r, HD_FORMAT, "heed has range of whole numbers in steps of 1 or -1");
     }
     for (; (step.n > 0 ? from.n < to.n : from.n > to.n) && !r->failed; from.n += step.n) {

@@ -173,7 +173,7 @@ static int64_t walk_end(hd__run *r, hd__value v, int64_t otherwise, int64_t n)
 /* The bytes before the i-th character */
 static int64_t walk_bytes(hd__run *r, hd__value text, int64_t i)
 {
-    hd__value c = hd__item_of(r, text, HD__OF(HD__INT, i));
+    hd__value c = hd__item_of(r, text, HD__OF(HD__TEMPLATE_INT, i));
     return c.kind == HD__STRING ? c.s - text.s : text.n;
 }
 
@@ -213,7 +213,7 @@ static hd__value walk_subscript(hd__run *r, hd__value v)
     bool slice = hd__walk_given(r, ":"), back = slice && !begins && hd__walk_given(r, ":");
     if (back) {
         hd__walk_expect(r, "-");
-        if (!hd__equal(r, walk_value(r), HD__OF(HD__INT, 1))) {
+        if (!hd__equal(r, walk_value(r), HD__OF(HD__TEMPLATE_INT, 1))) {
             hd__walk_fail(r, "[::-1]");
         }
     } else if (slice && !hd__walk_is(r->t, "]")) {
@@ -306,7 +306,7 @@ static hd__value walk_signed(hd__run *r)
     if (hd__walk_deeper(r) && hd__walk_given(r, "-")) {
         v = walk_signed(r);
         r->first = first;
-        v = hd__live(r) ? hd__operate(r, first->value, HD__OF(HD__INT, 0), v) : v;
+        v = hd__live(r) ? hd__operate(r, first->value, HD__OF(HD__TEMPLATE_INT, 0), v) : v;
     } else if (!r->failed) {
         v = walk_primary(r);
     }

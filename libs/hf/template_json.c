@@ -30,7 +30,7 @@ static hd__value json_array(hd__run *r, hd__json *j, const char *where)
 /* The value that begins with the reader's last event */
 static hd__value json_value(hd__run *r, hd__json *j, const char *where)
 {
-    hd__value v = HD__OF(HD__INT, 0);
+    hd__value v = HD__OF(HD__TEMPLATE_INT, 0);
     switch (j->kind) {
     case HD__JSON_OBJECT: return json_object(r, j, where);
     case HD__JSON_ARRAY: return json_array(r, j, where);
@@ -117,8 +117,8 @@ void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth)
                     "tojson of values nested too deep, or of a key that is no string");
     } else if (v.kind == HD__LIST || v.kind == HD__DICT) {
         json_put_parts(r, v, indent, depth);
-    } else if (v.kind == HD__INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
-        hd__value text = v.kind == HD__INT          ? hd__value_text(r, v)
+    } else if (v.kind == HD__TEMPLATE_INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
+        hd__value text = v.kind == HD__TEMPLATE_INT          ? hd__value_text(r, v)
                          : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
                          : v.n                      ? HD__LITERAL("true")
                                                     : HD__LITERAL("false");

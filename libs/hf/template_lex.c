@@ -142,7 +142,7 @@ static size_t lex_word_end(const lexer *l)
 
 static void lex_number(lexer *l)
 {
-    hd__value v = HD__OF(HD__INT, 0);
+    hd__value v = HD__OF(HD__TEMPLATE_INT, 0);
     size_t at = l->at;
     bool whole = true;
     for (char c = lex_byte(l, at); hd__is_digit(c); c = lex_byte(l, ++at)) {

@@ -49,7 +49,7 @@ static hd__value operator_wholes(hd__run *r, char c, int64_t a, int64_t b)
         v = b == -1 ? 0 : a % b;
         v += v != 0 && (v < 0) != (b < 0) ? b : 0;
     }
-    return HD__OF(HD__INT, v);
+    return HD__OF(HD__TEMPLATE_INT, v);
 }
 
 static hd__value operator_sum(hd__run *r, hd__value sign, hd__value a, hd__value b)

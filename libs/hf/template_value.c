@@ -153,7 +153,7 @@ hd__value hd__value_text(hd__run *r, hd__value v)
     case HD__UNDEFINED: return HD__TEXT("", 0);
     case HD__NONE_VALUE: return HD__LITERAL("None");
     case HD__BOOL_VALUE: return v.n ? HD__LITERAL("True") : HD__LITERAL("False");
-    case HD__INT:
+    case HD__TEMPLATE_INT:
         return hd__value_copy(r, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
         return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",

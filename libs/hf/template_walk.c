@@ -99,8 +99,8 @@ static void walk_loop(hd__run *r, hd__table *t, hd__value items, int64_t i)
 {
     hd__value before = i > 0 ? items.items[i - 1] : HD__NOTHING;
     hd__value after = i < items.n - 1 ? items.items[i + 1] : HD__NOTHING;
-    hd__table_put(r, t, HD__LITERAL("index"), HD__OF(HD__INT, i + 1));
-    hd__table_put(r, t, HD__LITERAL("index0"), HD__OF(HD__INT, i));
+    hd__table_put(r, t, HD__LITERAL("index"), HD__OF(HD__TEMPLATE_INT, i + 1));
+    hd__table_put(r, t, HD__LITERAL("index0"), HD__OF(HD__TEMPLATE_INT, i));
     hd__table_put(r, t, HD__LITERAL("first"), HD__OF(HD__BOOL_VALUE, i == 0));
     hd__table_put(r, t, HD__LITERAL("last"), HD__OF(HD__BOOL_VALUE, i == items.n - 1));
     hd__table_put(r, t, HD__LITERAL("previtem"), before);

@@ -169,7 +169,7 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
     HD__CALL("hd_clip_grad_norm_");
     if (!hd__list_arg("parameters", parameters) ||
         !hd__number_ok("max_norm", HD__NOT_NEGATIVE, max_norm) ||
-        !hd__number_ok("norm_type", HD__NUMBER, norm_type)) {
+        !hd__number_ok("norm_type", HD__ANY_NUMBER, norm_type)) {
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {

@@ -18,7 +18,7 @@ typedef enum hd__range {
     HD__BELOW_ONE,     /* 0 or more, below 1 */
     HD__FROM_0_TO_1,   /* 0 and 1 included */
     HD__ABOVE_0_TO_1,  /* above 0, up to 1 included */
-    HD__NUMBER,        /* not NaN */
+    HD__ANY_NUMBER,        /* not NaN */
     HD__FLAG,          /* bool */
     HD__CHOICE,        /* an enum whose values are 0 and 1 */
     HD__COUNT,         /* int64: 0 or more */

@@ -20,7 +20,7 @@ double *hd__option_double(const hd__option *option, const void *options)
 
 static bool is_double(const hd__option *option)
 {
-    return option->range <= HD__NUMBER;
+    return option->range <= HD__ANY_NUMBER;
 }
 
 /* The value of a field that is not a double. */
@@ -59,7 +59,7 @@ static bool option_in_range(hd__range range, double v, const char **expected)
     case HD__BELOW_ONE: *expected = "0 or more, below 1"; return v >= 0 && v < 1;
     case HD__FROM_0_TO_1: *expected = "0 to 1"; return v >= 0 && v <= 1;
     case HD__ABOVE_0_TO_1: *expected = "above 0, at most 1"; return v > 0 && v <= 1;
-    case HD__NUMBER: *expected = "a number"; return !isnan(v);
+    case HD__ANY_NUMBER: *expected = "a number"; return !isnan(v);
     default: *expected = "0 or 1"; return v == 0 || v == 1;
     }
 }

@@ -55,7 +55,7 @@ static const hd__schedule_type plateau_type = {
     .table = {HD__OPTION(hd_reduce_on_plateau_options, mode, HD__CHOICE),
               HD__OPTION(hd_reduce_on_plateau_options, factor, HD__BELOW_ONE),
               HD__OPTION(hd_reduce_on_plateau_options, patience, HD__COUNT),
-              HD__OPTION(hd_reduce_on_plateau_options, threshold, HD__NUMBER),
+              HD__OPTION(hd_reduce_on_plateau_options, threshold, HD__ANY_NUMBER),
               HD__OPTION(hd_reduce_on_plateau_options, threshold_mode, HD__CHOICE),
               HD__OPTION(hd_reduce_on_plateau_options, cooldown, HD__COUNT),
               HD__OPTION(hd_reduce_on_plateau_options, min_lr, HD__NOT_NEGATIVE),

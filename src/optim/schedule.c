@@ -131,7 +131,7 @@ static bool saved_count(hd__saved *v, const char *name, int64_t least, int64_t m
 static bool saved_metric(hd__saved *v, hd_schedule *s)
 {
     const hd_reduce_on_plateau_options *p = &s->options.plateau;
-    return hd__saved_number(v, NULL, 0, "best", HD__NUMBER, &s->best) &&
+    return hd__saved_number(v, NULL, 0, "best", HD__ANY_NUMBER, &s->best) &&
            saved_count(v, "num_bad_epochs", 0, p->patience, &s->bad) &&
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
@@ -150,7 +150,7 @@ static bool schedule_visit(hd__saved *v, hd_schedule *s, double *lr)
         ok = hd__saved_number(v, "base_lr", i, "lr", HD__NOT_NEGATIVE, &s->base_lr[i]);
     }
     for (int64_t i = 0; i < n && ok; i++) {
-        ok = hd__saved_number(v, "last_lr", i, "lr", HD__NUMBER, lr ? &lr[i] : hd__lr(s->o, i));
+        ok = hd__saved_number(v, "last_lr", i, "lr", HD__ANY_NUMBER, lr ? &lr[i] : hd__lr(s->o, i));
     }
     hd_free(v->key.s);
     return ok;

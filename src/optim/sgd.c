@@ -35,7 +35,7 @@ static const hd__optim_type sgd_type = {
     .defaults = &sgd_defaults,
     .options = {HD__OPTION(hd_sgd_options, lr, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_sgd_options, momentum, HD__NOT_NEGATIVE),
-                HD__OPTION(hd_sgd_options, dampening, HD__NUMBER),
+                HD__OPTION(hd_sgd_options, dampening, HD__ANY_NUMBER),
                 HD__OPTION(hd_sgd_options, weight_decay, HD__NOT_NEGATIVE),
                 HD__OPTION(hd_sgd_options, nesterov, HD__FLAG),
                 HD__OPTION(hd_sgd_options, maximize, HD__FLAG)},

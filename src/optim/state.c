@@ -13,7 +13,7 @@ static bool groups_visit(hd__saved *s, const hd_optim *o, double *lr)
         for (int64_t k = 0; k < o->n; k++) {
             n += o->slots[k].group == i;
         }
-        ok = hd__saved_number(s, list, i, "lr", HD__NUMBER, lr ? &lr[i] : hd__lr(o, i)) &&
+        ok = hd__saved_number(s, list, i, "lr", HD__ANY_NUMBER, lr ? &lr[i] : hd__lr(o, i)) &&
              hd__saved_int(s, list, i, "params", n) &&
              hd__saved_options(s, list, i, &o->type->options[1], &o->groups[i].given);
     }

@@ -184,7 +184,7 @@ static int32_t first_parts(bpe_word *w)
         if (id < 0) {
             return i;
         }
-        w->parts[i] = (part){end, before, id};
+        w->parts[i] = (bpe_part){end, before, id};
         before = i;
         fuses = missing && b->fuse_unknown;
     }
