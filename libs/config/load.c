@@ -22,7 +22,8 @@ typedef struct loading {
 bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format, ...)
 {
     HD__CALL("hd_config_refuse");
-    if (!hd__given("from", from) || !hd__given("path", path) || !hd__given("format", format)) {
+    if (!hd__arg_given("from", from) || !hd__arg_given("path", path) ||
+        !hd__arg_given("format", format)) {
         return false;
     }
     char text[512];
@@ -42,7 +43,7 @@ static const char *found_text(const cJSON *item, char out[HD__SHOWN])
 {
     char text[HD__SHOWN];
     switch (item->type & 0xFF) {
-    case cJSON_Number: return hd__short_text(item->valuedouble, out);
+    case cJSON_Number: return hd__text_shortest(item->valuedouble, out);
     case cJSON_String:
         snprintf(out, HD__SHOWN, "\"%.90s\"", hd__config_shown(item->valuestring, text));
         return out;
@@ -318,7 +319,7 @@ static bool sets_ok(int n_sets, const char *const *sets)
     if (n_sets < 0) {
         return hd_fail(HD_VALUE, "n_sets %d: expected 0 or more", n_sets);
     }
-    if (n_sets > 0 && !hd__given("sets", sets)) {
+    if (n_sets > 0 && !hd__arg_given("sets", sets)) {
         return false;
     }
     for (int i = 0; i < n_sets; i++) {
@@ -353,7 +354,7 @@ static bool load_config(const hd_config_source *from, const hd_config_table *t, 
 static bool load_args_ok(const hd_config_table *t, const void *config, int n_sets,
                          const char *const *sets)
 {
-    return hd__given("config", config) && hd__config_table_ok(t) && sets_ok(n_sets, sets);
+    return hd__arg_given("config", config) && hd__config_table_ok(t) && sets_ok(n_sets, sets);
 }
 
 bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
@@ -367,7 +368,7 @@ bool hd_config_load(const hd_config_table *t, void *config, const char *path, in
         return false;
     }
     if (path) {
-        text = hd__whole_read(path, HD__CONFIG_LARGEST, &n);
+        text = hd__file_whole_read(path, HD__CONFIG_LARGEST, &n);
         snprintf(place, sizeof place, "'%.200s'", path);
     }
     bool ok = (!path || text) &&
@@ -380,7 +381,7 @@ bool hd_config_load_text(const hd_config_table *t, void *config, const char *nam
                          size_t n, int n_sets, const char *const *sets)
 {
     HD__CALL("hd_config_load_text");
-    return hd__given("name", name) && hd__given("text", text) &&
+    return hd__arg_given("name", name) && hd__arg_given("text", text) &&
            load_args_ok(t, config, n_sets, sets) &&
            load_config(&(hd_config_source){.place = name}, t, config, text, n, n_sets, sets);
 }

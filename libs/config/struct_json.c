@@ -56,7 +56,7 @@ static bool value_ok(const hd_config_source *from, const hd_config_field *f, con
 static bool config_ok(const hd_config_table *t, const void *config)
 {
     hd_config_source from = {.place = "the struct"};
-    if (!hd__config_table_ok(t) || !hd__given("config", config)) {
+    if (!hd__config_table_ok(t) || !hd__arg_given("config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {
@@ -153,7 +153,7 @@ char *hd_config_text(const hd_config_table *t, const void *config)
 bool hd_config_save(const hd_config_table *t, const void *config, const char *path)
 {
     HD__CALL("hd_config_save");
-    if (!hd__given("path", path) || !hd__may_save() || !config_ok(t, config)) {
+    if (!hd__arg_given("path", path) || !hd__arg_may_save() || !config_ok(t, config)) {
         return false;
     }
     char *text = put_all(t, config);
@@ -163,7 +163,7 @@ bool hd_config_save(const hd_config_table *t, const void *config, const char *pa
                                            "'%.*s': a text of %zu bytes: expected at most %d, "
                                            "which hd_config_load can read",
                                            HD__CUT(path), n, HD__CONFIG_LARGEST);
-    ok = ok && text && hd__whole_write(path, text, n);
+    ok = ok && text && hd__file_whole_write(path, text, n);
     hd_free(text);
     return ok;
 }

@@ -220,7 +220,7 @@ bool hd__config_table_ok(const hd_config_table *t)
 bool hd_config_defaults(const hd_config_table *t, void *config)
 {
     HD__CALL("hd_config_defaults");
-    if (!hd__config_table_ok(t) || !hd__given("config", config)) {
+    if (!hd__config_table_ok(t) || !hd__arg_given("config", config)) {
         return false;
     }
     for (int64_t i = 0; i < t->n; i++) {

@@ -17,10 +17,10 @@ typedef struct message {
 struct hd_chat {
     char *template; /* with "\n" at the end of each line, */
     size_t n;       /* and its bytes */
-    const hd__token *tokens;
-    hd__table variables;
-    hd__arena arena; /* what both are made of */
-    hd__text name;   /* of the file with the template */
+    const hd__template_token *tokens;
+    hd__template_table variables;
+    hd__template_arena arena; /* what both are made of */
+    hd__text name;            /* of the file with the template */
     message *messages;
     int64_t len, room, now;
     char *text; /* the last one */
@@ -53,22 +53,22 @@ static char *chat_read_file(hd_chat *c, const char *path)
 {
     c->name.len = 0;
     hd__text_puts(&c->name, path);
-    return c->name.failed ? NULL : hd__whole_read(path, LARGEST_TEMPLATE, &c->n);
+    return c->name.failed ? NULL : hd__file_whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
 /* chat_template in the values of tokenizer_config.json: a text, or a list of some with names */
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
-    const char *text = hd__json_text(d, "chat_template"), *named;
+    const char *text = hd__hf_json_text(d, "chat_template"), *named;
     for (int i = 0; !text; i++) {
         snprintf(name, sizeof name, "chat_template.%d.name", i);
         snprintf(of, sizeof of, "chat_template.%d.template", i);
-        named = hd__json_text(d, name);
-        if (!named || !hd__json_text(d, of)) {
+        named = hd__hf_json_text(d, name);
+        if (!named || !hd__hf_json_text(d, of)) {
             return NULL;
         }
-        text = strcmp(named, "default") == 0 ? hd__json_text(d, of) : NULL;
+        text = strcmp(named, "default") == 0 ? hd__hf_json_text(d, of) : NULL;
     }
     return text;
 }
@@ -76,10 +76,10 @@ static const char *chat_template_of(const hd_dict *d)
 /* The folder's template, where transformers looks for it; d: the values of tokenizer_config.json */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
-    int found = hd__look_for(folder, "chat_template.jinja", &c->name);
+    int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);
     const char *text = found == 0 && d ? chat_template_of(d) : NULL;
     if (found > 0) {
-        return hd__whole_read(c->name.s, LARGEST_TEMPLATE, &c->n);
+        return hd__file_whole_read(c->name.s, LARGEST_TEMPLATE, &c->n);
     }
     if (found == 0 && !text) {
         hd_fail(HD_VALUE,
@@ -88,7 +88,7 @@ static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
                 "in hd_chat_options), or write the prompt without one",
                 HD__CUT(folder));
     }
-    char *copy = text && hd__path_of(folder, "tokenizer_config.json", &c->name)
+    char *copy = text && hd__hf_path_of(folder, "tokenizer_config.json", &c->name)
                      ? hd_alloc(strlen(text) + 1)
                      : NULL;
     c->n = copy ? strlen(text) : 0;
@@ -97,23 +97,24 @@ static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 
 /* ---------------------------------------------------------------- its variables */
 
-static void chat_set(hd__run *r, hd__table *t, const char *name, hd__value v)
+static void chat_set(hd__template_run *r, hd__template_table *t, const char *name,
+                     hd__template_value v)
 {
-    hd__table_put(r, t, hd__value_copy(r, name, strlen(name)), v);
+    hd__template_table_put(r, t, hd__template_value_copy(r, name, strlen(name)), v);
 }
 
 /* The special tokens in a file's values: texts, or objects with their content */
-static void chat_tokens(hd__run *r, hd__table *t, const hd_dict *d)
+static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                         "pad_token", "cls_token", "mask_token"};
     for (size_t i = 0; d && i < sizeof names / sizeof names[0]; i++) {
         char content[32];
         snprintf(content, sizeof content, "%s.content", names[i]);
-        const char *token = hd__json_text(d, names[i]);
-        token = token ? token : hd__json_text(d, content);
+        const char *token = hd__hf_json_text(d, names[i]);
+        token = token ? token : hd__hf_json_text(d, content);
         if (token) {
-            chat_set(r, t, names[i], hd__value_copy(r, token, strlen(token)));
+            chat_set(r, t, names[i], hd__template_value_copy(r, token, strlen(token)));
         }
     }
 }
@@ -130,16 +131,16 @@ static bool chat_is_complete(const hd_dict *d)
     return false;
 }
 
-static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
+static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
 {
-    hd__value v = hd__value_of_json(r, "o->variables", given, strlen(given));
+    hd__template_value v = hd__template_value_of_json(r, "o->variables", given, strlen(given));
     if (!r->failed && v.kind != HD__DICT) {
         r->failed = true;
         return hd_fail(HD_VALUE, "o->variables is %s: expected a JSON object",
-                       hd__kind_names[v.kind]);
+                       hd__template_kind_names[v.kind]);
     }
     for (int64_t i = 0; !r->failed && i < v.table->n; i += 2) {
-        hd__table_put(r, &c->variables, v.table->items[i], v.table->items[i + 1]);
+        hd__template_table_put(r, &c->variables, v.table->items[i], v.table->items[i + 1]);
     }
     return !r->failed;
 }
@@ -148,8 +149,8 @@ static bool chat_variables(hd__run *r, hd_chat *c, const char *given)
 static bool chat_values(const char *folder, const char *name, hd_dict **d)
 {
     hd__text path = {0};
-    int found = hd__look_for(folder, name, &path);
-    *d = found > 0 ? hd__json_values(path.s) : NULL;
+    int found = hd__hf_look_for(folder, name, &path);
+    *d = found > 0 ? hd__hf_json_values(path.s) : NULL;
     hd_free(path.s);
     return found == 0 || *d;
 }
@@ -158,7 +159,7 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* Reads the template and its variables. d and old: the values of tokenizer_config.json and of
  * special_tokens_map.json; NULL: there is none. */
-static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
+static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {
     size_t good = hd__utf8_good(c->template, c->n);
@@ -174,15 +175,15 @@ static bool chat_read(hd__run *r, hd_chat *c, const hd_dict *d, const hd_dict *o
     r->text = c->template;
     r->n = c->n;
     r->name = c->name.s;
-    c->tokens = r->failed ? NULL : hd__tokens(r);
+    c->tokens = r->failed ? NULL : hd__template_tokens(r);
     if (c->tokens) {
-        hd__walk(r, c->tokens, false);
+        hd__template_walk(r, c->tokens, false);
     }
     return !r->failed && (!o->variables || chat_variables(r, c, o->variables));
 }
 
 /* The same from the files */
-static bool chat_open(hd__run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
+static bool chat_open(hd__template_run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
 {
     hd_dict *d, *old = NULL;
     if (!chat_values(folder, "tokenizer_config.json", &d)) {
@@ -203,7 +204,7 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
     HD__CALL("hd_chat_new");
     hd_chat_options defaults = hd_chat_defaults();
     const hd_chat_options *o = options ? options : &defaults;
-    if (!HD__SIBLING_OK() || !hd__given("folder", folder) ||
+    if (!HD__SIBLING_OK() || !hd__arg_given("folder", folder) ||
         !HD__SIZE_OK(o, "hd_chat_defaults()")) {
         return NULL;
     }
@@ -212,7 +213,7 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
         return NULL;
     }
     *c = (hd_chat){.now = o->now};
-    hd__run r = {.arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
+    hd__template_run r = {.arena = &c->arena, .steps = SIZE_MAX, .bytes = SIZE_MAX};
     if (!chat_open(&r, c, folder, o)) {
         hd_chat_free(c);
         return NULL;
@@ -236,7 +237,7 @@ void hd_chat_free(hd_chat *c)
         return;
     }
     chat_cut(c, 0);
-    hd__arena_free(&c->arena);
+    hd__template_arena_free(&c->arena);
     hd_free(c->messages);
     hd_free(c->template);
     hd_free((void *)c->tokens);
@@ -260,8 +261,8 @@ static char *chat_copy(const char *name, const char *text)
 bool hd_chat_add(hd_chat *c, const char *role, const char *text)
 {
     HD__CALL("hd_chat_add");
-    if (!hd__given("c", c) || !hd__given("role", role) || !hd__given("text", text) ||
-        !hd__grow(&c->messages, &c->room, c->len + 1, sizeof *c->messages)) {
+    if (!hd__arg_given("c", c) || !hd__arg_given("role", role) || !hd__arg_given("text", text) ||
+        !hd__text_grow(&c->messages, &c->room, c->len + 1, sizeof *c->messages)) {
         return false;
     }
     message m = {chat_copy("role", role), NULL};
@@ -277,13 +278,13 @@ bool hd_chat_add(hd_chat *c, const char *role, const char *text)
 int64_t hd_chat_len(const hd_chat *c)
 {
     HD__CALL("hd_chat_len");
-    return hd__given("c", c) ? c->len : -1;
+    return hd__arg_given("c", c) ? c->len : -1;
 }
 
 bool hd_chat_cut(hd_chat *c, int64_t n)
 {
     HD__CALL("hd_chat_cut");
-    if (!hd__given("c", c)) {
+    if (!hd__arg_given("c", c)) {
         return false;
     }
     if (n < 0 || n > c->len) {
@@ -295,33 +296,33 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
 
 /* ---------------------------------------------------------------- its text */
 
-static hd__value chat_messages(hd__run *r, const hd_chat *c)
+static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
 {
-    hd__table list = {0};
+    hd__template_table list = {0};
     for (int64_t i = 0; i < c->len; i++) {
         const message *m = &c->messages[i];
-        hd__table t = {0};
-        hd__table_put(r, &t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
-        hd__table_put(r, &t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
-        hd__push(r, &list, hd__dict_of(r, HD__DICT, t));
+        hd__template_table t = {0};
+        hd__template_table_put(r, &t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
+        hd__template_table_put(r, &t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
+        hd__template_push(r, &list, hd__template_dict_of(r, HD__DICT, t));
     }
-    return hd__list_of(HD__LIST, list);
+    return hd__template_list_of(HD__LIST, list);
 }
 
 /* Runs the template in a frame that has the chat's variables. */
-static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
+static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
 {
-    hd__table frame = {0};
+    hd__template_table frame = {0};
     for (int64_t i = 0; i < c->variables.n; i++) {
-        hd__push(r, &frame, c->variables.items[i]);
+        hd__template_push(r, &frame, c->variables.items[i]);
     }
     chat_set(r, &frame, "messages", chat_messages(r, c));
     chat_set(r, &frame, "add_generation_prompt", HD__OF(HD__BOOL_VALUE, for_reply));
     r->frame = &frame;
     hd__text_puts(&r->out, "");
-    hd__walk(r, c->tokens, true);
+    hd__template_walk(r, c->tokens, true);
     if (!r->failed && strlen(r->out.s) < r->out.len) {
-        hd__fail_at(r, HD_VALUE, "the text has a zero byte");
+        hd__template_fail_at(r, HD_VALUE, "the text has a zero byte");
     }
     return !r->failed;
 }
@@ -329,24 +330,25 @@ static bool chat_run(hd__run *r, const hd_chat *c, bool for_reply)
 /* The length of c->text in bytes, without its final zero; -1 on failure */
 static int64_t chat_write(hd_chat *c, bool for_reply)
 {
-    hd__arena arena = {0};
+    hd__template_arena arena = {0};
     if (c->len == 0) {
         hd_fail(HD_VALUE, "there are no messages: hd_chat_add adds one");
         return -1;
     }
     size_t bytes = c->n;
     for (int64_t i = 0; i < c->len; i++) {
-        bytes += strlen(c->messages[i].role) + strlen(c->messages[i].text) + sizeof(hd__value);
+        bytes +=
+            strlen(c->messages[i].role) + strlen(c->messages[i].text) + sizeof(hd__template_value);
     }
-    hd__run r = {.name = c->name.s,
-                 .text = c->template,
-                 .n = c->n,
-                 .arena = &arena,
-                 .steps = MOST_STEPS + STEPS_A_BYTE * bytes,
-                 .bytes = MOST_BYTES + BYTES_A_BYTE * bytes,
-                 .now = c->now};
+    hd__template_run r = {.name = c->name.s,
+                          .text = c->template,
+                          .n = c->n,
+                          .arena = &arena,
+                          .steps = MOST_STEPS + STEPS_A_BYTE * bytes,
+                          .bytes = MOST_BYTES + BYTES_A_BYTE * bytes,
+                          .now = c->now};
     bool ok = chat_run(&r, c, for_reply);
-    hd__arena_free(&arena);
+    hd__template_arena_free(&arena);
     hd_free(c->text);
     c->text = ok ? r.out.s : NULL;
     if (!ok) {
@@ -358,13 +360,13 @@ static int64_t chat_write(hd_chat *c, bool for_reply)
 const char *hd_chat_text(hd_chat *c, bool for_reply)
 {
     HD__CALL("hd_chat_text");
-    return hd__given("c", c) && chat_write(c, for_reply) >= 0 ? c->text : NULL;
+    return hd__arg_given("c", c) && chat_write(c, for_reply) >= 0 ? c->text : NULL;
 }
 
 hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply)
 {
     HD__CALL("hd_chat_encode");
-    if (!hd__given("c", c) || !hd__given("tokenizer", tokenizer)) {
+    if (!hd__arg_given("c", c) || !hd__arg_given("tokenizer", tokenizer)) {
         return NULL;
     }
     int64_t n = chat_write(c, for_reply);
@@ -374,15 +376,16 @@ hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_re
 bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o)
 {
     HD__CALL("hd_chat_ends");
-    if (!hd__given("c", c) || !hd__given("tokenizer", tokenizer) || !hd__given("o", o) ||
-        !HD__SIZE_OK(o, "hd_generate_defaults()")) {
+    if (!hd__arg_given("c", c) || !hd__arg_given("tokenizer", tokenizer) ||
+        !hd__arg_given("o", o) || !HD__SIZE_OK(o, "hd_generate_defaults()")) {
         return false;
     }
     if (o->num_eos < 0 || o->num_eos > HD_EOS_MOST) {
         return hd_fail(HD_VALUE, "num_eos %" PRId64 ": expected 0 to %d", o->num_eos, HD_EOS_MOST);
     }
-    hd__run r = {.steps = SIZE_MAX};
-    const hd__value *eos = hd__table_find(&r, &c->variables, HD__LITERAL("eos_token"));
+    hd__template_run r = {.steps = SIZE_MAX};
+    const hd__template_value *eos =
+        hd__template_table_find(&r, &c->variables, HD__LITERAL("eos_token"));
     int64_t id = eos && eos->kind == HD__STRING ? hd_tokenizer_id(tokenizer, eos->s, eos->n) : -1;
     int64_t i = 0;
     while (i < o->num_eos && o->eos_token_id[i] != id) {

@@ -10,18 +10,18 @@
 /* ---------------------------------------------------------------- config.json */
 
 /* The text of this name, but not if it is one of these words; NULL: there is none. */
-static const char *text_value(const hd__config_file *f, const char *name, const char *none)
+static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
-    hd__value v = hd__value_of(f, name);
-    return !v.name || hd__is_word(&v, none) ? NULL : v.text ? v.text : "a number";
+    hd__hf_value v = hd__hf_value_of(f, name);
+    return !v.name || hd__hf_is_word(&v, none) ? NULL : v.text ? v.text : "a number";
 }
 
-static const char *config_type(const hd__config_file *f)
+static const char *config_type(const hd__hf_config_file *f)
 {
     return text_value(f, "model_type", "null");
 }
 
-static const char *config_class(const hd__config_file *f)
+static const char *config_class(const hd__hf_config_file *f)
 {
     const char *first = text_value(f, "architectures.0", NULL);
     return first ? first : text_value(f, "architectures", "null []");
@@ -29,9 +29,9 @@ static const char *config_class(const hd__config_file *f)
 
 /* The family that model_type and architectures name, which must agree if both are there; NULL:
  * there is none. */
-static const hd__family *family_named(const char *type, const char *class)
+static const hd__hf_family *family_named(const char *type, const char *class)
 {
-    const hd__family *const *f = hd__families;
+    const hd__hf_family *const *f = hd__hf_families;
     while (*f && ((type && strcmp(type, (*f)->model_type) != 0) ||
                   (class && strcmp(class, (*f)->type.name) != 0))) {
         f++;
@@ -40,18 +40,18 @@ static const hd__family *family_named(const char *type, const char *class)
 }
 
 /* The same, or an error that names both, and all families */
-static const hd__family *family_of(const hd__config_file *f)
+static const hd__hf_family *family_of(const hd__hf_config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
-    const hd__family *family = family_named(type, class);
+    const hd__hf_family *family = family_named(type, class);
     if (family) {
         return family;
     }
     hd__text all = {0};
-    for (int i = 0; hd__families[i]; i++) {
-        const char *between = i == 0 ? "" : hd__families[i + 1] ? ", " : ", or ";
-        hd__text_format(&all, "%s%s and %s", between, hd__families[i]->model_type,
-                        hd__families[i]->type.name);
+    for (int i = 0; hd__hf_families[i]; i++) {
+        const char *between = i == 0 ? "" : hd__hf_families[i + 1] ? ", " : ", or ";
+        hd__text_format(&all, "%s%s and %s", between, hd__hf_families[i]->model_type,
+                        hd__hf_families[i]->type.name);
     }
     if (!all.failed) {
         type = type ? type : "none";
@@ -64,10 +64,10 @@ static const hd__family *family_of(const hd__config_file *f)
 }
 
 /* Has the type llama3 what it needs, which has no default? */
-static bool llama3_ok(const hd__config_file *f)
+static bool llama3_ok(const hd__hf_config_file *f)
 {
-    for (const hd__config_key *k = hd__rope_llama3.keys; k->kind == HD__NUMBER; k++) {
-        if (!hd__value_of(f, k->name).name) {
+    for (const hd__hf_config_key *k = hd__hf_rope_llama3.keys; k->kind == HD__NUMBER; k++) {
+        if (!hd__hf_value_of(f, k->name).name) {
             return hd_fail(HD_VALUE,
                            "'%.*s': %s%s is missing: expected a number, which the "
                            "rope_type llama3 needs",
@@ -78,7 +78,7 @@ static bool llama3_ok(const hd__config_file *f)
 }
 
 /* Are they numbers that make waves? */
-static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o)
+static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
             o->low_freq_factor < o->high_freq_factor) ||
@@ -92,13 +92,13 @@ static bool rope_numbers_ok(const hd__config_file *f, const hd_rotary_options *o
 
 /* Does all that rope_parameters says stand in rope_scaling, or beside it, too? So it is in folders
  * that several versions of transformers are to read. */
-static bool said_again(const hd__config_file *in, const hd__config_file *scaling,
-                       const hd__config_file *f)
+static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
+                       const hd__hf_config_file *f)
 {
     bool same = true;
-    for (const hd__config_key *k = hd__rope_llama3.keys; same && k->name; k++) {
-        hd__value v = hd__value_of(in, k->name), again = hd__value_of(scaling, k->name);
-        again = again.name ? again : hd__value_of(f, k->name);
+    for (const hd__hf_config_key *k = hd__hf_rope_llama3.keys; same && k->name; k++) {
+        hd__hf_value v = hd__hf_value_of(in, k->name), again = hd__hf_value_of(scaling, k->name);
+        again = again.name ? again : hd__hf_value_of(f, k->name);
         same = !v.name || (again.name && v.number == again.number &&
                            strcmp(v.text ? v.text : "", again.text ? again.text : "") == 0);
     }
@@ -107,31 +107,32 @@ static bool said_again(const hd__config_file *in, const hd__config_file *scaling
 
 /* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
  * inside of it for more than rope_theta beside it. */
-static bool rope_read(const hd__config_file *f, const hd__config *c)
+static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
-    hd__config_file scaling = *f, in = *f;
-    hd_rotary_options *o = hd__config_rope(c);
+    hd__hf_config_file scaling = *f, in = *f;
+    hd_rotary_options *o = hd__hf_config_rope(c);
     double theta = o->theta;
     scaling.inside = "rope_scaling.";
     in.inside = "rope_parameters.";
-    if (hd__count_inside(&scaling)) {
+    if (hd__hf_count_inside(&scaling)) {
         if (!said_again(&in, &scaling, f)) {
             hd_warn("'%.*s': rope_parameters has no effect beside rope_scaling", HD__CUT(f->path));
         }
         in.inside = scaling.inside;
     }
-    hd__value type = hd__value_of(&in, "rope_type");
-    type = type.name ? type : hd__value_of(&in, "type");
+    hd__hf_value type = hd__hf_value_of(&in, "rope_type");
+    type = type.name ? type : hd__hf_value_of(&in, "type");
     bool llama3 = type.quoted && strcmp(type.text, "llama3") == 0;
-    if (type.name && !llama3 && !hd__is_word(&type, "default")) {
-        return hd__refuse_value(
-            &in, &type, &(hd__config_key){"", HD__ONLY, HD__NOWHERE, "default llama3"}, NULL);
+    if (type.name && !llama3 && !hd__hf_is_word(&type, "default")) {
+        return hd__hf_refuse_value(
+            &in, &type, &(hd__hf_config_key){"", HD__ONLY, HD__NOWHERE, "default llama3"}, NULL);
     }
-    o->original_max_position_embeddings = llama3 ? hd__config_int(c, "max_position_embeddings") : 0;
-    bool ok = hd__config_fill(&in, llama3 ? &hd__rope_llama3 : &hd__rope_default, o) &&
-              (!llama3 || (llama3_ok(&in) && hd__config_fill(f, &hd__rope_beside, o))) &&
+    o->original_max_position_embeddings =
+        llama3 ? hd__hf_config_int(c, "max_position_embeddings") : 0;
+    bool ok = hd__hf_config_fill(&in, llama3 ? &hd__hf_rope_llama3 : &hd__hf_rope_default, o) &&
+              (!llama3 || (llama3_ok(&in) && hd__hf_config_fill(f, &hd__hf_rope_beside, o))) &&
               rope_numbers_ok(f, o);
-    if (ok && hd__value_of(f, "rope_theta").name && o->theta != theta) {
+    if (ok && hd__hf_value_of(f, "rope_theta").name && o->theta != theta) {
         hd_warn("'%.*s': rope_theta %s has no effect: %srope_theta is %s", HD__CUT(f->path),
                 HD__SHORT(theta), in.inside, HD__SHORT(o->theta));
     }
@@ -139,11 +140,11 @@ static bool rope_read(const hd__config_file *f, const hd__config *c)
 }
 
 /* A size that is not there, and has no other name */
-static const char *left_out(const hd__config_file *f, const hd__config_keys *t)
+static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_keys *t)
 {
-    for (const hd__config_key *k = t->keys; k->name; k++) {
-        const hd__config_key *also = k;
-        while (also->name && (also->offset != k->offset || !hd__value_of(f, also->name).name)) {
+    for (const hd__hf_config_key *k = t->keys; k->name; k++) {
+        const hd__hf_config_key *also = k;
+        while (also->name && (also->offset != k->offset || !hd__hf_value_of(f, also->name).name)) {
             also++;
         }
         if (k->kind == HD__SIZE && k->offset != HD__NOWHERE && !also->name) {
@@ -154,93 +155,93 @@ static const char *left_out(const hd__config_file *f, const hd__config_keys *t)
 }
 
 /* The end tokens of config.json */
-static bool ends_read(const hd__config_file *f, hd_generate_options *o)
+static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
 {
-    const hd__family *family = family_named(config_type(f), config_class(f));
-    if (!hd__config_fill(f, &hd__ends_keys, o)) {
+    const hd__hf_family *family = family_named(config_type(f), config_class(f));
+    if (!hd__hf_config_fill(f, &hd__hf_ends_keys, o)) {
         return false;
     }
-    if (family && family->eos_token_id != HD_NO_PADDING && !hd__value_of(f, "eos_token_id").name &&
-        o->num_eos == 0) {
+    if (family && family->eos_token_id != HD_NO_PADDING &&
+        !hd__hf_value_of(f, "eos_token_id").name && o->num_eos == 0) {
         o->eos_token_id[o->num_eos++] = family->eos_token_id;
     }
     return true;
 }
 
 /* What is kept to be written back, whose kinds the table has checked. */
-static void kept_read(const hd__config_file *f, const hd__family *family, hd__kept *c)
+static void kept_read(const hd__hf_config_file *f, const hd__hf_family *family, hd__hf_kept *c)
 {
-    hd__value bos = hd__value_of(f, "bos_token_id"), pad = hd__value_of(f, "pad_token_id"),
-              use_cache = hd__value_of(f, "use_cache");
+    hd__hf_value bos = hd__hf_value_of(f, "bos_token_id"), pad = hd__hf_value_of(f, "pad_token_id"),
+                 use_cache = hd__hf_value_of(f, "use_cache");
     c->bos_token_id = bos.name ? HD_NO_PADDING : family->bos_token_id;
     c->bos_token_id = bos.whole ? bos.integer : c->bos_token_id;
     c->pad_token_id = pad.whole ? pad.integer : HD_NO_PADDING;
-    c->use_cache = !hd__is_word(&use_cache, "false");
+    c->use_cache = !hd__hf_is_word(&use_cache, "false");
 }
 
-static bool config_of(const hd__config_file *f, hd__config *c)
+static bool config_of(const hd__hf_config_file *f, hd__hf_config *c)
 {
-    const hd__family *family = family_of(f);
-    if (!family || !hd__config_begin(c, family, NULL)) {
+    const hd__hf_family *family = family_of(f);
+    if (!family || !hd__hf_config_begin(c, family, NULL)) {
         return false;
     }
     c->left_out = left_out(f, &family->keys);
     kept_read(f, family, &c->kept);
-    return hd__config_fill(f, &family->keys, c->values) &&
+    return hd__hf_config_fill(f, &family->keys, c->values) &&
            (family->rope == HD__NOWHERE || rope_read(f, c)) &&
            (!family->file_ok || family->file_ok(f, c)) && ends_read(f, &c->kept.ends);
 }
 
-bool hd__config_read(const char *path, hd__config *c)
+bool hd__hf_config_read(const char *path, hd__hf_config *c)
 {
-    hd_dict *d = hd__json_values(path);
-    const hd__config_file f = {path, d, ""};
+    hd_dict *d = hd__hf_json_values(path);
+    const hd__hf_config_file f = {path, d, ""};
     bool ok = d && config_of(&f, c);
     hd_dict_free(d);
     return ok;
 }
 
-void *hd__config_at(const hd__config *c, const char *key)
+void *hd__hf_config_at(const hd__hf_config *c, const char *key)
 {
-    const hd__config_key *k = c->family->keys.keys;
+    const hd__hf_config_key *k = c->family->keys.keys;
     while (k->name && strcmp(k->name, key) != 0) {
         k++;
     }
     return k->name && k->offset != HD__NOWHERE ? (char *)c->values + k->offset : NULL;
 }
 
-int64_t hd__config_int(const hd__config *c, const char *key)
+int64_t hd__hf_config_int(const hd__hf_config *c, const char *key)
 {
-    return *(const int64_t *)hd__config_at(c, key);
+    return *(const int64_t *)hd__hf_config_at(c, key);
 }
 
-double hd__config_double(const hd__config *c, const char *key)
+double hd__hf_config_double(const hd__hf_config *c, const char *key)
 {
-    return *(const double *)hd__config_at(c, key);
+    return *(const double *)hd__hf_config_at(c, key);
 }
 
-bool hd__config_bool(const hd__config *c, const char *key)
+bool hd__hf_config_bool(const hd__hf_config *c, const char *key)
 {
-    const bool *at = hd__config_at(c, key);
+    const bool *at = hd__hf_config_at(c, key);
     return at && *at;
 }
 
-const bool *hd__config_flags(const hd__config *c, const char *key)
+const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key)
 {
-    const int64_t *n = hd__config_at(c, key);
+    const int64_t *n = hd__hf_config_at(c, key);
     return n ? (const bool *)(n + 1) : NULL;
 }
 
-hd_rotary_options *hd__config_rope(const hd__config *c)
+hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c)
 {
     return (void *)((char *)c->values + c->family->rope);
 }
 
-bool hd__config_begin(hd__config *c, const hd__family *family, const void *values)
+bool hd__hf_config_begin(hd__hf_config *c, const hd__hf_family *family, const void *values)
 {
-    *c = (hd__config){.family = family,
-                      .values = hd_alloc(family->size),
-                      .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
+    *c = (hd__hf_config){.family = family,
+                         .values = hd_alloc(family->size),
+                         .kept = {HD_NO_PADDING, HD_NO_PADDING, .use_cache = true}};
     if (c->values && values) {
         memcpy(c->values, values, family->size);
     } else if (c->values) {
@@ -249,7 +250,7 @@ bool hd__config_begin(hd__config *c, const hd__family *family, const void *value
     return c->values;
 }
 
-bool hd__config_refuse(const hd__config *c, const char *format, ...)
+bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
 {
     char text[320];
     va_list args;
@@ -260,23 +261,23 @@ bool hd__config_refuse(const hd__config *c, const char *format, ...)
                    : hd_fail(HD_VALUE, "%s", text);
 }
 
-bool hd__config_resolve(hd__config *c)
+bool hd__hf_config_resolve(hd__hf_config *c)
 {
-    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+    for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
         if ((k->kind != HD__SIZE && k->kind != HD__DERIVED) || k->offset == HD__NOWHERE) {
             continue;
         }
-        int64_t v = hd__config_int(c, k->name);
+        int64_t v = hd__hf_config_int(c, k->name);
         if (v < (k->kind == HD__SIZE) || v > INT32_MAX) {
-            return hd__config_refuse(c, "%s %" PRId64 ": expected 1 to 2147483647", k->name, v);
+            return hd__hf_config_refuse(c, "%s %" PRId64 ": expected 1 to 2147483647", k->name, v);
         }
     }
     return c->family->resolve(c);
 }
 
-bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o)
+bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o)
 {
-    return hd__config_fill(&(hd__config_file){path, d, ""}, &hd__adapter_keys, o);
+    return hd__hf_config_fill(&(hd__hf_config_file){path, d, ""}, &hd__hf_adapter_keys, o);
 }
 
 /* ---------------------------------------------------------------- generation_config.json */
@@ -284,16 +285,16 @@ bool hd__adapter_config(const char *path, const hd_dict *d, hd_lora_options *o)
 bool hd_generate_options_load(const char *folder, hd_generate_options *o)
 {
     HD__CALL("hd_generate_options_load");
-    if (!HD__SIBLING_OK() || !hd__given("folder", folder) || !hd__given("o", o)) {
+    if (!HD__SIBLING_OK() || !hd__arg_given("folder", folder) || !hd__arg_given("o", o)) {
         return false;
     }
     *o = hd_generate_defaults();
     hd__text path = {0};
-    int own = hd__look_for(folder, "generation_config.json", &path);
-    bool given = own > 0 || (own == 0 && hd__path_of(folder, "config.json", &path));
-    hd_dict *d = given ? hd__json_values(path.s) : NULL;
-    const hd__config_file f = {path.s, d, ""};
-    bool ok = d && (own ? hd__config_fill(&f, &hd__generation_keys, o) : ends_read(&f, o));
+    int own = hd__hf_look_for(folder, "generation_config.json", &path);
+    bool given = own > 0 || (own == 0 && hd__hf_path_of(folder, "config.json", &path));
+    hd_dict *d = given ? hd__hf_json_values(path.s) : NULL;
+    const hd__hf_config_file f = {path.s, d, ""};
+    bool ok = d && (own ? hd__hf_config_fill(&f, &hd__hf_generation_keys, o) : ends_read(&f, o));
     if (!ok) {
         *o = hd_generate_defaults();
     }

@@ -7,18 +7,18 @@
 /* ---------------------------------------------------------------- values */
 
 /* The name of value i, from what it is inside of; NULL: it is elsewhere. */
-static const char *name_at(const hd__config_file *f, int64_t i)
+static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
     size_t n = strlen(f->inside);
     return strncmp(name, f->inside, n) == 0 ? name + n : NULL;
 }
 
-static hd__value config_value(const hd__config_file *f, int64_t i)
+static hd__hf_value config_value(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
     hd_dict_kind kind = hd_dict_kind_of(f->values, name);
-    hd__value v = {.name = name_at(f, i)};
+    hd__hf_value v = {.name = name_at(f, i)};
     if (kind == HD_DICT_STRING) {
         v.text = hd_dict_get_string(f->values, name);
         v.quoted = *v.text == '"';
@@ -30,7 +30,7 @@ static hd__value config_value(const hd__config_file *f, int64_t i)
     return v;
 }
 
-hd__value hd__value_of(const hd__config_file *f, const char *name)
+hd__hf_value hd__hf_value_of(const hd__hf_config_file *f, const char *name)
 {
     for (int64_t i = 0; i < hd_dict_len(f->values); i++) {
         const char *at = name_at(f, i);
@@ -38,10 +38,10 @@ hd__value hd__value_of(const hd__config_file *f, const char *name)
             return config_value(f, i);
         }
     }
-    return (hd__value){0};
+    return (hd__hf_value){0};
 }
 
-int64_t hd__count_inside(const hd__config_file *f)
+int64_t hd__hf_count_inside(const hd__hf_config_file *f)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < hd_dict_len(f->values); i++) {
@@ -68,15 +68,15 @@ static bool is_among(const char *words, const char *name)
 }
 
 /* The value as it is shown and compared: a number in few digits */
-static const char *shown(const hd__value *v, char room[HD__FLOAT_TEXT])
+static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
 {
-    return v->text ? v->text : hd__short_text(v->number, room);
+    return v->text ? v->text : hd__text_shortest(v->number, room);
 }
 
 /* Words that a text in quotation marks is not */
 static const char not_texts[] = "null true false {} [] 0 1";
 
-bool hd__is_word(const hd__value *v, const char *words)
+bool hd__hf_is_word(const hd__hf_value *v, const char *words)
 {
     char room[HD__FLOAT_TEXT];
     const char *text = shown(v, room);
@@ -100,7 +100,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
 }
 
 /* What the key takes, for a message */
-static const char *expected_of(const hd__config_key *k, const char *other, char room[EXPECTED])
+static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
     case HD__DERIVED: return "a whole number above 0, or null";
@@ -117,8 +117,8 @@ static const char *expected_of(const hd__config_key *k, const char *other, char 
     }
 }
 
-bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__config_key *k,
-                      const char *other)
+bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
+                         const hd__hf_config_key *k, const char *other)
 {
     char room[HD__FLOAT_TEXT], expected[EXPECTED];
     const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
@@ -129,31 +129,31 @@ bool hd__refuse_value(const hd__config_file *f, const hd__value *v, const hd__co
                    expected_of(k, other, expected));
 }
 
-static bool put_whole(const hd__value *v, int64_t *at)
+static bool put_whole(const hd__hf_value *v, int64_t *at)
 {
     *at = v->integer;
     return v->whole;
 }
 
-static bool put_token(const hd__value *v, int64_t *at)
+static bool put_token(const hd__hf_value *v, int64_t *at)
 {
     *at = v->whole ? v->integer : HD_NO_PADDING;
-    return v->whole || hd__is_word(v, "null");
+    return v->whole || hd__hf_is_word(v, "null");
 }
 
-static bool put_number(const hd__value *v, double *at)
+static bool put_number(const hd__hf_value *v, double *at)
 {
     *at = v->number;
     return !v->text;
 }
 
-static bool put_name(const hd__value *v, hd_lora_options *o)
+static bool put_name(const hd__hf_value *v, hd_lora_options *o)
 {
     ((const char **)o->target_modules)[o->num_target_modules++] = v->text;
     return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
 }
 
-static bool put_flag(const hd__value *v, int64_t *n)
+static bool put_flag(const hd__hf_value *v, int64_t *n)
 {
     bool *flags = (bool *)(n + 1);
     if (!v->whole || *n == HD_LAYERS_MOST) {
@@ -164,7 +164,7 @@ static bool put_flag(const hd__value *v, int64_t *n)
 }
 
 /* Puts the value into its place in the configuration; false if it is of another kind. */
-static bool config_set(const hd__value *v, const hd__config_key *k, void *config)
+static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *config)
 {
     union {
         int64_t whole;
@@ -173,20 +173,20 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
     } nowhere;
     void *at = k->offset == HD__NOWHERE ? (void *)&nowhere : (char *)config + k->offset;
     const char *dot = strchr(v->name, '.');
-    bool element = dot && hd__is_digit(dot[1]); /* of a list */
+    bool element = dot && hd__text_is_digit(dot[1]); /* of a list */
     hd_generate_options *o = config;
-    if (hd__is_word(v, k->words) || (k->kind == HD__INT && hd__is_word(v, "null"))) {
+    if (hd__hf_is_word(v, k->words) || (k->kind == HD__INT && hd__hf_is_word(v, "null"))) {
         return true;
     }
     switch (k->kind) {
     case HD__DERIVED:
-        return put_whole(v, at) ? v->integer != 0 : hd__is_word(v, "null"); /* 0 if it is null */
+        return put_whole(v, at) ? v->integer != 0 : hd__hf_is_word(v, "null"); /* 0 if it is null */
     case HD__TOKEN: return put_token(v, at);
     case HD__FLOAT: return put_number(v, at) && !v->whole;
     case HD__NUMBER: return put_number(v, at);
-    case HD__BOOL: *(bool *)at = hd__is_word(v, "true"); return hd__is_word(v, "true false");
+    case HD__BOOL: *(bool *)at = hd__hf_is_word(v, "true"); return hd__hf_is_word(v, "true false");
     case HD__ACTIVATION:
-        *(const char **)at = v->quoted ? hd__activation(v->text) : NULL;
+        *(const char **)at = v->quoted ? hd__hf_activation(v->text) : NULL;
         return *(const char **)at;
     case HD__ANY: return true;
     case HD__OBJECT: return dot && !element;
@@ -201,8 +201,8 @@ static bool config_set(const hd__value *v, const hd__config_key *k, void *config
 }
 
 /* Sets what the key says, if the file has it. */
-static bool key_take(const hd__config_file *f, const hd__config_keys *t, const hd__config_key *k,
-                     void *config)
+static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
+                     const hd__hf_config_key *k, void *config)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_dict_len(f->values); i++) {
@@ -210,13 +210,13 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
         if (!name || !stands_for(k->name, strlen(k->name), name)) {
             continue;
         }
-        hd__value v = config_value(f, i);
-        if (t->null_is_left_out && hd__is_word(&v, "null")) {
+        hd__hf_value v = config_value(f, i);
+        if (t->null_is_left_out && hd__hf_is_word(&v, "null")) {
             continue;
         }
-        ok = config_set(&v, k, config) || hd__refuse_value(f, &v, k, t->other);
+        ok = config_set(&v, k, config) || hd__hf_refuse_value(f, &v, k, t->other);
         if (ok && k->offset == HD__NOWHERE && k->kind <= HD__ANY && k->words &&
-            !hd__is_word(&v, k->words)) {
+            !hd__hf_is_word(&v, k->words)) {
             hd_warn("'%.*s': %s%.*s has no effect on this model", HD__CUT(f->path), f->inside,
                     HD__CUT(v.name));
         }
@@ -227,9 +227,9 @@ static bool key_take(const hd__config_file *f, const hd__config_keys *t, const h
 /* ---------------------------------------------------------------- a table */
 
 /* The key that stands for the name; the last one, which has no name, if none does. */
-static const hd__config_key *known_key(const hd__config_keys *t, const char *name)
+static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const char *name)
 {
-    const hd__config_key *k = t->keys;
+    const hd__hf_config_key *k = t->keys;
     while (k->name && !stands_for(k->name, strlen(k->name), name)) {
         k++;
     }
@@ -237,10 +237,10 @@ static const hd__config_key *known_key(const hd__config_keys *t, const char *nam
 }
 
 /* The key in whose place a list or an object stands that has this inside; NULL: none. */
-static const hd__config_key *key_around(const hd__config_keys *t, const char *name)
+static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
-    const hd__config_key *k = t->keys;
+    const hd__hf_config_key *k = t->keys;
     while (k->name && (k->kind == HD__ANY || strlen(k->name) != n || strncmp(k->name, name, n))) {
         k++;
     }
@@ -249,35 +249,36 @@ static const hd__config_key *key_around(const hd__config_keys *t, const char *na
 
 /* A value that no key of the table stands for: a warning, or an error if it is in the place of a
  * single one, or if the table says so. */
-static bool unknown_ok(const hd__config_file *f, const hd__config_keys *t, const hd__value *v)
+static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
+                       const hd__hf_value *v)
 {
-    const hd__config_key *around = key_around(t, v->name), *last = known_key(t, v->name);
+    const hd__hf_config_key *around = key_around(t, v->name), *last = known_key(t, v->name);
     if (around) {
         return hd_fail(HD_VALUE, "'%.*s': %s%s: found a list or an object: expected %s",
                        HD__CUT(f->path), f->inside, around->name,
                        expected_of(around, t->other, (char[EXPECTED]){0}));
     }
-    if (hd__is_word(v, "null {} []")) {
+    if (hd__hf_is_word(v, "null {} []")) {
         return true;
     }
     if (t->other) {
-        return hd__is_word(v, last->words) || hd__refuse_value(f, v, last, t->other);
+        return hd__hf_is_word(v, last->words) || hd__hf_refuse_value(f, v, last, t->other);
     }
     hd_warn("'%.*s': %s%.*s has no effect: heed does not know this key", HD__CUT(f->path),
             f->inside, HD__CUT(v->name));
     return true;
 }
 
-bool hd__config_fill(const hd__config_file *f, const hd__config_keys *t, void *config)
+bool hd__hf_config_fill(const hd__hf_config_file *f, const hd__hf_config_keys *t, void *config)
 {
     bool ok = true;
-    for (const hd__config_key *k = t->keys; ok && k->name; k++) {
+    for (const hd__hf_config_key *k = t->keys; ok && k->name; k++) {
         ok = key_take(f, t, k, config);
     }
     for (int64_t i = 0; ok && t->idle && i < hd_dict_len(f->values); i++) {
         const char *name = name_at(f, i);
         if (name && !known_key(t, name)->name && !is_among(t->idle, name)) {
-            hd__value v = config_value(f, i);
+            hd__hf_value v = config_value(f, i);
             ok = unknown_ok(f, t, &v);
         }
     }

@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------- rotary positions */
 
 /* The type llama3 needs the first three; the default takes the rows from rope_theta on. */
-static const hd__config_key rope_keys[] = {
+static const hd__hf_config_key rope_keys[] = {
     ROPE(NUMBER, factor),
     ROPE(NUMBER, low_freq_factor),
     ROPE(NUMBER, high_freq_factor),
@@ -20,20 +20,20 @@ static const hd__config_key rope_keys[] = {
     HD__LAST_ROW(INT),
 };
 
-const hd__config_keys hd__rope_llama3 = {rope_keys, "", NULL, false};
-const hd__config_keys hd__rope_default = {rope_keys + 5, "", NULL, false};
+const hd__hf_config_keys hd__hf_rope_llama3 = {rope_keys, "", NULL, false};
+const hd__hf_config_keys hd__hf_rope_default = {rope_keys + 5, "", NULL, false};
 
-static const hd__config_key beside_keys[] = {
+static const hd__hf_config_key beside_keys[] = {
     ROPE(SIZE, original_max_position_embeddings),
     HD__ONLY_ROW("partial_rotary_factor", "null 1"),
     HD__LAST_ROW(INT),
 };
 
-const hd__config_keys hd__rope_beside = {beside_keys, NULL, NULL, false};
+const hd__hf_config_keys hd__hf_rope_beside = {beside_keys, NULL, NULL, false};
 
 /* ---------------------------------------------------------------- generation, adapters */
 
-static const hd__config_key generation_keys[] = {
+static const hd__hf_config_key generation_keys[] = {
     HD__FIELD(hd_generate_options, BOOL, do_sample),
     HD__FIELD(hd_generate_options, NUMBER, temperature),
     HD__FIELD(hd_generate_options, INT, top_k),
@@ -46,7 +46,7 @@ static const hd__config_key generation_keys[] = {
     HD__LAST_ROW(INT),
 };
 
-static const hd__config_key adapter_keys[] = {
+static const hd__hf_config_key adapter_keys[] = {
     HD__FIELD(hd_lora_options, INT, r),
     HD__FIELD(hd_lora_options, NUMBER, lora_alpha),
     HD__FIELD(hd_lora_options, NUMBER, lora_dropout),
@@ -57,14 +57,14 @@ static const hd__config_key adapter_keys[] = {
     HD__LAST_ROW(ONLY),
 };
 
-const hd__config_keys hd__generation_keys = {
+const hd__hf_config_keys hd__hf_generation_keys = {
     generation_keys,
     "bos_token_id transformers_version _from_model_config max_length use_cache output_ "
     "return_dict_in_generate",
     NULL, true};
-const hd__config_keys hd__ends_keys = {
+const hd__hf_config_keys hd__hf_ends_keys = {
     &generation_keys[sizeof generation_keys / sizeof *generation_keys - 2], NULL, NULL, true};
-const hd__config_keys hd__adapter_keys = {
+const hd__hf_config_keys hd__hf_adapter_keys = {
     adapter_keys,
     "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
     "megatron_core. qalora_group_size revision task_type",

@@ -5,7 +5,7 @@
 #include "hf/hf_internal.h"
 
 /* What the value of a key must be, in the file and in the configuration */
-typedef enum hd__config_kind {
+typedef enum hd__hf_config_kind {
     HD__INT,        /* a whole number, or null, which changes nothing; int64_t */
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
@@ -14,37 +14,37 @@ typedef enum hd__config_kind {
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
     HD__BOOL,       /* bool */
-    HD__ACTIVATION, /* a text, which hd__activation knows; const char * */
+    HD__ACTIVATION, /* a text, which hd__hf_activation knows; const char * */
     HD__ANY,        /* anything: it is not kept */
     HD__OBJECT,     /* an object, or one of `words`: what is inside is read elsewhere */
     HD__ONLY,       /* one of `words`: it is not kept */
     HD__ENDS,       /* the next of the end tokens; hd_generate_options */
     HD__NAMES,      /* the next of the target modules, for which there is room; hd_lora_options */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
-} hd__config_kind;
+} hd__hf_config_kind;
 
 #define HD__NOWHERE SIZE_MAX /* the place of a value that is not kept */
 
 /* A name is a path. One that ends in '.' also stands for what is inside of it, and one that ends in
  * '_' for all that begin so. */
-typedef struct hd__config_key {
+typedef struct hd__hf_config_key {
     const char *name;
-    hd__config_kind kind;
+    hd__hf_config_kind kind;
     size_t offset; /* in the configuration */
     /* NULL, or values that are taken whatever the kind is. Where there are such and nothing is
      * kept, any other value is a warning: it has no effect. */
     const char *words;
-} hd__config_key;
+} hd__hf_config_key;
 
 /* A later row counts for more than an earlier one that has the same place. */
-typedef struct hd__config_keys {
-    const hd__config_key *keys; /* up to one without a name */
-    const char *idle;           /* names that have no effect, as words; NULL: all other names */
+typedef struct hd__hf_config_keys {
+    const hd__hf_config_key *keys; /* up to one without a name */
+    const char *idle;              /* names that have no effect, as words; NULL: all other names */
     const char *other;     /* what is expected in place of a key that is in neither, whose values
                             * the row without a name has, and of HD__ONLY; NULL: such a key is a
                             * warning */
     bool null_is_left_out; /* true: a key that is null is as good as none */
-} hd__config_keys;
+} hd__hf_config_keys;
 
 /* ---------------------------------------------------------------- rows */
 
@@ -76,9 +76,9 @@ typedef struct hd__config_keys {
 
 /* What is inside of rope_parameters or rope_scaling, for the type llama3 and for the default; the
  * configuration is a hd_rotary_options. */
-extern const hd__config_keys hd__rope_llama3, hd__rope_default;
+extern const hd__hf_config_keys hd__hf_rope_llama3, hd__hf_rope_default;
 /* What counts beside them for the type llama3 */
-extern const hd__config_keys hd__rope_beside;
-extern const hd__config_keys hd__generation_keys, hd__ends_keys, hd__adapter_keys;
+extern const hd__hf_config_keys hd__hf_rope_beside;
+extern const hd__hf_config_keys hd__hf_generation_keys, hd__hf_ends_keys, hd__hf_adapter_keys;
 
 #endif

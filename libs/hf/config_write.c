@@ -1,6 +1,6 @@
 /* config_write.c - the configuration that a model has now, and config.json made of it.
  *
- * The user may have put other modules into the model. So hd__config_now reads what they know:
+ * The user may have put other modules into the model. So hd__hf_config_now reads what they know:
  * sizes, eps, dropouts, the activation. Then it makes a model of this configuration, without memory
  * for weights. If a module of that model differs from the user's, config.json cannot say what the
  * user's model is. */
@@ -47,7 +47,7 @@ static const char *activation_read(const hd_module *m, const char *now)
 }
 
 /* Sets the value at `at` if m knows it. */
-static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
+static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
 {
     const hd_tensor *w = own_parameter(m, "weight");
     switch (kind) {
@@ -81,11 +81,11 @@ static bool value_read(hd__known_kind kind, const hd_module *m, void *at)
 /* Puts into the configuration what the module m knows. One of another class may know nothing. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
-    hd__config *c = user;
-    const hd__family *family = c->family;
+    hd__hf_config *c = user;
+    const hd__hf_family *family = c->family;
     bool ok = true;
-    for (const hd__known *k = family->known; ok && k->key; k++) {
-        void *at = hd__ends_in(name, k->module) ? hd__config_at(c, k->key) : NULL;
+    for (const hd__hf_known *k = family->known; ok && k->key; k++) {
+        void *at = hd__hf_ends_in(name, k->module) ? hd__hf_config_at(c, k->key) : NULL;
         ok = !at || value_read(k->kind, m, at);
     }
     if (ok && family->read) {
@@ -122,7 +122,7 @@ static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 }
 
 typedef struct comparison {
-    const hd__family *family;
+    const hd__hf_family *family;
     hd_module *made; /* of the configuration */
     hd_dict *names;  /* of the modules that both have */
 } comparison;
@@ -205,48 +205,49 @@ static bool module_there(hd_module *m, const char *name, void *user)
 }
 
 /* Does transformers read a config.json with these numbers? */
-static bool numbers_ok(const hd__config *c)
+static bool numbers_ok(const hd__hf_config *c)
 {
-    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+    for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
         bool number = k->kind == HD__FLOAT || k->kind == HD__NUMBER;
-        const double *v = number ? hd__config_at(c, k->name) : NULL;
+        const double *v = number ? hd__hf_config_at(c, k->name) : NULL;
         if (v && !isfinite(*v)) {
             return hd_fail(HD_VALUE, "%s %s: expected a finite number", k->name, HD__FLOAT(*v));
         }
     }
     return !c->family->heads_divide ||
-           hd__divides_ok(c, "num_attention_heads", hd__config_int(c, "num_attention_heads"),
-                          "hidden_size", hd__config_int(c, "hidden_size"));
+           hd__hf_divides_ok(c, "num_attention_heads", hd__hf_config_int(c, "num_attention_heads"),
+                             "hidden_size", hd__hf_config_int(c, "hidden_size"));
 }
 
 /* Is the head's weight that of the embedding of the words? */
-static bool is_tied(hd__model *m)
+static bool is_tied(hd__hf_model *m)
 {
     hd_module *words = hd_module_get(&m->base, m->config.family->words);
     return hd_module_get_parameter(&m->base, "lm_head.weight") ==
            hd_module_get_parameter(words, "weight");
 }
 
-bool hd__config_now(hd__model *m, hd__config *c)
+bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c)
 {
     HD_NO_INIT;
     const hd_dtype d = HD_FLOAT32;
-    const hd__family *family = m->config.family;
+    const hd__hf_family *family = m->config.family;
     comparison both = {.family = family};
-    if (!hd__visit(&m->base, module_plain, &both) ||
-        !hd__config_begin(c, family, m->config.values)) {
+    if (!hd__hf_visit(&m->base, module_plain, &both) ||
+        !hd__hf_config_begin(c, family, m->config.values)) {
         return false;
     }
     c->kept = m->config.kept;
-    if (!hd__visit(&m->base, module_read, c)) {
+    if (!hd__hf_visit(&m->base, module_read, c)) {
         return false;
     }
-    both.made = hd__model_make(family, c->values, &d);
+    both.made = hd__hf_model_make(family, c->values, &d);
     both.names = hd_dict_new();
-    bool ok = both.made && both.names && numbers_ok(c) && hd__visit(&m->base, module_same, &both) &&
-              hd__visit(both.made, module_there, &both);
+    bool ok = both.made && both.names && numbers_ok(c) &&
+              hd__hf_visit(&m->base, module_same, &both) &&
+              hd__hf_visit(both.made, module_there, &both);
     if (ok) {
-        *(bool *)hd__config_at(c, "tie_word_embeddings") = is_tied(m);
+        *(bool *)hd__hf_config_at(c, "tie_word_embeddings") = is_tied(m);
     }
     hd_module_free(both.made);
     hd_dict_free(both.names);
@@ -276,9 +277,9 @@ static void add_flags(hd__text *t, const int64_t *n)
 }
 
 /* The keys that the configuration has a place for */
-static void add_members(hd__text *t, const hd__config *c)
+static void add_members(hd__text *t, const hd__hf_config *c)
 {
-    for (const hd__config_key *k = c->family->keys.keys; k->name; k++) {
+    for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
         const void *at = (const char *)c->values + k->offset;
         if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
             continue;
@@ -330,20 +331,20 @@ static void add_ends(hd__text *t, const hd_generate_options *o)
     hd__text_puts(t, o->num_eos > 1 ? "]" : "");
 }
 
-void hd__config_write(const hd__config *c, hd_dtype d, hd__text *t)
+void hd__hf_config_write(const hd__hf_config *c, hd_dtype d, hd__text *t)
 {
-    const hd__family *family = c->family;
+    const hd__hf_family *family = c->family;
     hd__text_format(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\"",
                     family->type.name, family->model_type);
     add_members(t, c);
     hd__text_puts(t, ",\n  \"bos_token_id\": ");
     add_special(t, c->kept.bos_token_id);
-    if (!hd__config_at(c, "pad_token_id")) {
+    if (!hd__hf_config_at(c, "pad_token_id")) {
         hd__text_puts(t, ",\n  \"pad_token_id\": ");
         add_special(t, c->kept.pad_token_id);
     }
     if (family->rope != HD__NOWHERE) {
-        add_rope(t, hd__config_rope(c));
+        add_rope(t, hd__hf_config_rope(c));
     }
     add_ends(t, &c->kept.ends);
     hd__text_format(t, ",\n  \"use_cache\": %s,\n  \"dtype\": \"%s\"\n}\n",

@@ -7,7 +7,7 @@
  * own (b, 1, t, head_dim); and what these tokens see. */
 typedef struct call {
     hd_tensor *cos, *sin;
-    const hd__context *context;
+    const hd__hf_context *context;
 } call;
 
 /* ---------------------------------------------------------------- classes */
@@ -15,7 +15,7 @@ typedef struct call {
 /* Has m this class, in any of the families? */
 static bool is_part(const hd_module *m, int class)
 {
-    const hd__family *const *f = hd__families;
+    const hd__hf_family *const *f = hd__hf_families;
     while (*f && (!(*f)->classes || m->type != &(*f)->classes[class])) {
         f++;
     }
@@ -23,28 +23,28 @@ static bool is_part(const hd_module *m, int class)
 }
 
 /* m as such a part of the model; NULL with HD_STATE if it is another module. */
-static void *decoder_part(hd_module *m, const hd__model *model, int class)
+static void *decoder_part(hd_module *m, const hd__hf_model *model, int class)
 {
-    return m && is_part(m, class) ? m : hd__part_of(m, &model->config.family->classes[class]);
+    return m && is_part(m, class) ? m : hd__hf_part_of(m, &model->config.family->classes[class]);
 }
 
 int64_t hd__decoder_heads(const hd_module *m)
 {
-    return is_part(m, HD__ATTENTION) ? ((const hd__attention *)m)->heads : 0;
+    return is_part(m, HD__ATTENTION) ? ((const hd__decoder_attention *)m)->heads : 0;
 }
 
 /* ---------------------------------------------------------------- a layer */
 
-bool hd__heads_of(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3])
+bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3])
 {
-    qkv[0] = hd__heads(hd_forward(m->q_proj, x), m->heads);
-    qkv[1] = hd__heads(hd_forward(m->k_proj, x), m->kv_heads);
-    qkv[2] = hd__heads(hd_forward(m->v_proj, x), m->kv_heads);
+    qkv[0] = hd__hf_heads(hd_forward(m->q_proj, x), m->heads);
+    qkv[1] = hd__hf_heads(hd_forward(m->k_proj, x), m->kv_heads);
+    qkv[2] = hd__hf_heads(hd_forward(m->v_proj, x), m->kv_heads);
     return qkv[0] && qkv[1] && qkv[2];
 }
 
 /* x (b, t, e) */
-static hd_tensor *decoder_attention_run(hd__attention *m, hd_tensor *x, const call *c,
+static hd_tensor *decoder_attention_run(hd__decoder_attention *m, hd_tensor *x, const call *c,
                                         int64_t layer)
 {
     if (!m || !hd_forward_begin(&m->base)) {
@@ -59,48 +59,52 @@ static hd_tensor *decoder_attention_run(hd__attention *m, hd_tensor *x, const ca
     return hd_forward_end(&m->base, hd_forward(m->o_proj, y));
 }
 
-hd_module *hd__attention_new(const hd__config *c, int64_t layer)
+hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer)
 {
-    const int64_t e = hd__config_int(c, "hidden_size"), dim = hd__config_int(c, "head_dim"),
-                  heads = hd__config_int(c, "num_attention_heads"),
-                  kv_heads = hd__config_int(c, "num_key_value_heads");
-    const bool bias = hd__config_bool(c, "attention_bias"), qkv_bias = c->family->qkv_bias || bias;
-    const bool *rotary = hd__config_flags(c, "no_rope_layers.");
-    hd__attention *m = (hd__attention *)hd__module_of(
+    const int64_t e = hd__hf_config_int(c, "hidden_size"), dim = hd__hf_config_int(c, "head_dim"),
+                  heads = hd__hf_config_int(c, "num_attention_heads"),
+                  kv_heads = hd__hf_config_int(c, "num_key_value_heads");
+    const bool bias = hd__hf_config_bool(c, "attention_bias"),
+               qkv_bias = c->family->qkv_bias || bias;
+    const bool *rotary = hd__hf_config_flags(c, "no_rope_layers.");
+    hd__decoder_attention *m = (hd__decoder_attention *)hd__hf_module_of(
         &c->family->classes[HD__ATTENTION],
-        HD__PARTS(HD__PART(hd__attention, q_proj, hd_linear_new(e, heads * dim, qkv_bias)),
-                  HD__PART(hd__attention, k_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
-                  HD__PART(hd__attention, v_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
-                  HD__PART(hd__attention, o_proj, hd_linear_new(heads * dim, e, bias))));
+        HD__PARTS(
+            HD__PART(hd__decoder_attention, q_proj, hd_linear_new(e, heads * dim, qkv_bias)),
+            HD__PART(hd__decoder_attention, k_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
+            HD__PART(hd__decoder_attention, v_proj, hd_linear_new(e, kv_heads * dim, qkv_bias)),
+            HD__PART(hd__decoder_attention, o_proj, hd_linear_new(heads * dim, e, bias))));
     if (m) {
         m->heads = heads;
         m->kv_heads = kv_heads;
         m->rotary = !rotary || rotary[layer];
-        m->project = hd__heads_of;
+        m->project = hd__decoder_heads_of;
     }
     return (hd_module *)m;
 }
 
 /* down(act(gate(x)) * up(x)) */
-hd_tensor *hd__mlp_forward(hd_module *self, hd_tensor *x)
+hd_tensor *hd__decoder_mlp_forward(hd_module *self, hd_tensor *x)
 {
-    hd__mlp *m = (hd__mlp *)self;
+    hd__decoder_mlp *m = (hd__decoder_mlp *)self;
     hd_tensor *gate = hd_forward(m->act_fn, hd_forward(m->gate_proj, x));
     return hd_forward(m->down_proj, hd_mul(gate, hd_forward(m->up_proj, x)));
 }
 
-hd_module *hd__mlp_new(const hd__config *c)
+hd_module *hd__decoder_mlp_new(const hd__hf_config *c)
 {
-    const int64_t e = hd__config_int(c, "hidden_size"), n = hd__config_int(c, "intermediate_size");
-    const bool bias = hd__config_bool(c, "mlp_bias");
-    return hd__module_of(&c->family->classes[HD__MLP],
-                         HD__PARTS(HD__PART(hd__mlp, gate_proj, hd_linear_new(e, n, bias)),
-                                   HD__PART(hd__mlp, up_proj, hd_linear_new(e, n, bias)),
-                                   HD__PART(hd__mlp, down_proj, hd_linear_new(n, e, bias)),
-                                   HD__PART(hd__mlp, act_fn, hd_silu_new(false))));
+    const int64_t e = hd__hf_config_int(c, "hidden_size"),
+                  n = hd__hf_config_int(c, "intermediate_size");
+    const bool bias = hd__hf_config_bool(c, "mlp_bias");
+    return hd__hf_module_of(
+        &c->family->classes[HD__MLP],
+        HD__PARTS(HD__PART(hd__decoder_mlp, gate_proj, hd_linear_new(e, n, bias)),
+                  HD__PART(hd__decoder_mlp, up_proj, hd_linear_new(e, n, bias)),
+                  HD__PART(hd__decoder_mlp, down_proj, hd_linear_new(n, e, bias)),
+                  HD__PART(hd__decoder_mlp, act_fn, hd_silu_new(false))));
 }
 
-static hd_tensor *decoder_layer_run(hd__layer *m, hd_tensor *x, const hd__model *model,
+static hd_tensor *decoder_layer_run(hd__decoder_layer *m, hd_tensor *x, const hd__hf_model *model,
                                     const call *c, int64_t number)
 {
     if (!m || !hd_forward_begin(&m->base)) {
@@ -113,27 +117,28 @@ static hd_tensor *decoder_layer_run(hd__layer *m, hd_tensor *x, const hd__model 
     return hd_forward_end(&m->base, hd_add(x, hd_forward(m->mlp, y)));
 }
 
-static hd_module *decoder_norm_new(const hd__config *c)
+static hd_module *decoder_norm_new(const hd__hf_config *c)
 {
-    return hd_rms_norm_new(hd__config_int(c, "hidden_size"), hd__config_double(c, "rms_norm_eps"));
+    return hd_rms_norm_new(hd__hf_config_int(c, "hidden_size"),
+                           hd__hf_config_double(c, "rms_norm_eps"));
 }
 
-static hd_module *decoder_layer_new(const hd__config *c, int64_t i)
+static hd_module *decoder_layer_new(const hd__hf_config *c, int64_t i)
 {
-    const hd__family *family = c->family;
-    return hd__module_of(
+    const hd__hf_family *family = c->family;
+    return hd__hf_module_of(
         &family->classes[HD__LAYER],
-        HD__PARTS(HD__PART(hd__layer, self_attn, family->attention_new(c, i)),
-                  HD__PART(hd__layer, mlp, family->mlp_new(c)),
-                  HD__PART(hd__layer, input_layernorm, decoder_norm_new(c)),
-                  HD__PART(hd__layer, post_attention_layernorm, decoder_norm_new(c))));
+        HD__PARTS(HD__PART(hd__decoder_layer, self_attn, family->attention_new(c, i)),
+                  HD__PART(hd__decoder_layer, mlp, family->mlp_new(c)),
+                  HD__PART(hd__decoder_layer, input_layernorm, decoder_norm_new(c)),
+                  HD__PART(hd__decoder_layer, post_attention_layernorm, decoder_norm_new(c))));
 }
 
 /* ---------------------------------------------------------------- the model */
 
 /* The rows of a table (n, head_dim) for t tokens, in the dtype of the numbers that they turn. Their
  * own numbers are those of float32, as in transformers. */
-static hd_tensor *rows_of(hd_tensor *table, const hd__context *c, int64_t t, hd_dtype d)
+static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, hd_dtype d)
 {
     if (!c->positions) {
         return hd_to(hd_narrow(table, 0, c->seen ? c->seen->len : 0, t), d);
@@ -144,13 +149,13 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__context *c, int64_t t, hd_
 
 /* Sets the rows for x (b, t, e). The tables of a text stand in `seen`, so that each token does not
  * make them anew. */
-static bool rows_set(call *c, const hd__config *config, const hd_tensor *x)
+static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
-    const int64_t t = hd_size(x, 1), dim = hd__config_int(config, "head_dim");
-    hd__seen *seen = c->context->seen;
+    const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");
+    hd__hf_seen *seen = c->context->seen;
     hd_tensor *cos = seen ? seen->cos : NULL, *sin = seen ? seen->sin : NULL;
     if (!cos &&
-        !hd_rotary_tables(dim, seen ? seen->most : t, hd__config_rope(config), &cos, &sin)) {
+        !hd_rotary_tables(dim, seen ? seen->most : t, hd__hf_config_rope(config), &cos, &sin)) {
         return false;
     }
     if (seen && !seen->cos) {
@@ -162,35 +167,36 @@ static bool rows_set(call *c, const hd__config *config, const hd_tensor *x)
     return c->cos && c->sin;
 }
 
-hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *context)
+hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *context)
 {
-    hd__body *b = decoder_part(m->body, m, HD__BODY);
+    hd__decoder_body *b = decoder_part(m->body, m, HD__BODY);
     call c = {.context = context};
     hd_tensor *x = b ? hd_forward(b->embed_tokens, ids) : NULL; /* (b, t, e) */
     if (!x || !rows_set(&c, &m->config, x)) {
         return NULL;
     }
     for (int64_t i = 0; i < hd_module_list_len(b->layers); i++) {
-        hd__layer *each = decoder_part(hd_module_list_get(b->layers, i), m, HD__LAYER);
+        hd__decoder_layer *each = decoder_part(hd_module_list_get(b->layers, i), m, HD__LAYER);
         x = decoder_layer_run(each, x, m, &c, i);
     }
     return hd_forward(b->norm, x);
 }
 
-hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d)
+hd_module *hd__decoder_body_new(const hd__hf_config *c, const hd_dtype *d)
 {
     hd_module *words =
-        hd_embedding_new(hd__config_int(c, "vocab_size"), hd__config_int(c, "hidden_size"),
-                         hd__config_int(c, "pad_token_id"));
-    return hd__module_of(&c->family->classes[HD__BODY],
-                         HD__PARTS(HD__PART(hd__body, embed_tokens, hd__stored(words, d)),
-                                   HD__PART(hd__body, layers, hd__layers(c, decoder_layer_new, d)),
-                                   HD__PART(hd__body, norm, decoder_norm_new(c))));
+        hd_embedding_new(hd__hf_config_int(c, "vocab_size"), hd__hf_config_int(c, "hidden_size"),
+                         hd__hf_config_int(c, "pad_token_id"));
+    return hd__hf_module_of(
+        &c->family->classes[HD__BODY],
+        HD__PARTS(HD__PART(hd__decoder_body, embed_tokens, hd__hf_stored(words, d)),
+                  HD__PART(hd__decoder_body, layers, hd__hf_layers(c, decoder_layer_new, d)),
+                  HD__PART(hd__decoder_body, norm, decoder_norm_new(c))));
 }
 
 /* ---------------------------------------------------------------- its configuration */
 
-const hd__known hd__decoder_known[] = {
+const hd__hf_known hd__decoder_known[] = {
     {"vocab_size", HD__ROWS, "model.embed_tokens"},
     {"intermediate_size", HD__COLUMNS, ".down_proj"},
     {"num_hidden_layers", HD__LENGTH, "model.layers"},
@@ -201,33 +207,34 @@ const hd__known hd__decoder_known[] = {
 };
 
 /* Sets the numbers of heads that follow from others. */
-static bool heads_ok(hd__config *c)
+static bool heads_ok(hd__hf_config *c)
 {
-    const int64_t heads = hd__config_int(c, "num_attention_heads"),
-                  e = hd__config_int(c, "hidden_size");
-    int64_t *kv_heads = hd__config_at(c, "num_key_value_heads"),
-            *dim = hd__config_at(c, "head_dim");
+    const int64_t heads = hd__hf_config_int(c, "num_attention_heads"),
+                  e = hd__hf_config_int(c, "hidden_size");
+    int64_t *kv_heads = hd__hf_config_at(c, "num_key_value_heads"),
+            *dim = hd__hf_config_at(c, "head_dim");
     *kv_heads = *kv_heads ? *kv_heads : heads;
-    if ((*dim == 0 && !hd__divides_ok(c, "num_attention_heads", heads, "hidden_size", e)) ||
-        !hd__divides_ok(c, "num_key_value_heads", *kv_heads, "num_attention_heads", heads)) {
+    if ((*dim == 0 && !hd__hf_divides_ok(c, "num_attention_heads", heads, "hidden_size", e)) ||
+        !hd__hf_divides_ok(c, "num_key_value_heads", *kv_heads, "num_attention_heads", heads)) {
         return false;
     }
     *dim = *dim ? *dim : e / heads;
     return *dim % 2 == 0 ||
-           hd__config_refuse(c, "head_dim %" PRId64 ": expected an even number", *dim);
+           hd__hf_config_refuse(c, "head_dim %" PRId64 ": expected an even number", *dim);
 }
 
-bool hd__decoder_resolve(hd__config *c)
+bool hd__decoder_resolve(hd__hf_config *c)
 {
-    const int64_t pad = hd__config_int(c, "pad_token_id"), vocab = hd__config_int(c, "vocab_size");
+    const int64_t pad = hd__hf_config_int(c, "pad_token_id"),
+                  vocab = hd__hf_config_int(c, "vocab_size");
     hd_tensor *cos, *sin; /* without rows: the options are checked */
     if (pad >= vocab || (pad < -vocab && pad != HD_NO_PADDING)) {
-        return hd__config_refuse(c,
-                                 "pad_token_id %" PRId64 " and vocab_size %" PRId64
-                                 ": expected a token of the vocabulary",
-                                 pad, vocab);
+        return hd__hf_config_refuse(c,
+                                    "pad_token_id %" PRId64 " and vocab_size %" PRId64
+                                    ": expected a token of the vocabulary",
+                                    pad, vocab);
     }
-    if (!heads_ok(c) || !hd_rotary_tables(0, 0, hd__config_rope(c), &cos, &sin)) {
+    if (!heads_ok(c) || !hd_rotary_tables(0, 0, hd__hf_config_rope(c), &cos, &sin)) {
         return false;
     }
     hd_release(cos);
@@ -235,44 +242,44 @@ bool hd__decoder_resolve(hd__config *c)
     return true;
 }
 
-double hd__decoder_elements(const hd__config *c)
+double hd__decoder_elements(const hd__hf_config *c)
 {
-    double q = (double)hd__config_int(c, "num_attention_heads") *
-               (double)hd__config_int(c, "head_dim"),
-           inner = (double)hd__config_int(c, "intermediate_size"),
-           layers = (double)hd__config_int(c, "num_hidden_layers");
-    return (double)hd__config_int(c, "hidden_size") *
-           ((double)hd__config_int(c, "vocab_size") + layers * (2 * q + 3 * inner));
+    double q = (double)hd__hf_config_int(c, "num_attention_heads") *
+               (double)hd__hf_config_int(c, "head_dim"),
+           inner = (double)hd__hf_config_int(c, "intermediate_size"),
+           layers = (double)hd__hf_config_int(c, "num_hidden_layers");
+    return (double)hd__hf_config_int(c, "hidden_size") *
+           ((double)hd__hf_config_int(c, "vocab_size") + layers * (2 * q + 3 * inner));
 }
 
 /* ---------------------------------------------------------------- windows */
 
-bool hd__layer_types_ok(const hd__config_file *f, const hd__config *c, bool windowed)
+bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed)
 {
-    int64_t layers = hd__config_int(c, "num_hidden_layers");
-    hd__config_file types = *f;
+    int64_t layers = hd__hf_config_int(c, "num_hidden_layers");
+    hd__hf_config_file types = *f;
     types.inside = "layer_types.";
-    int64_t n = hd__count_inside(&types);
-    hd__value use = hd__value_of(f, "use_sliding_window");
+    int64_t n = hd__hf_count_inside(&types);
+    hd__hf_value use = hd__hf_value_of(f, "use_sliding_window");
     if (n > 0) {
         return n == layers || hd_fail(HD_VALUE,
                                       "'%.*s': layer_types has %" PRId64
                                       " entries: expected %" PRId64 ", the num_hidden_layers",
                                       HD__CUT(f->path), n, layers);
     }
-    return !windowed || !hd__is_word(&use, "true") ||
+    return !windowed || !hd__hf_is_word(&use, "true") ||
            hd_fail(HD_VALUE,
                    "'%.*s': use_sliding_window: found true: expected false, as heed has "
                    "no attention with a window",
                    HD__CUT(f->path));
 }
 
-bool hd__window_ok(const hd__config_file *f, const hd__config *c)
+bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c)
 {
-    hd__value window = hd__value_of(f, "sliding_window"),
-              first = hd__value_of(f, "max_window_layers");
-    return hd__layer_types_ok(f, c,
-                              !hd__is_word(&window, "null") &&
-                                  (first.name ? first.integer : 28) <
-                                      hd__config_int(c, "num_hidden_layers"));
+    hd__hf_value window = hd__hf_value_of(f, "sliding_window"),
+                 first = hd__hf_value_of(f, "max_window_layers");
+    return hd__decoder_layer_types_ok(f, c,
+                                      !hd__hf_is_word(&window, "null") &&
+                                          (first.name ? first.integer : 28) <
+                                              hd__hf_config_int(c, "num_hidden_layers"));
 }

@@ -11,46 +11,46 @@
 #include "hf/family.h"
 
 /* What each family's attention begins with. */
-typedef struct hd__attention {
+typedef struct hd__decoder_attention {
     hd_module base;
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
     bool rotary; /* has it rotary positions? */
-    /* hd__heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
+    /* hd__decoder_heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
      * x (b, t, e), which have no rotary positions yet. */
-    bool (*project)(const struct hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
-} hd__attention;
+    bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
+} hd__decoder_attention;
 
-typedef struct hd__mlp {
+typedef struct hd__decoder_mlp {
     hd_module base;
     hd_module *gate_proj, *up_proj, *down_proj, *act_fn;
-} hd__mlp;
+} hd__decoder_mlp;
 
-typedef struct hd__layer {
+typedef struct hd__decoder_layer {
     hd_module base;
     hd_module *self_attn, *mlp, *input_layernorm, *post_attention_layernorm;
-} hd__layer;
+} hd__decoder_layer;
 
-typedef struct hd__body {
+typedef struct hd__decoder_body {
     hd_module base;
     hd_module *embed_tokens, *layers, *norm;
-} hd__body;
+} hd__decoder_body;
 
 enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family */
 
-/* Those of "Llama", say. The struct `attention` begins with an hd__attention. */
+/* Those of "Llama", say. The struct `attention` begins with an hd__decoder_attention. */
 #define HD__DECODER_CLASSES(name, attention, mlp, mlp_forward)                                     \
     {                                                                                              \
         HD_MODULE_TYPE(attention, name "Attention", NULL),                                         \
             HD_MODULE_TYPE(mlp, name "MLP", mlp_forward),                                          \
-            HD_MODULE_TYPE(hd__layer, name "DecoderLayer", NULL),                                  \
-            HD_MODULE_TYPE(hd__body, name "Model", NULL)                                           \
+            HD_MODULE_TYPE(hd__decoder_layer, name "DecoderLayer", NULL),                          \
+            HD_MODULE_TYPE(hd__decoder_body, name "Model", NULL)                                   \
     }
 
-hd_tensor *hd__mlp_forward(hd_module *m, hd_tensor *x);
-hd_module *hd__attention_new(const hd__config *c, int64_t layer);
-hd_module *hd__mlp_new(const hd__config *c);
-bool hd__heads_of(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
+hd_tensor *hd__decoder_mlp_forward(hd_module *m, hd_tensor *x);
+hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer);
+hd_module *hd__decoder_mlp_new(const hd__hf_config *c);
+bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 
 /* ---------------------------------------------------------------- of the row */
 
@@ -61,12 +61,12 @@ bool hd__heads_of(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
     .layers = "num_hidden_layers", .known = hd__decoder_known, .heads = hd__decoder_heads,         \
     .passed_over = ".rotary_emb.inv_freq"
 
-bool hd__decoder_resolve(hd__config *c);
-double hd__decoder_elements(const hd__config *c);
-hd_module *hd__decoder_body_new(const hd__config *c, const hd_dtype *d);
-hd_tensor *hd__decoder_hidden(hd__model *m, hd_tensor *ids, const hd__context *c);
+bool hd__decoder_resolve(hd__hf_config *c);
+double hd__decoder_elements(const hd__hf_config *c);
+hd_module *hd__decoder_body_new(const hd__hf_config *c, const hd_dtype *d);
+hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c);
 int64_t hd__decoder_heads(const hd_module *m);
-extern const hd__known hd__decoder_known[];
+extern const hd__hf_known hd__decoder_known[];
 
 /* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim, which
  * is SIZE where the class asks for a number. */
@@ -93,8 +93,8 @@ extern const hd__known hd__decoder_known[];
 
 /* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not be
  * true if there would be layers with a window by it: `windowed`. */
-bool hd__layer_types_ok(const hd__config_file *f, const hd__config *c, bool windowed);
+bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
 /* The same of HD__WINDOW_KEYS */
-bool hd__window_ok(const hd__config_file *f, const hd__config *c);
+bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* families.c - the rows of all model families. */
 #include "hf/family.h"
 
-const hd__family *const hd__families[] = {
-#define FAMILY(name) &hd__##name##_family,
+const hd__hf_family *const hd__hf_families[] = {
+#define FAMILY(name) &hd__hf_##name##_family,
 #include "hf/families.h"
     NULL,
 };

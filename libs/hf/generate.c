@@ -26,17 +26,17 @@ typedef struct writing {
 
 /* One call of hd_generate */
 typedef struct generation {
-    hd__model *m;
+    hd__hf_model *m;
     const hd_generate_options *o;
-    hd__padding padding;
-    hd__seen *seen;
+    hd__hf_padding padding;
+    hd__hf_seen *seen;
     writing *texts; /* b of them */
     hd__text piece; /* what a token has added to its text */
 } generation;
 
 /* ---------------------------------------------------------------- the cache */
 
-static void seen_free(hd__seen *s)
+static void seen_free(hd__hf_seen *s)
 {
     for (int64_t i = 0; s && i < s->layers; i++) {
         hd_kv_cache_free(s->cache[i]);
@@ -46,11 +46,11 @@ static void seen_free(hd__seen *s)
     hd_free(s);
 }
 
-static hd__seen *seen_new(const hd__model *m, int64_t most)
+static hd__hf_seen *seen_new(const hd__hf_model *m, int64_t most)
 {
-    const int64_t layers = hd__config_int(&m->config, "num_hidden_layers");
-    const size_t bytes = sizeof(hd__seen) + (size_t)layers * sizeof(hd_kv_cache *);
-    hd__seen *s = hd_alloc(bytes);
+    const int64_t layers = hd__hf_config_int(&m->config, "num_hidden_layers");
+    const size_t bytes = sizeof(hd__hf_seen) + (size_t)layers * sizeof(hd_kv_cache *);
+    hd__hf_seen *s = hd_alloc(bytes);
     if (s) {
         memset(s, 0, bytes);
         s->layers = layers;
@@ -61,7 +61,7 @@ static hd__seen *seen_new(const hd__model *m, int64_t most)
 
 /* The logits (b, vocab) after the ids (b, t); what computes them speaks for itself, as in a
  * forward. */
-static hd_tensor *last_logits(hd__model *m, hd_tensor *ids, const hd__context *c)
+static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
     hd_tensor *h = m->config.family->hidden(m, ids, c); /* (b, t, e) */
@@ -71,8 +71,8 @@ static hd_tensor *last_logits(hd__model *m, hd_tensor *ids, const hd__context *c
 /* The same of ids that follow those that the model has seen */
 static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
-    hd__context c;
-    if (!hd__context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
+    hd__hf_context c;
+    if (!hd__hf_context_begin(&c, &g->padding, g->seen, hd_size(ids, 1))) {
         return NULL;
     }
     hd_tensor *logits = last_logits(g->m, ids, &c);
@@ -121,7 +121,7 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
 }
 
 /* The ids (b, t) with the last one of each row in place of its padding, which is no text */
-static hd_tensor *unpadded(hd_tensor *ids, const hd__padding *p)
+static hd_tensor *unpadded(hd_tensor *ids, const hd__hf_padding *p)
 {
     int64_t t = hd_size(ids, 1);
     return p->real ? hd_where(hd_narrow(p->real, 1, 0, t), ids, hd_narrow(ids, 1, t - 1, 1)) : ids;
@@ -324,7 +324,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
 {
     modes *all = user;
     (void)name;
-    if (!hd__grow(&all->v, &all->room, all->n + 1, sizeof *all->v)) {
+    if (!hd__text_grow(&all->v, &all->room, all->n + 1, sizeof *all->v)) {
         return false;
     }
     bool training = hd_module_training(m);
@@ -336,7 +336,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
 /* Nothing is written to a model that is in evaluation mode, as other threads may run it. */
 static bool modes_begin(modes *all, hd_module *m)
 {
-    return hd__visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
+    return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
 }
 
 static bool mode_is_there(hd_module *m, const char *name, void *user)
@@ -353,7 +353,7 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
  * get their modes. */
 static bool modes_end(modes *all, hd_module *m)
 {
-    bool known = !all->any || hd__visit(m, mode_is_there, all), ok = known;
+    bool known = !all->any || hd__hf_visit(m, mode_is_there, all), ok = known;
     for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
         struct mode *v = &all->v[i];
         ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
@@ -408,14 +408,14 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 }
 
 /* How many tokens the model knows */
-static int64_t vocab_of(hd__model *m)
+static int64_t vocab_of(hd__hf_model *m)
 {
     hd_module *words = hd_module_get(&m->base, m->config.family->words);
-    return hd__embedding_rows(words, hd__config_int(&m->config, "vocab_size"));
+    return hd__hf_embedding_rows(words, hd__hf_config_int(&m->config, "vocab_size"));
 }
 
 /* Does the model know the token that fills texts which end before others? */
-static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
     int64_t vocab = vocab_of(m);
@@ -426,9 +426,9 @@ static bool pad_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
                    pad_of(o), vocab);
 }
 
-static bool lengths_ok(hd__model *m, hd_tensor *ids, const hd_generate_options *o)
+static bool lengths_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
-    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    int64_t t = hd_size(ids, 1), most = hd__hf_positions(m);
     if (o->max_new_tokens > most - t) {
         return hd_fail(HD_VALUE,
                        "%" PRId64 " tokens and max_new_tokens %" PRId64
@@ -449,8 +449,8 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
     HD__CALL("hd_generate_probabilities");
     hd_generate_options defaults = hd_generate_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK() || !hd__tensor_arg("logits", logits, false) ||
-        !hd__tensor_arg("ids", ids, false) || !hd__given("tokens", tokens) ||
+    if (!HD__SIBLING_OK() || !hd__tensor_given("logits", logits, false) ||
+        !hd__tensor_given("ids", ids, false) || !hd__arg_given("tokens", tokens) ||
         !HD__SIZE_OK(o, "hd_generate_defaults()") || !options_ok(o, false)) {
         return NULL;
     }
@@ -478,20 +478,20 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
 {
     HD__CALL("hd_generate");
     const hd_generate_options own = o ? *o : hd_generate_defaults(); /* on_token may change *o */
-    hd__model *m = hd__model_of(module);
+    hd__hf_model *m = hd__hf_model_of(module);
     HD__SCOPE_OR(NULL);
     o = &own;
     generation g = {.m = m, .o = o};
-    if (!m || !hd__ids_ok(ids) || !HD__SIZE_OK(o, "hd_generate_defaults()") ||
+    if (!m || !hd__hf_ids_ok(ids) || !HD__SIZE_OK(o, "hd_generate_defaults()") ||
         !options_ok(o, !o->do_sample) || !lengths_ok(m, ids, o) || !pad_ok(m, ids, o) ||
-        !hd__padding_read(ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
+        !hd__hf_padding_read(ids, o->attention_mask, o->max_new_tokens, &g.padding) ||
         !ends_ok(o->attention_mask) || !warn_of_padding(ids, o)) {
         return NULL;
     }
     HD_NO_GRAD;
     int64_t b = hd_size(ids, 0);
     modes before = {0};
-    g.texts = hd__alloc_items(b, sizeof *g.texts);
+    g.texts = hd__arg_alloc_items(b, sizeof *g.texts);
     g.seen = g.texts ? seen_new(m, hd_size(ids, 1) + o->max_new_tokens) : NULL;
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;

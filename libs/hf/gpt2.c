@@ -72,7 +72,7 @@ static hd_module *conv1d_new(int64_t in, int64_t out)
     if (!m) {
         return NULL;
     }
-    HD__SCOPE_OR(hd__module_if(false, &m->base));
+    HD__SCOPE_OR(hd__hf_module_if(false, &m->base));
     hd_register_parameter(&m->base, "weight", &m->weight,
                           hd_parameter(hd_zeros(HD_FLOAT32, in, out), true));
     hd_register_parameter(&m->base, "bias", &m->bias,
@@ -90,7 +90,7 @@ static int64_t gpt2_heads(const hd_module *m)
 }
 
 /* x (b, t, e) */
-static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__context *c,
+static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__hf_context *c,
                                      int64_t layer)
 {
     if (!m || !hd_forward_begin(&m->base)) {
@@ -100,7 +100,7 @@ static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__conte
     hd_list *qkv = hd_chunk(hd_forward(m->c_attn, x), 3, 2);
     hd_tensor *of[3];
     for (int i = 0; i < 3; i++) {
-        of[i] = hd__heads(hd_list_get(qkv, i), m->heads);
+        of[i] = hd__hf_heads(hd_list_get(qkv, i), m->heads);
     }
     hd_tensor *y = isnan(dropout) ? NULL : hd__hf_attend(of[0], of[1], of[2], c, layer, dropout);
     y = hd_forward(m->resid_dropout, hd_forward(m->c_proj, y));
@@ -110,7 +110,7 @@ static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__conte
 static hd_module *gpt2_attention_new(const hd_gpt2_config *c)
 {
     int64_t e = c->n_embd;
-    hd_module *self = hd__module_of(
+    hd_module *self = hd__hf_module_of(
         &attention_type,
         HD__PARTS(HD__PART(attention, c_attn, conv1d_new(e, 3 * e)),
                   HD__PART(attention, c_proj, conv1d_new(e, e)),
@@ -133,22 +133,22 @@ static hd_module *gpt2_mlp_new(const hd_gpt2_config *c)
 {
     static const hd_module_type type = HD_MODULE_TYPE(mlp, "GPT2MLP", gpt2_mlp_forward);
     int64_t e = c->n_embd, inner = c->n_inner ? c->n_inner : 4 * e;
-    return hd__module_of(&type,
-                         HD__PARTS(HD__PART(mlp, c_fc, conv1d_new(e, inner)),
-                                   HD__PART(mlp, c_proj, conv1d_new(inner, e)),
-                                   HD__PART(mlp, act, hd__activation_new(c->activation_function)),
-                                   HD__PART(mlp, dropout, hd_dropout_new(c->resid_pdrop, false))));
+    return hd__hf_module_of(
+        &type, HD__PARTS(HD__PART(mlp, c_fc, conv1d_new(e, inner)),
+                         HD__PART(mlp, c_proj, conv1d_new(inner, e)),
+                         HD__PART(mlp, act, hd__hf_activation_new(c->activation_function)),
+                         HD__PART(mlp, dropout, hd_dropout_new(c->resid_pdrop, false))));
 }
 
 static const hd_module_type block_type = HD_MODULE_TYPE(block, "GPT2Block", NULL);
 
-static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, const hd__context *c, int64_t layer)
+static hd_tensor *gpt2_block_run(block *m, hd_tensor *x, const hd__hf_context *c, int64_t layer)
 {
     if (!m || !hd_forward_begin(&m->base)) {
         return NULL;
     }
-    x = hd_add(x, gpt2_attention_run(hd__part_of(m->attn, &attention_type), hd_forward(m->ln_1, x),
-                                     c, layer));
+    x = hd_add(x, gpt2_attention_run(hd__hf_part_of(m->attn, &attention_type),
+                                     hd_forward(m->ln_1, x), c, layer));
     x = hd_add(x, hd_forward(m->mlp, hd_forward(m->ln_2, x)));
     return hd_forward_end(&m->base, x);
 }
@@ -158,23 +158,23 @@ static hd_module *norm_new(const hd_gpt2_config *c)
     return hd_layer_norm_new_n(1, &c->n_embd, c->layer_norm_epsilon, true, true);
 }
 
-static hd_module *block_new(const hd__config *config, int64_t layer)
+static hd_module *block_new(const hd__hf_config *config, int64_t layer)
 {
     const hd_gpt2_config *c = config->values;
     (void)layer;
-    return hd__module_of(&block_type, HD__PARTS(HD__PART(block, ln_1, norm_new(c)),
-                                                HD__PART(block, attn, gpt2_attention_new(c)),
-                                                HD__PART(block, ln_2, norm_new(c)),
-                                                HD__PART(block, mlp, gpt2_mlp_new(c))));
+    return hd__hf_module_of(&block_type, HD__PARTS(HD__PART(block, ln_1, norm_new(c)),
+                                                   HD__PART(block, attn, gpt2_attention_new(c)),
+                                                   HD__PART(block, ln_2, norm_new(c)),
+                                                   HD__PART(block, mlp, gpt2_mlp_new(c))));
 }
 
 /* ---------------------------------------------------------------- the model */
 
 static const hd_module_type transformer_type = HD_MODULE_TYPE(transformer, "GPT2Model", NULL);
 
-static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__context *c)
+static hd_tensor *gpt2_hidden(hd__hf_model *model, hd_tensor *ids, const hd__hf_context *c)
 {
-    transformer *m = hd__part_of(model->body, &transformer_type);
+    transformer *m = hd__hf_part_of(model->body, &transformer_type);
     if (!m) {
         return NULL;
     }
@@ -182,47 +182,47 @@ static hd_tensor *gpt2_hidden(hd__model *model, hd_tensor *ids, const hd__contex
     hd_tensor *at = c->positions ? c->positions : hd_arange(before, before + hd_size(ids, 1), 1);
     hd_tensor *x = hd_forward(m->drop, hd_add(hd_forward(m->wte, ids), hd_forward(m->wpe, at)));
     for (int64_t i = 0; i < hd_module_list_len(m->h); i++) {
-        x = gpt2_block_run(hd__part_of(hd_module_list_get(m->h, i), &block_type), x, c, i);
+        x = gpt2_block_run(hd__hf_part_of(hd_module_list_get(m->h, i), &block_type), x, c, i);
     }
     return hd_forward(m->ln_f, x);
 }
 
-static int64_t gpt2_positions(const hd__model *model)
+static int64_t gpt2_positions(const hd__hf_model *model)
 {
     const transformer *m = (const transformer *)model->body;
     const hd_gpt2_config *c = model->config.values;
     bool known = m && m->base.type == &transformer_type;
-    return known ? hd__embedding_rows(m->wpe, c->n_positions) : c->n_positions;
+    return known ? hd__hf_embedding_rows(m->wpe, c->n_positions) : c->n_positions;
 }
 
-static hd_module *transformer_new(const hd__config *config, const hd_dtype *d)
+static hd_module *transformer_new(const hd__hf_config *config, const hd_dtype *d)
 {
     const hd_gpt2_config *c = config->values;
     int64_t e = c->n_embd;
-    return hd__module_of(
+    return hd__hf_module_of(
         &transformer_type,
         HD__PARTS(HD__PART(transformer, wte,
-                           hd__stored(hd_embedding_new(c->vocab_size, e, HD_NO_PADDING), d)),
+                           hd__hf_stored(hd_embedding_new(c->vocab_size, e, HD_NO_PADDING), d)),
                   HD__PART(transformer, wpe,
-                           hd__stored(hd_embedding_new(c->n_positions, e, HD_NO_PADDING), d)),
+                           hd__hf_stored(hd_embedding_new(c->n_positions, e, HD_NO_PADDING), d)),
                   HD__PART(transformer, drop, hd_dropout_new(c->embd_pdrop, false)),
-                  HD__PART(transformer, h, hd__layers(config, block_new, d)),
+                  HD__PART(transformer, h, hd__hf_layers(config, block_new, d)),
                   HD__PART(transformer, ln_f, norm_new(c))));
 }
 
-static bool gpt2_resolve(hd__config *config)
+static bool gpt2_resolve(hd__hf_config *config)
 {
     hd_gpt2_config *c = config->values;
     const char *given = c->activation_function ? c->activation_function : "NULL";
-    c->activation_function = hd__activation(given);
+    c->activation_function = hd__hf_activation(given);
     if (!c->activation_function) {
-        return hd__config_refuse(config, "activation_function %.*s: expected " HD__ACTIVATIONS,
-                                 HD__CUT(given));
+        return hd__hf_config_refuse(config, "activation_function %.*s: expected " HD__ACTIVATIONS,
+                                    HD__CUT(given));
     }
-    return hd__divides_ok(config, "n_head", c->n_head, "n_embd", c->n_embd);
+    return hd__hf_divides_ok(config, "n_head", c->n_head, "n_embd", c->n_embd);
 }
 
-static double gpt2_elements(const hd__config *config)
+static double gpt2_elements(const hd__hf_config *config)
 {
     const hd_gpt2_config *c = config->values;
     double e = (double)c->n_embd, inner = c->n_inner ? (double)c->n_inner : 4 * e;
@@ -234,7 +234,7 @@ hd_module *hd_gpt2_new(const hd_gpt2_config *c)
 {
     HD__CALL("hd_gpt2_new");
     bool sized = !c || HD__SIZE_OK(c, "hd_gpt2_config_defaults()");
-    return sized ? hd__model_make(&hd__gpt2_family, c, NULL) : NULL;
+    return sized ? hd__hf_model_make(&hd__hf_gpt2_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */
@@ -242,7 +242,7 @@ hd_module *hd_gpt2_new(const hd_gpt2_config *c)
 #define GPT2(kind, field) HD__FIELD(hd_gpt2_config, kind, field)
 #define ALIAS(name, field) HD__ROW(name, HD__ALIAS, offsetof(hd_gpt2_config, field), NULL)
 
-static const hd__config_key gpt2_keys[] = {
+static const hd__hf_config_key gpt2_keys[] = {
     GPT2(SIZE, vocab_size),
     GPT2(SIZE, n_positions),
     GPT2(SIZE, n_embd),
@@ -269,7 +269,7 @@ static const hd__config_key gpt2_keys[] = {
     HD__LAST_ROW(INT),
 };
 
-static const hd__known gpt2_known[] = {
+static const hd__hf_known gpt2_known[] = {
     {"vocab_size", HD__ROWS, "transformer.wte"},
     {"n_positions", HD__ROWS, "transformer.wpe"},
     {"n_layer", HD__LENGTH, "transformer.h"},
@@ -287,7 +287,7 @@ static void gpt2_defaults(void *values)
     *(hd_gpt2_config *)values = hd_gpt2_config_defaults();
 }
 
-const hd__family hd__gpt2_family = {
+const hd__hf_family hd__hf_gpt2_family = {
     .model_type = "gpt2",
     .type = HD__MODEL_TYPE("GPT2LMHeadModel"),
     .size = sizeof(hd_gpt2_config),

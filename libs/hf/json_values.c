@@ -28,7 +28,7 @@ typedef struct reading {
 /* May the name stand in a path as it is? */
 static bool name_is_plain(const char *name, size_t n)
 {
-    bool plain = n > 0 && !hd__is_digit(name[0]);
+    bool plain = n > 0 && !hd__text_is_digit(name[0]);
     for (size_t i = 0; plain && i < n; i++) {
         plain = (unsigned char)name[i] >= ' ' && !strchr(".\"\\", name[i]);
     }
@@ -130,11 +130,11 @@ static bool event_take(reading *r)
     }
 }
 
-hd_dict *hd__json_values(const char *path)
+hd_dict *hd__hf_json_values(const char *path)
 {
     size_t n;
     reading r = {.index = {-1}};
-    char *text = hd__whole_read(path, JSON_MOST, &n);
+    char *text = hd__file_whole_read(path, JSON_MOST, &n);
     r.values = text ? hd_dict_new() : NULL;
     r.paths = r.values ? hd_dict_new() : NULL;
     hd__text_puts(&r.path, "");
@@ -152,10 +152,10 @@ hd_dict *hd__json_values(const char *path)
     hd_free(r.path.s);
     hd_free(r.file.s);
     hd_free(text);
-    return hd__dict_if(ok, r.values);
+    return hd__hf_dict_if(ok, r.values);
 }
 
-const char *hd__json_text(const hd_dict *values, const char *path)
+const char *hd__hf_json_text(const hd_dict *values, const char *path)
 {
     bool text = hd_dict_kind_of(values, path) == HD_DICT_STRING;
     const char *s = text ? hd_dict_get_string(values, path) : "";

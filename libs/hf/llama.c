@@ -26,12 +26,13 @@ hd_module *hd_llama_new(const hd_llama_config *c)
         return hd_fail(HD_VALUE, "qkv_bias and %s are true: expected one of them",
                        c->attention_bias ? "attention_bias" : "mlp_bias");
     }
-    return hd__model_make(c && c->qkv_bias ? &hd__qwen2_family : &hd__llama_family, c, NULL);
+    return hd__hf_model_make(c && c->qkv_bias ? &hd__hf_qwen2_family : &hd__hf_llama_family, c,
+                             NULL);
 }
 
 /* ---------------------------------------------------------------- its row */
 
-static const hd__config_key llama_keys[] = {
+static const hd__hf_config_key llama_keys[] = {
     HD__DECODER_KEYS(hd_llama_config, "llama", DERIVED),
     HD__FIELD(hd_llama_config, BOOL, attention_bias),
     HD__FIELD(hd_llama_config, BOOL, mlp_bias),
@@ -48,15 +49,15 @@ static void llama_defaults(void *values)
     *(hd_llama_config *)values = hd_llama_config_defaults();
 }
 
-static bool llama_file_ok(const hd__config_file *f, const hd__config *c)
+static bool llama_file_ok(const hd__hf_config_file *f, const hd__hf_config *c)
 {
-    return hd__layer_types_ok(f, c, false);
+    return hd__decoder_layer_types_ok(f, c, false);
 }
 
 static const hd_module_type llama_classes[] =
-    HD__DECODER_CLASSES("Llama", hd__attention, hd__mlp, hd__mlp_forward);
+    HD__DECODER_CLASSES("Llama", hd__decoder_attention, hd__decoder_mlp, hd__decoder_mlp_forward);
 
-const hd__family hd__llama_family = {
+const hd__hf_family hd__hf_llama_family = {
     HD__DECODER_ROW,
     .model_type = "llama",
     .type = HD__MODEL_TYPE("LlamaForCausalLM"),
@@ -70,6 +71,6 @@ const hd__family hd__llama_family = {
     .heads_divide = true,
     .resolve = hd__decoder_resolve,
     .classes = llama_classes,
-    .attention_new = hd__attention_new,
-    .mlp_new = hd__mlp_new,
+    .attention_new = hd__decoder_attention_new,
+    .mlp_new = hd__decoder_mlp_new,
 };

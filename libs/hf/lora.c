@@ -83,8 +83,8 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
  * is an error, and with o so is a module that has one. */
 static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 {
-    lora_search s = {o, hd__given("m", m) ? hd_dict_new() : NULL};
-    bool ok = s.names && hd__visit(m, lora_visit, &s);
+    lora_search s = {o, hd__arg_given("m", m) ? hd_dict_new() : NULL};
+    bool ok = s.names && hd__hf_visit(m, lora_visit, &s);
     if (ok && hd_dict_len(s.names) == 0) {
         const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
         ok = o ? hd_fail(HD_VALUE, "target_modules: found %s: expected ends of %s's module names",
@@ -92,7 +92,7 @@ static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
                : hd_fail(HD_STATE, "%s has no adapters: expected hd_lora_apply before",
                          m->type->name);
     }
-    return hd__dict_if(ok, s.names);
+    return hd__hf_dict_if(ok, s.names);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -100,9 +100,9 @@ static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 static bool lora_options_ok(const hd_lora_options *o)
 {
     bool ok =
-        HD__SIZE_OK(o, "hd_lora_defaults") && hd__given("o->target_modules", o->target_modules);
+        HD__SIZE_OK(o, "hd_lora_defaults") && hd__arg_given("o->target_modules", o->target_modules);
     for (int64_t i = 0; ok && i < o->num_target_modules; i++) {
-        ok = hd__given("an entry of o->target_modules", o->target_modules[i]);
+        ok = hd__arg_given("an entry of o->target_modules", o->target_modules[i]);
     }
     return ok && ((o->r > 0 && isfinite(o->lora_alpha)) ||
                   hd_fail(HD_VALUE,
@@ -141,7 +141,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     hd_module *ready = hd_module_ready(&m->base);
     bool ok = ready && hd_module_train(ready, hd_module_training(plain)) &&
               (hd_dtype_of(weight) != HD_FLOAT64 || hd_module_to(ready, HD_FLOAT64));
-    return hd__module_if(ok, ready);
+    return hd__hf_module_if(ok, ready);
 }
 
 /* A list with one of these for each name; NULL on failure */
@@ -202,7 +202,7 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
         ok = !key.failed && hd_dict_set(d, key.s, hd_module_get_parameter(part, "weight"));
     }
     hd_free(key.s);
-    return hd__dict_if(ok, d);
+    return hd__hf_dict_if(ok, d);
 }
 
 /* Copies the file's tensors into the list's adapters: it must have all of them. */
@@ -323,7 +323,7 @@ hd_lora_options hd_lora_defaults(void)
 /* Has the file r rows? Before any matrix of so many is made. */
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
-    int64_t bytes = hd__file_bytes(f);
+    int64_t bytes = hd__hf_file_bytes(f);
     return r <= bytes ||
            hd_fail(HD_FORMAT,
                    "'%.*s' has %" PRId64 " bytes of weights: expected at least r, %" PRId64,
@@ -441,7 +441,7 @@ static bool write_adapter(hd__folder *f)
     hd__text config = {0};
     hd_dict *names = lora_names(m, NULL);
     hd_dict *tensors = names ? adapter_tensors(names, NULL, m) : NULL;
-    bool ok = tensors && config_text(&config, names, m) && hd__files_write(f, &config, tensors);
+    bool ok = tensors && config_text(&config, names, m) && hd__hf_files_write(f, &config, tensors);
     hd_dict_free(tensors);
     hd_dict_free(names);
     hd_free(config.s);
@@ -454,24 +454,24 @@ bool hd_lora_save(hd_module *m, const char *folder)
     static const char *const files[] = {config_name, tensors_name, NULL};
     hd__folder f = {
         .path = folder, .what = "adapter", .names = files, .fill = write_adapter, .user = m};
-    return HD__SIBLING_OK() && hd__given("m", m) && hd__given("folder", folder) && hd__may_save() &&
-           hd__folder_write(&f);
+    return HD__SIBLING_OK() && hd__arg_given("m", m) && hd__arg_given("folder", folder) &&
+           hd__arg_may_save() && hd__folder_write(&f);
 }
 
 bool hd_lora_load(hd_module *m, const char *folder)
 {
     HD__CALL("hd_lora_load");
-    if (!HD__SIBLING_OK() || !hd__given("m", m) || !hd__given("folder", folder)) {
+    if (!HD__SIBLING_OK() || !hd__arg_given("m", m) || !hd__arg_given("folder", folder)) {
         return false;
     }
     hd_lora_options o = hd_lora_defaults();
     hd__text path = {0};
-    hd_dict *d = hd__path_of(folder, config_name, &path) ? hd__json_values(path.s) : NULL;
-    const char **names = d ? hd__alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
+    hd_dict *d = hd__hf_path_of(folder, config_name, &path) ? hd__hf_json_values(path.s) : NULL;
+    const char **names = d ? hd__arg_alloc_items(hd_dict_len(d) + 1, sizeof *names) : NULL;
     o.target_modules = names;
     o.num_target_modules = 0;
-    bool ok = names && hd__adapter_config(path.s, d, &o) &&
-              hd__path_of(folder, tensors_name, &path) && lora_put(m, &o, path.s);
+    bool ok = names && hd__hf_adapter_config(path.s, d, &o) &&
+              hd__hf_path_of(folder, tensors_name, &path) && lora_put(m, &o, path.s);
     hd_free(names);
     hd_dict_free(d);
     hd_free(path.s);

@@ -6,7 +6,7 @@
 
 #include "hf/family.h"
 
-hd_dict *hd__dict_if(bool ok, hd_dict *d)
+hd_dict *hd__hf_dict_if(bool ok, hd_dict *d)
 {
     if (!ok) {
         hd_dict_free(d);
@@ -14,7 +14,7 @@ hd_dict *hd__dict_if(bool ok, hd_dict *d)
     return ok ? d : NULL;
 }
 
-hd_module *hd__module_if(bool ok, hd_module *m)
+hd_module *hd__hf_module_if(bool ok, hd_module *m)
 {
     if (!ok) {
         hd_module_free(m);
@@ -22,20 +22,20 @@ hd_module *hd__module_if(bool ok, hd_module *m)
     return ok ? m : NULL;
 }
 
-hd__model *hd__model_of(hd_module *m)
+hd__hf_model *hd__hf_model_of(hd_module *m)
 {
-    if (!hd__given("m", m)) {
+    if (!hd__arg_given("m", m)) {
         return NULL;
     }
-    if (m->type->forward != hd__model_forward) {
+    if (m->type->forward != hd__hf_model_forward) {
         return hd_fail(HD_VALUE, "m is a %s: expected a model of heed/hf.h", m->type->name);
     }
-    return (hd__model *)m;
+    return (hd__hf_model *)m;
 }
 
-bool hd__ids_ok(const hd_tensor *ids)
+bool hd__hf_ids_ok(const hd_tensor *ids)
 {
-    if (!hd__tensor_arg("ids", ids, false)) {
+    if (!hd__tensor_given("ids", ids, false)) {
         return false;
     }
     bool whole = hd_dtype_of(ids) == HD_INT64;
@@ -45,77 +45,78 @@ bool hd__ids_ok(const hd_tensor *ids)
 }
 
 /* What computes speaks for itself, as in a forward. */
-static hd_tensor *run_model(hd__model *m, hd_tensor *ids, const hd__context *c)
+static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
     return hd_forward(m->head, m->config.family->hidden(m, ids, c));
 }
 
 /* The logits (b, t, vocab) of ids (b, t) */
-static hd_tensor *logits_of(hd__model *m, hd_tensor *ids, hd_tensor *mask)
+static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
 {
-    hd__padding padding;
-    hd__context c;
-    if (!hd__ids_ok(ids)) {
+    hd__hf_padding padding;
+    hd__hf_context c;
+    if (!hd__hf_ids_ok(ids)) {
         return NULL;
     }
-    int64_t t = hd_size(ids, 1), most = hd__positions(m);
+    int64_t t = hd_size(ids, 1), most = hd__hf_positions(m);
     if (t > most) {
         return hd_fail(HD_VALUE,
                        "%" PRId64 " tokens: expected at most %" PRId64 ", which is its context", t,
                        most);
     }
-    if (!hd__padding_read(ids, mask, 0, &padding) || !hd__context_begin(&c, &padding, NULL, t)) {
+    if (!hd__hf_padding_read(ids, mask, 0, &padding) ||
+        !hd__hf_context_begin(&c, &padding, NULL, t)) {
         return NULL;
     }
     return run_model(m, ids, &c);
 }
 
-hd_tensor *hd__model_forward(hd_module *self, hd_tensor *ids)
+hd_tensor *hd__hf_model_forward(hd_module *self, hd_tensor *ids)
 {
-    return logits_of((hd__model *)self, ids, HD_NONE);
+    return logits_of((hd__hf_model *)self, ids, HD_NONE);
 }
 
 hd_tensor *hd_forward_with_mask(hd_module *module, hd_tensor *ids, hd_tensor *attention_mask)
 {
     HD__CALL("hd_forward_with_mask");
-    hd__model *m = hd__model_of(module);
-    if (!m || !hd__given("attention_mask", attention_mask) || !hd_forward_begin(module)) {
+    hd__hf_model *m = hd__hf_model_of(module);
+    if (!m || !hd__arg_given("attention_mask", attention_mask) || !hd_forward_begin(module)) {
         return NULL;
     }
     return hd_forward_end(module, logits_of(m, ids, attention_mask));
 }
 
-void hd__model_free(hd_module *self)
+void hd__hf_model_free(hd_module *self)
 {
-    hd__model *m = (hd__model *)self;
+    hd__hf_model *m = (hd__hf_model *)self;
     hd_free(m->generation);
     hd_free(m->config.values);
 }
 
-int64_t hd__embedding_rows(hd_module *embedding, int64_t otherwise)
+int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise)
 {
     bool known = embedding && strcmp(embedding->type->name, "Embedding") == 0;
     return known ? hd_size(hd_module_get_parameter(embedding, "weight"), 0) : otherwise;
 }
 
-int64_t hd__positions(hd__model *m)
+int64_t hd__hf_positions(hd__hf_model *m)
 {
-    const hd__family *family = m->config.family;
+    const hd__hf_family *family = m->config.family;
     return family->positions ? family->positions(m)
-                             : hd__config_int(&m->config, "max_position_embeddings");
+                             : hd__hf_config_int(&m->config, "max_position_embeddings");
 }
 
-hd_tensor *hd__heads(hd_tensor *x, int64_t heads)
+hd_tensor *hd__hf_heads(hd_tensor *x, int64_t heads)
 {
     return hd_transpose(hd_view(x, hd_size(x, 0), hd_size(x, 1), heads, hd_size(x, 2) / heads), 1,
                         2);
 }
 
-hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__context *c,
+hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout)
 {
-    hd__seen *seen = c->seen;
+    hd__hf_seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
         return hd_fail(HD_STATE, "layer %" PRId64 ": expected fewer than %" PRId64, layer,
                        seen->layers);
@@ -136,7 +137,7 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__con
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
 
-void *hd__part_of(hd_module *m, const hd_module_type *type)
+void *hd__hf_part_of(hd_module *m, const hd_module_type *type)
 {
     return m && m->type == type ? m
                                 : hd_fail(HD_STATE, "found %s in the place of a %s",
@@ -156,12 +157,12 @@ static bool visit_one(hd_module *m, const char *name, void *user)
     return v->f(m, name, v->user);
 }
 
-bool hd__visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user)
+bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user)
 {
     return hd_module_visit(m, visit_one, &(visit){hd__call_now(), f, user});
 }
 
-bool hd__ends_in(const char *text, const char *end)
+bool hd__hf_ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -183,13 +184,13 @@ static const char *const *activation_of(const char *name)
     return NULL;
 }
 
-const char *hd__activation(const char *name)
+const char *hd__hf_activation(const char *name)
 {
     const char *const *a = activation_of(name);
     return a ? a[0] : NULL;
 }
 
-hd_module *hd__activation_new(const char *name)
+hd_module *hd__hf_activation_new(const char *name)
 {
     const char *approximate = activation_of(name)[1];
     return approximate ? hd_gelu_new(approximate) : hd_relu_new(false);
@@ -198,35 +199,35 @@ hd_module *hd__activation_new(const char *name)
 /* ---------------------------------------------------------------- making */
 
 /* As transformers, with the smaller weights that GPT-2 has where a layer's result is added. */
-static bool draw_weights(hd__model *m)
+static bool draw_weights(hd__hf_model *m)
 {
     if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
         return false;
     }
-    const double std = hd__config_double(&m->config, "initializer_range"),
-                 layers = (double)hd__config_int(&m->config, "num_hidden_layers");
+    const double std = hd__hf_config_double(&m->config, "initializer_range"),
+                 layers = (double)hd__hf_config_int(&m->config, "num_hidden_layers");
     hd_dict *weights = hd_module_named_parameters(&m->base);
     hd_tensor *last = NULL;
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
         hd_tensor *w = hd_dict_get(weights, name);
-        double less = hd__ends_in(name, "c_proj.weight") ? sqrt(2 * layers) : 1;
-        last = hd__ends_in(name, ".bias") ? hd_init_zeros_(w)
-               : hd_ndim(w) == 1          ? hd_init_ones_(w)
-                                          : hd_init_normal_(w, 0, std / less);
+        double less = hd__hf_ends_in(name, "c_proj.weight") ? sqrt(2 * layers) : 1;
+        last = hd__hf_ends_in(name, ".bias") ? hd_init_zeros_(w)
+               : hd_ndim(w) == 1             ? hd_init_ones_(w)
+                                             : hd_init_normal_(w, 0, std / less);
         ok = last;
     }
     hd_dict_free(weights);
     return hd_forward_end(&m->base, last);
 }
 
-hd_module *hd__stored(hd_module *m, const hd_dtype *d)
+hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d)
 {
     if (!m || !d) {
         return m;
     }
-    HD__SCOPE_OR(hd__module_if(false, m));
+    HD__SCOPE_OR(hd__hf_module_if(false, m));
     hd_dict *weights = hd_module_named_parameters(m);
     bool ok = weights;
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
@@ -237,10 +238,10 @@ hd_module *hd__stored(hd_module *m, const hd_dtype *d)
         ok = hd_module_set_parameter(m, name, hd_parameter(one, to == HD_FLOAT32));
     }
     hd_dict_free(weights);
-    return hd__module_if(ok, m);
+    return hd__hf_module_if(ok, m);
 }
 
-hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
+hd_module *hd__hf_module_of(const hd_module_type *type, const hd__hf_part *p)
 {
     hd_module *m = hd_module_new(type);
     for (; p->name; p++) {
@@ -250,13 +251,14 @@ hd_module *hd__module_of(const hd_module_type *type, const hd__part *p)
     return hd_module_ready(m);
 }
 
-hd_module *hd__layers(const hd__config *c, hd_module *(*layer_new)(const hd__config *c, int64_t i),
-                      const hd_dtype *d)
+hd_module *hd__hf_layers(const hd__hf_config *c,
+                         hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
+                         const hd_dtype *d)
 {
     hd_module *list = hd_module_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = 0; ok && i < hd__config_int(c, "num_hidden_layers"); i++) {
-        ok = hd_module_list_append(list, hd__stored(layer_new(c, i), d));
+    for (int64_t i = 0; ok && i < hd__hf_config_int(c, "num_hidden_layers"); i++) {
+        ok = hd_module_list_append(list, hd__hf_stored(layer_new(c, i), d));
     }
     return hd_module_ready(list);
 }
@@ -268,10 +270,10 @@ static bool tie_head(hd_module *m, const char *words)
     return hd_module_set_parameter(m, "lm_head.weight", w);
 }
 
-hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
+hd_module *hd__hf_model_new(hd__hf_config *c, const hd_dtype *d)
 {
-    const hd__family *family = c->family;
-    hd__model *model = (hd__model *)hd_module_new(&family->type);
+    const hd__hf_family *family = c->family;
+    hd__hf_model *model = (hd__hf_model *)hd_module_new(&family->type);
     if (!model) {
         return NULL;
     }
@@ -281,28 +283,29 @@ hd_module *hd__model_new(hd__config *c, const hd_dtype *d)
     c = &model->config;
     bool draw = hd_set_init_mode(false);
     hd_register_module(m, family->body, &model->body, family->body_new(c, d));
-    hd_module *head =
-        hd_linear_new(hd__config_int(c, "hidden_size"), hd__config_int(c, "vocab_size"), false);
-    hd_register_module(m, "lm_head", &model->head, hd__stored(head, d));
+    hd_module *head = hd_linear_new(hd__hf_config_int(c, "hidden_size"),
+                                    hd__hf_config_int(c, "vocab_size"), false);
+    hd_register_module(m, "lm_head", &model->head, hd__hf_stored(head, d));
     hd_set_init_mode(draw);
     m = hd_module_ready(m);
-    bool ok = m && (!hd__config_bool(c, "tie_word_embeddings") || tie_head(m, family->words));
-    return hd__module_if(ok && (!draw || draw_weights(model)), m);
+    bool ok = m && (!hd__hf_config_bool(c, "tie_word_embeddings") || tie_head(m, family->words));
+    return hd__hf_module_if(ok && (!draw || draw_weights(model)), m);
 }
 
-hd_module *hd__model_make(const hd__family *family, const void *values, const hd_dtype *d)
+hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, const hd_dtype *d)
 {
-    hd__config c = {.values = NULL};
-    bool ok = HD__SIBLING_OK() && hd__config_begin(&c, family, values) && hd__config_resolve(&c);
-    hd_module *m = ok ? hd__model_new(&c, d) : NULL;
+    hd__hf_config c = {.values = NULL};
+    bool ok =
+        HD__SIBLING_OK() && hd__hf_config_begin(&c, family, values) && hd__hf_config_resolve(&c);
+    hd_module *m = ok ? hd__hf_model_new(&c, d) : NULL;
     hd_free(c.values);
     return m;
 }
 
-bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const char *size_name,
-                    int64_t size)
+bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, const char *size_name,
+                       int64_t size)
 {
     return size % n == 0 ||
-           hd__config_refuse(c, "%s %" PRId64 " and %s %" PRId64 ": expected a multiple", n_name, n,
-                             size_name, size);
+           hd__hf_config_refuse(c, "%s %" PRId64 " and %s %" PRId64 ": expected a multiple", n_name,
+                                n, size_name, size);
 }

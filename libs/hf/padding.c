@@ -38,10 +38,10 @@ static bool row_ok(const int64_t *one, int64_t i, int64_t t, int64_t *ones)
                    i);
 }
 
-bool hd__padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__padding *p)
+bool hd__hf_padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__hf_padding *p)
 {
-    *p = (hd__padding){NULL, NULL};
-    if (!hd__given("attention_mask", mask)) {
+    *p = (hd__hf_padding){NULL, NULL};
+    if (!hd__arg_given("attention_mask", mask)) {
         return false;
     }
     if (mask == HD_NONE) {
@@ -67,9 +67,9 @@ bool hd__padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__p
     return p->real && p->positions;
 }
 
-bool hd__context_begin(hd__context *c, const hd__padding *p, hd__seen *seen, int64_t t)
+bool hd__hf_context_begin(hd__hf_context *c, const hd__hf_padding *p, hd__hf_seen *seen, int64_t t)
 {
-    *c = (hd__context){.seen = seen};
+    *c = (hd__hf_context){.seen = seen};
     if (!p->real) {
         return true;
     }

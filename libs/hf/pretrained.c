@@ -23,7 +23,7 @@ bool hd__hf_dtype_ok(hd_dtype d)
 
 /* ---------------------------------------------------------------- weights */
 
-int64_t hd__file_bytes(const hd_safetensors *f)
+int64_t hd__hf_file_bytes(const hd_safetensors *f)
 {
     int64_t bytes = 0;
     for (int64_t i = 0; i < hd_safetensors_len(f); i++) {
@@ -36,7 +36,7 @@ typedef struct weights {
     const char *path; /* of their file */
     const hd_safetensors *f;
     const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
-    const hd__family *family;
+    const hd__hf_family *family;
 } weights;
 
 /* The name without that of the body, which files of the family may lack; NULL: it has none. */
@@ -87,7 +87,7 @@ static bool passed_over(const char *ends, const char *name)
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
-    const hd__family *family = from->family;
+    const hd__hf_family *family = from->family;
     hd__text longer = {0};
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_safetensors_len(f); i++) {
@@ -148,17 +148,17 @@ static bool load_weights(hd_module *m, const weights *from)
 
 /* ---------------------------------------------------------------- the folder */
 
-const char *hd__path_of(const char *folder, const char *name, hd__text *path)
+const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path)
 {
     hd__text_cut(path, 0);
     hd__text_format(path, "%s/%s", folder, name);
     return path->failed ? NULL : path->s;
 }
 
-int hd__look_for(const char *folder, const char *name, hd__text *path)
+int hd__hf_look_for(const char *folder, const char *name, hd__text *path)
 {
     hd__sys_info info;
-    if (!hd__path_of(folder, name, path)) {
+    if (!hd__hf_path_of(folder, name, path)) {
         return -1;
     }
     if (hd__sys_stat(HD__SYS_HERE, path->s, true, &info) == 0) {
@@ -166,7 +166,7 @@ int hd__look_for(const char *folder, const char *name, hd__text *path)
     }
     int cause = errno;
     return cause == ENOENT || cause == ENOTDIR ? 0
-                                               : (hd__io_fail(path->s, "look for it", cause), -1);
+                                               : (hd__file_fail(path->s, "look for it", cause), -1);
 }
 
 /* The folder's weights; `path` becomes that of their file. */
@@ -176,8 +176,8 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     hd_safetensors_options o = hd_safetensors_defaults();
     o.map = given->map;
     o.keep_bfloat16 = given->dtype == HD_BFLOAT16;
-    int found = hd__look_for(folder, "model.safetensors", path);
-    found = found ? found : hd__look_for(folder, "model.safetensors.index.json", path);
+    int found = hd__hf_look_for(folder, "model.safetensors", path);
+    found = found ? found : hd__hf_look_for(folder, "model.safetensors.index.json", path);
     if (found == 0) {
         hd_fail(HD_IO,
                 "'%.*s' has no weights: expected model.safetensors or "
@@ -199,10 +199,10 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
 }
 
 /* Can the file hold the weights of this model, whose configuration stands in the file at path? */
-static bool weights_fit(const char *path, const hd__config *c, const weights *from)
+static bool weights_fit(const char *path, const hd__hf_config *c, const weights *from)
 {
-    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__file_bytes(from->f);
-    int64_t layers = hd__config_int(c, c->family->layers);
+    int64_t tensors = hd_safetensors_len(from->f), bytes = hd__hf_file_bytes(from->f);
+    int64_t layers = hd__hf_config_int(c, c->family->layers);
     if (layers > tensors) {
         return hd_fail(HD_FORMAT,
                        "'%.*s': %s %" PRId64 ", but the weights are only %" PRId64
@@ -218,22 +218,22 @@ static bool weights_fit(const char *path, const hd__config *c, const weights *fr
 }
 
 /* The model of the configuration that stands in the file at path. It takes over the values. */
-static hd_module *model_of(const char *path, hd__config *c, const weights *from, hd_dtype d)
+static hd_module *model_of(const char *path, hd__hf_config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
     c->path = path;
-    bool ok = hd__config_resolve(c) && weights_fit(path, c, from);
+    bool ok = hd__hf_config_resolve(c) && weights_fit(path, c, from);
     c->path = NULL;
-    return ok ? hd__model_new(c, &d) : NULL;
+    return ok ? hd__hf_model_new(c, &d) : NULL;
 }
 
 /* The model keeps the text of generation_config.json, to write it back. */
-static bool keep_generation(hd__model *m, const char *folder)
+static bool keep_generation(hd__hf_model *m, const char *folder)
 {
     hd__text path = {0};
     size_t n;
-    int found = hd__look_for(folder, "generation_config.json", &path);
-    m->generation = found > 0 ? hd__whole_read(path.s, GENERATION_MOST, &n) : NULL;
+    int found = hd__hf_look_for(folder, "generation_config.json", &path);
+    m->generation = found > 0 ? hd__file_whole_read(path.s, GENERATION_MOST, &n) : NULL;
     hd_free(path.s);
     return found == 0 || m->generation;
 }
@@ -243,23 +243,23 @@ hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_options *o
     HD__CALL("hd_from_pretrained");
     hd_pretrained_options defaults = hd_pretrained_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK() || !hd__given("folder", folder) ||
+    if (!HD__SIBLING_OK() || !hd__arg_given("folder", folder) ||
         !HD__SIZE_OK(o, "hd_pretrained_defaults()") || !hd__hf_dtype_ok(o->dtype)) {
         return NULL;
     }
     hd__text config_path = {0}, path = {0}, hint = {0};
-    hd__config config = {0};
-    bool ok =
-        hd__path_of(folder, "config.json", &config_path) && hd__config_read(config_path.s, &config);
+    hd__hf_config config = {0};
+    bool ok = hd__hf_path_of(folder, "config.json", &config_path) &&
+              hd__hf_config_read(config_path.s, &config);
     if (config.left_out) {
         hd__text_format(&hint, ". config.json has no %s", config.left_out);
     }
     hd_safetensors *f = ok && !hint.failed ? weights_open(folder, &path, o) : NULL;
     const weights from = {path.s, f, hint.s ? hint.s : "", config.family};
     hd_module *m = f ? model_of(config_path.s, &config, &from, o->dtype) : NULL;
-    ok =
-        m && load_weights(m, &from) && keep_generation((hd__model *)m, folder) && hd_module_eval(m);
-    m = hd__module_if(ok, m);
+    ok = m && load_weights(m, &from) && keep_generation((hd__hf_model *)m, folder) &&
+         hd_module_eval(m);
+    m = hd__hf_module_if(ok, m);
     hd_safetensors_close(f);
     hd_free(config.values);
     hd_free(config_path.s);

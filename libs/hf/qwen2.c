@@ -1,8 +1,8 @@
 /* qwen2.c - Qwen2ForCausalLM: a Llama with biases for queries, keys and values. */
 #include "hf/decoder.h"
 
-/* hd__window_ok reads those of the sliding window. */
-static const hd__config_key qwen2_keys[] = {
+/* hd__decoder_window_ok reads those of the sliding window. */
+static const hd__hf_config_key qwen2_keys[] = {
     HD__DECODER_KEYS(hd_llama_config, "qwen2", DERIVED),
     HD__CHECKED("attention_bias", ANY, "false null"),
     HD__CHECKED("mlp_bias", ANY, "false null"),
@@ -22,9 +22,9 @@ static void qwen2_defaults(void *values)
 }
 
 static const hd_module_type qwen2_classes[] =
-    HD__DECODER_CLASSES("Qwen2", hd__attention, hd__mlp, hd__mlp_forward);
+    HD__DECODER_CLASSES("Qwen2", hd__decoder_attention, hd__decoder_mlp, hd__decoder_mlp_forward);
 
-const hd__family hd__qwen2_family = {
+const hd__hf_family hd__hf_qwen2_family = {
     HD__DECODER_ROW,
     .model_type = "qwen2",
     .type = HD__MODEL_TYPE("Qwen2ForCausalLM"),
@@ -34,10 +34,10 @@ const hd__family hd__qwen2_family = {
     .bos_token_id = HD_NO_PADDING,
     .eos_token_id = HD_NO_PADDING,
     .rope = offsetof(hd_llama_config, rope),
-    .file_ok = hd__window_ok,
+    .file_ok = hd__decoder_window_ok,
     .resolve = hd__decoder_resolve,
     .classes = qwen2_classes,
-    .attention_new = hd__attention_new,
-    .mlp_new = hd__mlp_new,
+    .attention_new = hd__decoder_attention_new,
+    .mlp_new = hd__decoder_mlp_new,
     .qkv_bias = true,
 };

@@ -4,7 +4,7 @@
 #include "hf/decoder.h"
 
 typedef struct qwen3_attention {
-    hd__attention base;
+    hd__decoder_attention base;
     hd_module *q_norm, *k_norm;
 } qwen3_attention;
 
@@ -25,19 +25,19 @@ hd_qwen3_config hd_qwen3_config_defaults(void)
                              .pad_token_id = HD_NO_PADDING};
 }
 
-static bool qwen3_project(const hd__attention *attention, hd_tensor *x, hd_tensor *qkv[3])
+static bool qwen3_project(const hd__decoder_attention *attention, hd_tensor *x, hd_tensor *qkv[3])
 {
     const qwen3_attention *m = (const qwen3_attention *)attention;
-    bool ok = hd__heads_of(attention, x, qkv);
+    bool ok = hd__decoder_heads_of(attention, x, qkv);
     qkv[0] = ok ? hd_forward(m->q_norm, qkv[0]) : NULL;
     qkv[1] = ok ? hd_forward(m->k_norm, qkv[1]) : NULL;
     return qkv[0] && qkv[1];
 }
 
-static hd_module *qwen3_attention_new(const hd__config *config, int64_t layer)
+static hd_module *qwen3_attention_new(const hd__hf_config *config, int64_t layer)
 {
     const hd_qwen3_config *c = config->values;
-    qwen3_attention *m = (qwen3_attention *)hd__attention_new(config, layer);
+    qwen3_attention *m = (qwen3_attention *)hd__decoder_attention_new(config, layer);
     if (!m) {
         return NULL;
     }
@@ -52,12 +52,12 @@ hd_module *hd_qwen3_new(const hd_qwen3_config *c)
 {
     HD__CALL("hd_qwen3_new");
     bool sized = !c || HD__SIZE_OK(c, "hd_qwen3_config_defaults()");
-    return sized ? hd__model_make(&hd__qwen3_family, c, NULL) : NULL;
+    return sized ? hd__hf_model_make(&hd__hf_qwen3_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */
 
-static const hd__config_key qwen3_keys[] = {
+static const hd__hf_config_key qwen3_keys[] = {
     HD__DECODER_KEYS(hd_qwen3_config, "qwen3", SIZE),
     HD__FIELD(hd_qwen3_config, BOOL, attention_bias),
     HD__CHECKED("mlp_bias", ANY, "false null"),
@@ -71,9 +71,9 @@ static void qwen3_defaults(void *values)
 }
 
 static const hd_module_type qwen3_classes[] =
-    HD__DECODER_CLASSES("Qwen3", qwen3_attention, hd__mlp, hd__mlp_forward);
+    HD__DECODER_CLASSES("Qwen3", qwen3_attention, hd__decoder_mlp, hd__decoder_mlp_forward);
 
-const hd__family hd__qwen3_family = {
+const hd__hf_family hd__hf_qwen3_family = {
     HD__DECODER_ROW,
     .model_type = "qwen3",
     .type = HD__MODEL_TYPE("Qwen3ForCausalLM"),
@@ -83,9 +83,9 @@ const hd__family hd__qwen3_family = {
     .bos_token_id = HD_NO_PADDING,
     .eos_token_id = HD_NO_PADDING,
     .rope = offsetof(hd_qwen3_config, rope),
-    .file_ok = hd__window_ok,
+    .file_ok = hd__decoder_window_ok,
     .resolve = hd__decoder_resolve,
     .classes = qwen3_classes,
     .attention_new = qwen3_attention_new,
-    .mlp_new = hd__mlp_new,
+    .mlp_new = hd__decoder_mlp_new,
 };

@@ -34,16 +34,16 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
 {
     hd__text path = {0};
-    bool ok = hd__path_of(f->hidden, name, &path) && hd__whole_write(path.s, bytes, n);
+    bool ok = hd__hf_path_of(f->hidden, name, &path) && hd__file_whole_write(path.s, bytes, n);
     hd_free(path.s);
     return ok;
 }
 
-bool hd__files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
+bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors)
 {
     hd__text path = {0};
     bool ok = !config->failed && file_write(f, f->names[0], config->s, config->len) &&
-              hd__path_of(f->hidden, f->names[1], &path) &&
+              hd__hf_path_of(f->hidden, f->names[1], &path) &&
               hd_dict_set_string(tensors, "format", "pt");
     ok = ok && hd_save_safetensors(path.s, tensors);
     hd_free(path.s);
@@ -64,8 +64,8 @@ static bool convert(hd_dict *weights, hd_dtype d)
 }
 
 typedef struct saving {
-    const hd__model *m;
-    const hd__config *config;
+    const hd__hf_model *m;
+    const hd__hf_config *config;
     const hd_save_pretrained_options *o;
 } saving;
 
@@ -74,8 +74,8 @@ typedef struct saving {
 static hd_dict *weights_of(const saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
-    const bool tied = hd__config_bool(s->config, "tie_word_embeddings");
-    return hd__dict_if(
+    const bool tied = hd__hf_config_bool(s->config, "tie_word_embeddings");
+    return hd__hf_dict_if(
         d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
 }
 
@@ -84,8 +84,8 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
 {
     hd__text path = {0};
     size_t n;
-    int found = hd__look_for(from, name, &path);
-    char *bytes = found > 0 ? hd__whole_read(path.s, SAVED_MOST, &n) : NULL;
+    int found = hd__hf_look_for(from, name, &path);
+    char *bytes = found > 0 ? hd__file_whole_read(path.s, SAVED_MOST, &n) : NULL;
     bool ok = found == 0 || (bytes && file_write(f, name, bytes, n));
     hd_free(bytes);
     hd_free(path.s);
@@ -97,7 +97,7 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
 static bool write_generation(const hd__folder *f, const char *text)
 {
     hd__text path = {0};
-    int found = hd__look_for(f->hidden, files[COPIED], &path);
+    int found = hd__hf_look_for(f->hidden, files[COPIED], &path);
     bool ok = found > 0 || (found == 0 && file_write(f, files[COPIED], text, strlen(text)));
     hd_free(path.s);
     return ok;
@@ -109,8 +109,8 @@ static bool write_files(hd__folder *f)
     const saving *s = f->user;
     hd__text config = {0};
     hd_dict *weights = weights_of(s);
-    hd__config_write(s->config, s->o->dtype, &config);
-    bool ok = weights && hd__files_write(f, &config, weights);
+    hd__hf_config_write(s->config, s->o->dtype, &config);
+    bool ok = weights && hd__hf_files_write(f, &config, weights);
     for (int i = COPIED; ok && s->o->source && files[i]; i++) {
         ok = copy_if_there(f, s->o->source, files[i]);
     }
@@ -128,7 +128,7 @@ static bool source_ok(const char *source)
     static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, source, true, &info) != 0) {
-        return hd__io_fail(source, "find the folder of the tokenizer", errno);
+        return hd__file_fail(source, "find the folder of the tokenizer", errno);
     }
     if (info.kind != HD__SYS_DIRECTORY) {
         return hd_fail(HD_IO, "o->source '%.*s' is a file: expected the folder of the tokenizer",
@@ -137,7 +137,7 @@ static bool source_ok(const char *source)
     hd__text path = {0};
     int found = 0;
     for (int i = 0; found == 0 && i < 3; i++) {
-        found = hd__look_for(source, tokenizers[i], &path);
+        found = hd__hf_look_for(source, tokenizers[i], &path);
     }
     hd_free(path.s);
     return found > 0 ||
@@ -153,19 +153,19 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
     HD__CALL("hd_save_pretrained");
     hd_save_pretrained_options defaults = hd_save_pretrained_defaults();
     o = o ? o : &defaults;
-    hd__model *m = hd__model_of(module);
-    if (!m || !hd__given("folder", folder) || !HD__SIZE_OK(o, "hd_save_pretrained_defaults()") ||
-        !hd__may_save()) {
+    hd__hf_model *m = hd__hf_model_of(module);
+    if (!m || !hd__arg_given("folder", folder) ||
+        !HD__SIZE_OK(o, "hd_save_pretrained_defaults()") || !hd__arg_may_save()) {
         return false;
     }
-    hd__config config = {.values = NULL};
+    hd__hf_config config = {.values = NULL};
     hd__folder f = {.path = folder,
                     .what = "model",
                     .names = files,
                     .fill = write_files,
                     .user = &(saving){m, &config, o}};
     bool ok = hd__hf_dtype_ok(o->dtype) && (!o->source || source_ok(o->source)) &&
-              hd__config_now(m, &config) && hd__folder_write(&f);
+              hd__hf_config_now(m, &config) && hd__folder_write(&f);
     hd_free(config.values);
     return ok;
 }

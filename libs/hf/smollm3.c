@@ -25,24 +25,24 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
 }
 
 /* The list becomes as long as there are layers. */
-static bool list_ok(const hd__config *config)
+static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;
     const int64_t layers = c->num_hidden_layers, n = c->num_no_rope_layers,
                   interval = c->no_rope_layer_interval;
     if (layers > HD_LAYERS_MOST) {
-        return hd__config_refuse(config, "num_hidden_layers %" PRId64 ": expected at most %d",
-                                 layers, HD_LAYERS_MOST);
+        return hd__hf_config_refuse(config, "num_hidden_layers %" PRId64 ": expected at most %d",
+                                    layers, HD_LAYERS_MOST);
     }
     if (n != 0 && (n < layers || n > HD_LAYERS_MOST)) {
-        return hd__config_refuse(config,
-                                 "no_rope_layers has %" PRId64 " entries: expected %" PRId64
-                                 ", the num_hidden_layers",
-                                 n, layers);
+        return hd__hf_config_refuse(config,
+                                    "no_rope_layers has %" PRId64 " entries: expected %" PRId64
+                                    ", the num_hidden_layers",
+                                    n, layers);
     }
     if (n == 0 && interval < 1) {
-        return hd__config_refuse(config, "no_rope_layer_interval %" PRId64 ": expected 1 or more",
-                                 interval);
+        return hd__hf_config_refuse(
+            config, "no_rope_layer_interval %" PRId64 ": expected 1 or more", interval);
     }
     for (int64_t i = 0; n == 0 && i < layers; i++) {
         c->no_rope_layers[i] = (i + 1) % interval != 0;
@@ -51,7 +51,7 @@ static bool list_ok(const hd__config *config)
     return true;
 }
 
-static bool smollm3_resolve(hd__config *c)
+static bool smollm3_resolve(hd__hf_config *c)
 {
     return hd__decoder_resolve(c) && list_ok(c);
 }
@@ -60,7 +60,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 {
     HD__CALL("hd_smollm3_new");
     bool sized = !c || HD__SIZE_OK(c, "hd_smollm3_config_defaults()");
-    return sized ? hd__model_make(&hd__smollm3_family, c, NULL) : NULL;
+    return sized ? hd__hf_model_make(&hd__hf_smollm3_family, c, NULL) : NULL;
 }
 
 /* ---------------------------------------------------------------- its row */
@@ -70,7 +70,7 @@ _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==
                    offsetof(hd_smollm3_config, num_no_rope_layers) + sizeof(int64_t),
                "the list follows its length");
 
-static const hd__config_key smollm3_keys[] = {
+static const hd__hf_config_key smollm3_keys[] = {
     HD__DECODER_KEYS(hd_smollm3_config, "smollm3", DERIVED),
     HD__FIELD(hd_smollm3_config, BOOL, attention_bias),
     HD__FIELD(hd_smollm3_config, BOOL, mlp_bias),
@@ -89,29 +89,29 @@ static void smollm3_defaults(void *values)
 }
 
 /* The layers without rotary positions may have the window. */
-static bool smollm3_file_ok(const hd__config_file *f, const hd__config *config)
+static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
-    hd__value window = hd__value_of(f, "sliding_window");
-    return hd__layer_types_ok(f, config, window.whole);
+    hd__hf_value window = hd__hf_value_of(f, "sliding_window");
+    return hd__decoder_layer_types_ok(f, config, window.whole);
 }
 
 /* The list is that of the attentions which the model has now. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;
-    bool attention = m->type == &hd__smollm3_family.classes[HD__ATTENTION];
-    if (m->type == &hd__smollm3_family.type) {
+    bool attention = m->type == &hd__hf_smollm3_family.classes[HD__ATTENTION];
+    if (m->type == &hd__hf_smollm3_family.type) {
         c->num_no_rope_layers = 0;
     }
     if (attention && c->num_no_rope_layers < HD_LAYERS_MOST) {
-        c->no_rope_layers[c->num_no_rope_layers++] = ((const hd__attention *)m)->rotary;
+        c->no_rope_layers[c->num_no_rope_layers++] = ((const hd__decoder_attention *)m)->rotary;
     }
 }
 
 static const hd_module_type smollm3_classes[] =
-    HD__DECODER_CLASSES("SmolLM3", hd__attention, hd__mlp, hd__mlp_forward);
+    HD__DECODER_CLASSES("SmolLM3", hd__decoder_attention, hd__decoder_mlp, hd__decoder_mlp_forward);
 
-const hd__family hd__smollm3_family = {
+const hd__hf_family hd__hf_smollm3_family = {
     HD__DECODER_ROW,
     .model_type = "smollm3",
     .type = HD__MODEL_TYPE("SmolLM3ForCausalLM"),
@@ -125,6 +125,6 @@ const hd__family hd__smollm3_family = {
     .read = smollm3_read,
     .resolve = smollm3_resolve,
     .classes = smollm3_classes,
-    .attention_new = hd__attention_new,
-    .mlp_new = hd__mlp_new,
+    .attention_new = hd__decoder_attention_new,
+    .mlp_new = hd__decoder_mlp_new,
 };

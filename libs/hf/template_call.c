@@ -6,16 +6,17 @@
 #include "hf/template.h"
 
 /* Is it a string? */
-static bool call_is_text(hd__run *r, hd__value v)
+static bool call_is_text(hd__template_run *r, hd__template_value v)
 {
     if (v.kind != HD__STRING) {
-        hd__fail_at(r, HD_FORMAT, "%s in place of a string", hd__kind_names[v.kind]);
+        hd__template_fail_at(r, HD_FORMAT, "%s in place of a string",
+                             hd__template_kind_names[v.kind]);
     }
     return !r->failed;
 }
 
 /* The i-th character of a string */
-static hd__value call_character(hd__value text, int64_t i)
+static hd__template_value call_character(hd__template_value text, int64_t i)
 {
     const char *s = text.s, *end = text.s + text.n;
     uint32_t code;
@@ -25,22 +26,24 @@ static hd__value call_character(hd__value text, int64_t i)
     return HD__TEXT(s, hd__utf8_next(s, end - s, &code));
 }
 
-hd__value hd__item_of(hd__run *r, hd__value v, hd__value key)
+hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value v,
+                                        hd__template_value key)
 {
     bool table = v.kind == HD__DICT || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
     if (v.kind == HD__UNDEFINED) {
-        return hd__fail_at(r, HD_VALUE, "a part of something undefined");
+        return hd__template_fail_at(r, HD_VALUE, "a part of something undefined");
     }
-    if (hd__is_number(key) && (hd__is_list(v) || v.kind == HD__STRING)) {
-        hd__spend(r, (size_t)v.n / 16);
-        int64_t n = hd__length(v), i = key.n < 0 ? key.n + n : key.n;
+    if (hd__template_is_number(key) && (hd__template_is_list(v) || v.kind == HD__STRING)) {
+        hd__template_spend(r, (size_t)v.n / 16);
+        int64_t n = hd__template_length(v), i = key.n < 0 ? key.n + n : key.n;
         return i < 0 || i >= n        ? HD__NOTHING
                : v.kind == HD__STRING ? call_character(v, i)
                                       : v.items[i];
     }
-    const hd__value *found = table ? hd__table_find(r, v.table, key) : NULL;
+    const hd__template_value *found = table ? hd__template_table_find(r, v.table, key) : NULL;
     if (!found && v.kind == HD__LOOP) {
-        hd__fail_at(r, HD_FORMAT, "heed has index, index0, first, last, previtem and nextitem");
+        hd__template_fail_at(r, HD_FORMAT,
+                             "heed has index, index0, first, last, previtem and nextitem");
     }
     return found ? *found : HD__NOTHING;
 }
@@ -69,17 +72,17 @@ static const struct {
     {"iterable", SEQUENCES | 1 << HD__SERIES},
 };
 
-bool hd__test(hd__run *r, hd__value name, hd__value v)
+bool hd__template_test(hd__template_run *r, hd__template_value name, hd__template_value v)
 {
     size_t i = 0, n = sizeof tests / sizeof tests[0];
-    while (i < n && !hd__value_is(name, tests[i].name)) {
+    while (i < n && !hd__template_value_is(name, tests[i].name)) {
         i++;
     }
     if (i == n) {
-        hd__fail_at(r, HD_FORMAT, "heed has no test %.*s", HD__CLIP(name.s, name.n));
+        hd__template_fail_at(r, HD_FORMAT, "heed has no test %.*s", HD__CLIP(name.s, name.n));
         return false;
     }
-    bool opposite = hd__value_is(name, v.n ? "false" : "true");
+    bool opposite = hd__template_value_is(name, v.n ? "false" : "true");
     return tests[i].kinds >> v.kind & 1 && !opposite;
 }
 
@@ -87,262 +90,273 @@ bool hd__test(hd__run *r, hd__value name, hd__value v)
 
 /* v[0] is what is filtered or whose method it is; then come the arguments, undefined where they are
  * not given. */
-typedef hd__value call_run(hd__run *r, const hd__value *v);
+typedef hd__template_value call_run(hd__template_run *r, const hd__template_value *v);
 
-static hd__value call_stripped(hd__run *r, const hd__value *v, bool left, bool right)
+static hd__template_value call_stripped(hd__template_run *r, const hd__template_value *v, bool left,
+                                        bool right)
 {
-    hd__value text = hd__value_text(r, v[0]);
-    const hd__value *chars = v[1].kind > HD__NONE_VALUE ? &v[1] : NULL;
+    hd__template_value text = hd__template_value_text(r, v[0]);
+    const hd__template_value *chars = v[1].kind > HD__NONE_VALUE ? &v[1] : NULL;
     if (r->failed || (chars && !call_is_text(r, *chars))) {
         return HD__NOTHING;
     }
-    size_t from = left ? hd__strip_left(text.s, (size_t)text.n, chars) : 0;
+    size_t from = left ? hd__template_strip_left(text.s, (size_t)text.n, chars) : 0;
     size_t n = (size_t)text.n - from;
-    return HD__TEXT(text.s + from, right ? hd__strip_right(text.s + from, n, chars) : n);
+    return HD__TEXT(text.s + from, right ? hd__template_strip_right(text.s + from, n, chars) : n);
 }
 
-static hd__value call_strip(hd__run *r, const hd__value *v)
+static hd__template_value call_strip(hd__template_run *r, const hd__template_value *v)
 {
     return call_stripped(r, v, true, true);
 }
 
-static hd__value call_lstrip(hd__run *r, const hd__value *v)
+static hd__template_value call_lstrip(hd__template_run *r, const hd__template_value *v)
 {
     return call_stripped(r, v, true, false);
 }
 
-static hd__value call_rstrip(hd__run *r, const hd__value *v)
+static hd__template_value call_rstrip(hd__template_run *r, const hd__template_value *v)
 {
     return call_stripped(r, v, false, true);
 }
 
 /* The first `upper` bytes become upper case, and the others lower case. */
-static hd__value call_case(hd__run *r, hd__value v, int64_t upper)
+static hd__template_value call_case(hd__template_run *r, hd__template_value v, int64_t upper)
 {
-    hd__value text = hd__value_text(r, v);
-    char *s = r->failed ? NULL : hd__take(r, (size_t)text.n);
+    hd__template_value text = hd__template_value_text(r, v);
+    char *s = r->failed ? NULL : hd__template_take(r, (size_t)text.n);
     for (int64_t i = 0; s && i < text.n; i++) {
         char c = text.s[i], from = i < upper ? 'a' : 'A';
         s[i] = (char)(c >= from && c < from + 26 ? c ^ 0x20 : c);
         if ((unsigned char)c > 0x7f) {
-            return hd__fail_at(r, HD_FORMAT, "heed changes letters of ASCII only");
+            return hd__template_fail_at(r, HD_FORMAT, "heed changes letters of ASCII only");
         }
     }
     return s ? HD__TEXT(s, text.n) : HD__NOTHING;
 }
 
-static hd__value call_lower(hd__run *r, const hd__value *v)
+static hd__template_value call_lower(hd__template_run *r, const hd__template_value *v)
 {
     return call_case(r, *v, 0);
 }
 
-static hd__value call_upper(hd__run *r, const hd__value *v)
+static hd__template_value call_upper(hd__template_run *r, const hd__template_value *v)
 {
     return call_case(r, *v, INT64_MAX);
 }
 
-static hd__value call_capitalize(hd__run *r, const hd__value *v)
+static hd__template_value call_capitalize(hd__template_run *r, const hd__template_value *v)
 {
     return call_case(r, *v, 1);
 }
 
-static hd__value call_replace(hd__run *r, const hd__value *v)
+static hd__template_value call_replace(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value text = hd__value_text(r, v[0]), old = v[1];
+    hd__template_value text = hd__template_value_text(r, v[0]), old = v[1];
     size_t mark = r->out.len;
     if (r->failed || !call_is_text(r, old) || !call_is_text(r, v[2]) || old.n == 0) {
-        return hd__fail_at(r, HD_FORMAT, "heed replaces no empty string");
+        return hd__template_fail_at(r, HD_FORMAT, "heed replaces no empty string");
     }
     const char *at = text.s, *found;
-    while ((found = hd__value_find(r, text, at, old))) {
-        hd__write(r, at, (size_t)(found - at));
-        hd__write(r, v[2].s, (size_t)v[2].n);
+    while ((found = hd__template_value_find(r, text, at, old))) {
+        hd__template_write(r, at, (size_t)(found - at));
+        hd__template_write(r, v[2].s, (size_t)v[2].n);
         at = found + old.n;
     }
-    hd__write(r, at, (size_t)(text.s + text.n - at));
-    return hd__written(r, mark);
+    hd__template_write(r, at, (size_t)(text.s + text.n - at));
+    return hd__template_written(r, mark);
 }
 
-static hd__value call_split(hd__run *r, const hd__value *v)
+static hd__template_value call_split(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value text = v[0], by = v[1];
-    hd__table parts = {0};
+    hd__template_value text = v[0], by = v[1];
+    hd__template_table parts = {0};
     if (by.kind != HD__STRING || by.n == 0) {
-        return hd__fail_at(r, HD_FORMAT, "heed splits a string at a given one only");
+        return hd__template_fail_at(r, HD_FORMAT, "heed splits a string at a given one only");
     }
-    int64_t most = hd__is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: always */
+    int64_t most =
+        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: always */
     const char *at = text.s, *found;
-    while (parts.n < most && (found = hd__value_find(r, text, at, by))) {
-        hd__push(r, &parts, HD__TEXT(at, found - at));
+    while (parts.n < most && (found = hd__template_value_find(r, text, at, by))) {
+        hd__template_push(r, &parts, HD__TEXT(at, found - at));
         at = found + by.n;
     }
-    hd__push(r, &parts, HD__TEXT(at, text.s + text.n - at));
-    return hd__list_of(HD__LIST, parts);
+    hd__template_push(r, &parts, HD__TEXT(at, text.s + text.n - at));
+    return hd__template_list_of(HD__LIST, parts);
 }
 
 /* Does the string v[0] have the string v[1] at byte `at`? */
-static hd__value call_has_at(hd__run *r, const hd__value *v, int64_t at)
+static hd__template_value call_has_at(hd__template_run *r, const hd__template_value *v, int64_t at)
 {
     bool fits = call_is_text(r, v[1]) && at >= 0 && at + v[1].n <= v[0].n;
     return HD__OF(HD__BOOL_VALUE, fits && memcmp(v[0].s + at, v[1].s, (size_t)v[1].n) == 0);
 }
 
-static hd__value call_startswith(hd__run *r, const hd__value *v)
+static hd__template_value call_startswith(hd__template_run *r, const hd__template_value *v)
 {
     return call_has_at(r, v, 0);
 }
 
-static hd__value call_endswith(hd__run *r, const hd__value *v)
+static hd__template_value call_endswith(hd__template_run *r, const hd__template_value *v)
 {
     return call_has_at(r, v, v[0].n - v[1].n);
 }
 
-static hd__value call_string(hd__run *r, const hd__value *v)
+static hd__template_value call_string(hd__template_run *r, const hd__template_value *v)
 {
-    return hd__value_text(r, *v);
+    return hd__template_value_text(r, *v);
 }
 
 /* ---------------------------------------------------------------- of lists and dicts */
 
-static hd__value call_join(hd__run *r, const hd__value *v)
+static hd__template_value call_join(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value list = hd__items_of(r, v[0]), by = hd__value_text(r, v[1]);
+    hd__template_value list = hd__template_items_of(r, v[0]), by = hd__template_value_text(r, v[1]);
     size_t mark = r->out.len;
     for (int64_t i = 0; i < list.n && !r->failed; i++) {
-        hd__value item = hd__value_text(r, list.items[i]);
-        hd__write(r, by.s, i > 0 ? (size_t)by.n : 0);
-        hd__write(r, item.s, (size_t)item.n);
+        hd__template_value item = hd__template_value_text(r, list.items[i]);
+        hd__template_write(r, by.s, i > 0 ? (size_t)by.n : 0);
+        hd__template_write(r, item.s, (size_t)item.n);
     }
-    return hd__written(r, mark);
+    return hd__template_written(r, mark);
 }
 
-static hd__value call_length(hd__run *r, const hd__value *v)
+static hd__template_value call_length(hd__template_run *r, const hd__template_value *v)
 {
-    return SEQUENCES >> v->kind & 1
-               ? HD__OF(HD__TEMPLATE_INT, hd__length(*v))
-               : hd__fail_at(r, HD_VALUE, "the length of %s", hd__kind_names[v->kind]);
+    return SEQUENCES >> v->kind & 1 ? HD__OF(HD__TEMPLATE_INT, hd__template_length(*v))
+                                    : hd__template_fail_at(r, HD_VALUE, "the length of %s",
+                                                           hd__template_kind_names[v->kind]);
 }
 
 /* The item i; or the last one for i = -1 */
-static hd__value call_item(hd__run *r, hd__value v, int64_t i)
+static hd__template_value call_item(hd__template_run *r, hd__template_value v, int64_t i)
 {
-    hd__value of = v.kind == HD__STRING ? v : hd__items_of(r, v);
-    return r->failed ? of : hd__item_of(r, of, HD__OF(HD__TEMPLATE_INT, i));
+    hd__template_value of = v.kind == HD__STRING ? v : hd__template_items_of(r, v);
+    return r->failed ? of : hd__template_item_of(r, of, HD__OF(HD__TEMPLATE_INT, i));
 }
 
-static hd__value call_first(hd__run *r, const hd__value *v)
+static hd__template_value call_first(hd__template_run *r, const hd__template_value *v)
 {
     return call_item(r, *v, 0);
 }
 
-static hd__value call_last(hd__run *r, const hd__value *v)
+static hd__template_value call_last(hd__template_run *r, const hd__template_value *v)
 {
     return call_item(r, *v, -1);
 }
 
-static hd__value call_list(hd__run *r, const hd__value *v)
+static hd__template_value call_list(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value list = hd__items_of(r, *v);
+    hd__template_value list = hd__template_items_of(r, *v);
     list.kind = HD__LIST;
     return list;
 }
 
-static hd__value call_default(hd__run *r, const hd__value *v)
+static hd__template_value call_default(hd__template_run *r, const hd__template_value *v)
 {
-    bool missing = v[0].kind == HD__UNDEFINED || (hd__truth(v[2]) && !hd__truth(v[0]));
+    bool missing =
+        v[0].kind == HD__UNDEFINED || (hd__template_truth(v[2]) && !hd__template_truth(v[0]));
     (void)r;
     return !missing ? v[0] : v[1].kind == HD__UNDEFINED ? HD__TEXT("", 0) : v[1];
 }
 
-static hd__value call_tojson(hd__run *r, const hd__value *v)
+static hd__template_value call_tojson(hd__template_run *r, const hd__template_value *v)
 {
     size_t mark = r->out.len;
-    if (hd__truth(v[1]) || (v[2].kind > HD__NONE_VALUE && v[2].kind != HD__TEMPLATE_INT)) {
-        return hd__fail_at(r, HD_FORMAT, "heed has ensure_ascii=false, and an indent in blanks");
+    if (hd__template_truth(v[1]) || (v[2].kind > HD__NONE_VALUE && v[2].kind != HD__TEMPLATE_INT)) {
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed has ensure_ascii=false, and an indent in blanks");
     }
-    hd__write_json(r, v[0], v[2].kind == HD__TEMPLATE_INT ? v[2].n : -1, 0);
-    return hd__written(r, mark);
+    hd__template_write_json(r, v[0], v[2].kind == HD__TEMPLATE_INT ? v[2].n : -1, 0);
+    return hd__template_written(r, mark);
 }
 
 /* The items with this value of the attribute */
-static hd__value call_selectattr(hd__run *r, const hd__value *v)
+static hd__template_value call_selectattr(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value all = hd__truth(v[0]) ? hd__items_of(r, v[0]) : HD__OF(HD__LIST, 0);
-    hd__table chosen = {0};
-    if (!hd__value_is(v[2], "equalto")) {
-        hd__fail_at(r, HD_FORMAT, "heed has selectattr(attribute, 'equalto', value) only");
+    hd__template_value all =
+        hd__template_truth(v[0]) ? hd__template_items_of(r, v[0]) : HD__OF(HD__LIST, 0);
+    hd__template_table chosen = {0};
+    if (!hd__template_value_is(v[2], "equalto")) {
+        hd__template_fail_at(r, HD_FORMAT, "heed has selectattr(attribute, 'equalto', value) only");
     }
     for (int64_t i = 0; i < all.n && !r->failed; i++) {
-        if (hd__equal(r, hd__item_of(r, all.items[i], v[1]), v[3])) {
-            hd__push(r, &chosen, all.items[i]);
+        if (hd__template_equal(r, hd__template_item_of(r, all.items[i], v[1]), v[3])) {
+            hd__template_push(r, &chosen, all.items[i]);
         }
     }
-    return hd__list_of(HD__SERIES, chosen);
+    return hd__template_list_of(HD__SERIES, chosen);
 }
 
-static hd__value call_items(hd__run *r, const hd__value *v)
+static hd__template_value call_items(hd__template_run *r, const hd__template_value *v)
 {
-    hd__table parts = {0};
+    hd__template_table parts = {0};
     if (v->kind != HD__DICT && v->kind != HD__UNDEFINED) {
-        return hd__fail_at(r, HD_VALUE, "%s in place of a dict", hd__kind_names[v->kind]);
+        return hd__template_fail_at(r, HD_VALUE, "%s in place of a dict",
+                                    hd__template_kind_names[v->kind]);
     }
     for (int64_t i = 0; v->kind == HD__DICT && i < v->table->n; i += 2) {
-        hd__push(r, &parts, (hd__value){HD__LIST, 2, {.items = &v->table->items[i]}});
+        hd__template_push(r, &parts,
+                          (hd__template_value){HD__LIST, 2, {.items = &v->table->items[i]}});
     }
-    return hd__list_of(HD__LIST, parts);
+    return hd__template_list_of(HD__LIST, parts);
 }
 
 /* The filter makes a generator. */
-static hd__value call_items_filter(hd__run *r, const hd__value *v)
+static hd__template_value call_items_filter(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value items = call_items(r, v);
+    hd__template_value items = call_items(r, v);
     items.kind = HD__SERIES;
     return items;
 }
 
-static hd__value call_dict_get(hd__run *r, const hd__value *v)
+static hd__template_value call_dict_get(hd__template_run *r, const hd__template_value *v)
 {
-    const hd__value *found = hd__table_find(r, v[0].table, v[1]);
+    const hd__template_value *found = hd__template_table_find(r, v[0].table, v[1]);
     return found ? *found : v[2].kind ? v[2] : HD__OF(HD__NONE_VALUE, 0);
 }
 
 /* ---------------------------------------------------------------- functions */
 
-static hd__value call_raise(hd__run *r, const hd__value *v)
+static hd__template_value call_raise(hd__template_run *r, const hd__template_value *v)
 {
-    hd__value text = hd__value_text(r, v[1]);
-    return hd__fail_at(r, HD_VALUE, "the template refuses these messages: %.*s",
-                       HD__CLIP(text.s, text.n));
+    hd__template_value text = hd__template_value_text(r, v[1]);
+    return hd__template_fail_at(r, HD_VALUE, "the template refuses these messages: %.*s",
+                                HD__CLIP(text.s, text.n));
 }
 
 /* range(stop) or range(start, stop, step) */
-static hd__value call_range(hd__run *r, const hd__value *v)
+static hd__template_value call_range(hd__template_run *r, const hd__template_value *v)
 {
-    hd__table t = {0};
-    hd__value from = v[2].kind ? v[1] : HD__OF(HD__TEMPLATE_INT, 0), to = v[2].kind ? v[2] : v[1];
-    hd__value step = v[3].kind ? v[3] : HD__OF(HD__TEMPLATE_INT, 1);
-    if (from.kind != HD__TEMPLATE_INT || to.kind != HD__TEMPLATE_INT || (step.n != 1 && step.n != -1)) {
-        return hd__fail_at(r, HD_FORMAT, "heed has range of whole numbers in steps of 1 or -1");
+    hd__template_table t = {0};
+    hd__template_value from = v[2].kind ? v[1] : HD__OF(HD__TEMPLATE_INT, 0),
+                       to = v[2].kind ? v[2] : v[1];
+    hd__template_value step = v[3].kind ? v[3] : HD__OF(HD__TEMPLATE_INT, 1);
+    if (from.kind != HD__TEMPLATE_INT || to.kind != HD__TEMPLATE_INT ||
+        (step.n != 1 && step.n != -1)) {
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed has range of whole numbers in steps of 1 or -1");
     }
     for (; (step.n > 0 ? from.n < to.n : from.n > to.n) && !r->failed; from.n += step.n) {
-        hd__push(r, &t, from);
+        hd__template_push(r, &t, from);
     }
-    return hd__list_of(HD__LIST, t);
+    return hd__template_list_of(HD__LIST, t);
 }
 
 /* The date in this form, in English whatever the locale */
-static hd__value call_strftime(hd__run *r, const hd__value *v)
+static hd__template_value call_strftime(hd__template_run *r, const hd__template_value *v)
 {
     static const char letters[] = "YmdHMSBbAa%";
     struct tm t = {0};
     char text[256];
     time_t now = r->now ? (time_t)r->now : time(NULL);
-    hd__value form =
-        call_is_text(r, v[1]) ? hd__value_copy(r, v[1].s, (size_t)v[1].n) : HD__NOTHING;
+    hd__template_value form =
+        call_is_text(r, v[1]) ? hd__template_value_copy(r, v[1].s, (size_t)v[1].n) : HD__NOTHING;
     for (int64_t i = 0; i < form.n && !r->failed; i++) {
         char c = form.s[i];
         if (c == '\0' || (c == '%' && !memchr(letters, form.s[++i], sizeof letters - 1))) {
-            hd__fail_at(r, HD_FORMAT, "heed has %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a only");
+            hd__template_fail_at(r, HD_FORMAT,
+                                 "heed has %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a only");
         }
     }
     locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -351,8 +365,8 @@ static hd__value call_strftime(hd__run *r, const hd__value *v)
     if (english) {
         freelocale(english);
     }
-    return n > 0 ? hd__value_copy(r, text, n)
-                 : hd__fail_at(r, HD_VALUE, "there is no such date of 1 to 255 bytes");
+    return n > 0 ? hd__template_value_copy(r, text, n)
+                 : hd__template_fail_at(r, HD_VALUE, "there is no such date of 1 to 255 bytes");
 }
 
 /* ---------------------------------------------------------------- the table */
@@ -395,64 +409,66 @@ static const struct call_row {
     {HD__FUNCTION_CALL, "namespace", "", 0, NULL},
 };
 
-static const struct call_row *call_find(int of, hd__value name)
+static const struct call_row *call_find(int of, hd__template_value name)
 {
     size_t i = 0, n = sizeof calls / sizeof calls[0];
-    while (i < n && !(calls[i].of == of && hd__value_is(name, calls[i].name))) {
+    while (i < n && !(calls[i].of == of && hd__template_value_is(name, calls[i].name))) {
         i++;
     }
     return i < n ? &calls[i] : NULL;
 }
 
-bool hd__has_call(int of, hd__value name)
+bool hd__template_has_call(int of, hd__template_value name)
 {
     return call_find(of, name);
 }
 
 /* namespace(name=value) */
-static hd__value call_namespace(hd__run *r, const hd__table *args)
+static hd__template_value call_namespace(hd__template_run *r, const hd__template_table *args)
 {
-    hd__table t = {0};
+    hd__template_table t = {0};
     for (int64_t i = 0; i < args->n && !r->failed; i += 2) {
         if (args->items[i].n == 0) {
-            hd__fail_at(r, HD_FORMAT, "heed has names with values here only");
+            hd__template_fail_at(r, HD_FORMAT, "heed has names with values here only");
         }
-        hd__table_put(r, &t, args->items[i], args->items[i + 1]);
+        hd__template_table_put(r, &t, args->items[i], args->items[i + 1]);
     }
-    return hd__dict_of(r, HD__NAMESPACE, t);
+    return hd__template_dict_of(r, HD__NAMESPACE, t);
 }
 
-static hd__value call_with(hd__run *r, const struct call_row *row, hd__value on,
-                           const hd__table *args)
+static hd__template_value call_with(hd__template_run *r, const struct call_row *row,
+                                    hd__template_value on, const hd__template_table *args)
 {
-    hd__value v[MOST_ARGUMENTS + 1] = {on};
+    hd__template_value v[MOST_ARGUMENTS + 1] = {on};
     const char *p = row->parameters;
     int64_t given = 0, missing = 0, i = 0;
     for (; *p; p += strcspn(p, " ") + 1) {
-        const hd__value *a = hd__argument(args, i++, HD__TEXT(p, strcspn(p, " ")));
+        const hd__template_value *a =
+            hd__template_argument(args, i++, HD__TEXT(p, strcspn(p, " ")));
         v[i] = a ? *a : HD__NOTHING;
         given += a != NULL;
         missing += !a && i <= row->least;
     }
     if (missing || 2 * given != args->n) {
-        return hd__fail_at(r, HD_FORMAT, "other arguments of %s: expected (%s)", row->name,
-                           row->parameters);
+        return hd__template_fail_at(r, HD_FORMAT, "other arguments of %s: expected (%s)", row->name,
+                                    row->parameters);
     }
     return row->run(r, v);
 }
 
-hd__value hd__call_named(hd__run *r, int of, hd__value name, hd__value on, const hd__table *args)
+hd__template_value hd__template_call_named(hd__template_run *r, int of, hd__template_value name,
+                                           hd__template_value on, const hd__template_table *args)
 {
     const struct call_row *row = call_find(of, name);
     if (row) {
-        hd__spend(r, on.kind == HD__STRING ? (size_t)on.n / 8 : 0);
+        hd__template_spend(r, on.kind == HD__STRING ? (size_t)on.n / 8 : 0);
         return row->run ? call_with(r, row, on, args) : call_namespace(r, args);
     }
     const char *what = of == HD__FILTER_CALL     ? "filter"
                        : of == HD__FUNCTION_CALL ? "function"
                                                  : "method";
     bool method = of < HD__KINDS;
-    return hd__fail_at(r, of == HD__UNDEFINED ? HD_VALUE : HD_FORMAT, "heed has no %s %.*s%s%s",
-                       what, HD__CLIP(name.s, name.n), method ? " of " : "",
-                       method ? hd__kind_names[of] : "");
+    return hd__template_fail_at(r, of == HD__UNDEFINED ? HD_VALUE : HD_FORMAT,
+                                "heed has no %s %.*s%s%s", what, HD__CLIP(name.s, name.n),
+                                method ? " of " : "", method ? hd__template_kind_names[of] : "");
 }

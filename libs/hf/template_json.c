@@ -4,37 +4,37 @@
 
 /* ---------------------------------------------------------------- reading */
 
-static hd__value json_value(hd__run *r, hd__json *j, const char *where);
+static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where);
 
 /* The members up to the end, which is not deeper than the reader lets it be */
-static hd__value json_object(hd__run *r, hd__json *j, const char *where)
+static hd__template_value json_object(hd__template_run *r, hd__json *j, const char *where)
 {
-    hd__table t = {0};
+    hd__template_table t = {0};
     while (!r->failed && hd__json_next(j) == HD__JSON_NAME) {
-        hd__value name = hd__value_copy(r, j->s, j->len);
+        hd__template_value name = hd__template_value_copy(r, j->s, j->len);
         hd__json_next(j);
-        hd__table_put(r, &t, name, json_value(r, j, where));
+        hd__template_table_put(r, &t, name, json_value(r, j, where));
     }
-    return hd__dict_of(r, HD__DICT, t);
+    return hd__template_dict_of(r, HD__DICT, t);
 }
 
-static hd__value json_array(hd__run *r, hd__json *j, const char *where)
+static hd__template_value json_array(hd__template_run *r, hd__json *j, const char *where)
 {
-    hd__table t = {0};
+    hd__template_table t = {0};
     while (!r->failed && hd__json_next(j) > HD__JSON_END && j->kind != HD__JSON_ARRAY_END) {
-        hd__push(r, &t, json_value(r, j, where));
+        hd__template_push(r, &t, json_value(r, j, where));
     }
-    return hd__list_of(HD__LIST, t);
+    return hd__template_list_of(HD__LIST, t);
 }
 
 /* The value that begins with the reader's last event */
-static hd__value json_value(hd__run *r, hd__json *j, const char *where)
+static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where)
 {
-    hd__value v = HD__OF(HD__TEMPLATE_INT, 0);
+    hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
     switch (j->kind) {
     case HD__JSON_OBJECT: return json_object(r, j, where);
     case HD__JSON_ARRAY: return json_array(r, j, where);
-    case HD__JSON_STRING: return hd__value_copy(r, j->s, j->len);
+    case HD__JSON_STRING: return hd__template_value_copy(r, j->s, j->len);
     case HD__JSON_TRUE: return HD__OF(HD__BOOL_VALUE, 1);
     case HD__JSON_FALSE: return HD__OF(HD__BOOL_VALUE, 0);
     case HD__JSON_NULL: return HD__OF(HD__NONE_VALUE, 0);
@@ -48,12 +48,13 @@ static hd__value json_value(hd__run *r, hd__json *j, const char *where)
     }
 }
 
-hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, size_t n)
+hd__template_value hd__template_value_of_json(hd__template_run *r, const char *where,
+                                              const char *text, size_t n)
 {
     hd__json j;
     hd__json_init(&j, text, n);
     hd__json_next(&j);
-    hd__value v = json_value(r, &j, where);
+    hd__template_value v = json_value(r, &j, where);
     if (!r->failed && j.kind > HD__JSON_END) {
         hd__json_next(&j);
     }
@@ -68,62 +69,62 @@ hd__value hd__value_of_json(hd__run *r, const char *where, const char *text, siz
 /* ---------------------------------------------------------------- writing */
 
 /* A new line, or what stands between two parts on one line */
-static void json_between(hd__run *r, bool first, int64_t indent, int depth)
+static void json_between(hd__template_run *r, bool first, int64_t indent, int depth)
 {
-    hd__write(r, ",", !first);
-    hd__write(r, "\n", indent >= 0);
+    hd__template_write(r, ",", !first);
+    hd__template_write(r, "\n", indent >= 0);
     for (int64_t i = 0; i < indent * depth && !r->failed; i++) {
-        hd__write(r, " ", 1);
+        hd__template_write(r, " ", 1);
     }
-    hd__write(r, " ", !first && indent < 0);
+    hd__template_write(r, " ", !first && indent < 0);
 }
 
-static void json_put_text(hd__run *r, hd__value v)
+static void json_put_text(hd__template_run *r, hd__template_value v)
 {
     hd__text quoted = {0};
     hd__text_json(&quoted, v.s, (size_t)v.n, true);
     r->failed = r->failed || quoted.failed;
-    hd__write(r, quoted.s, quoted.len);
+    hd__template_write(r, quoted.s, quoted.len);
     hd_free(quoted.s);
 }
 
-static void json_put_parts(hd__run *r, hd__value v, int64_t indent, int depth)
+static void json_put_parts(hd__template_run *r, hd__template_value v, int64_t indent, int depth)
 {
     bool dict = v.kind == HD__DICT;
-    int64_t n = hd__length(v);
-    hd__write(r, dict ? "{" : "[", 1);
+    int64_t n = hd__template_length(v);
+    hd__template_write(r, dict ? "{" : "[", 1);
     for (int64_t i = 0; i < n && !r->failed; i++) {
-        const hd__value *pair = dict ? &v.table->items[2 * i] : NULL;
+        const hd__template_value *pair = dict ? &v.table->items[2 * i] : NULL;
         json_between(r, i == 0, indent, depth + 1);
         if (dict) {
-            hd__write_json(r, pair[0], indent, HD__DEEPEST); /* a string alone */
-            hd__write(r, ": ", 2);
+            hd__template_write_json(r, pair[0], indent, HD__DEEPEST); /* a string alone */
+            hd__template_write(r, ": ", 2);
         }
-        hd__write_json(r, dict ? pair[1] : v.items[i], indent, depth + 1);
+        hd__template_write_json(r, dict ? pair[1] : v.items[i], indent, depth + 1);
     }
     if (n > 0 && indent >= 0) {
         json_between(r, true, indent, depth);
     }
-    hd__write(r, dict ? "}" : "]", 1);
+    hd__template_write(r, dict ? "}" : "]", 1);
 }
 
-void hd__write_json(hd__run *r, hd__value v, int64_t indent, int depth)
+void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t indent, int depth)
 {
-    hd__spend(r, 1);
+    hd__template_spend(r, 1);
     if (v.kind == HD__STRING) {
         json_put_text(r, v);
     } else if (depth >= HD__DEEPEST || r->failed) {
-        hd__fail_at(r, HD_FORMAT,
-                    "tojson of values nested too deep, or of a key that is no string");
+        hd__template_fail_at(r, HD_FORMAT,
+                             "tojson of values nested too deep, or of a key that is no string");
     } else if (v.kind == HD__LIST || v.kind == HD__DICT) {
         json_put_parts(r, v, indent, depth);
     } else if (v.kind == HD__TEMPLATE_INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
-        hd__value text = v.kind == HD__TEMPLATE_INT          ? hd__value_text(r, v)
-                         : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
-                         : v.n                      ? HD__LITERAL("true")
-                                                    : HD__LITERAL("false");
-        hd__write(r, text.s, (size_t)text.n);
+        hd__template_value text = v.kind == HD__TEMPLATE_INT ? hd__template_value_text(r, v)
+                                  : v.kind == HD__NONE_VALUE ? HD__LITERAL("null")
+                                  : v.n                      ? HD__LITERAL("true")
+                                                             : HD__LITERAL("false");
+        hd__template_write(r, text.s, (size_t)text.n);
     } else {
-        hd__fail_at(r, HD_VALUE, "tojson of %s", hd__kind_names[v.kind]);
+        hd__template_fail_at(r, HD_VALUE, "tojson of %s", hd__template_kind_names[v.kind]);
     }
 }

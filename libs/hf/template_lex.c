@@ -4,12 +4,12 @@
 #include "hf/template.h"
 
 typedef struct lexer {
-    hd__run *r;
+    hd__template_run *r;
     const char *text;
     size_t n, at; /* where the next token begins */
     char closes;  /* in {{ }} '}', in {% %} '%', outside 0 */
     int brackets; /* open in the tag */
-    hd__token *tokens;
+    hd__template_token *tokens;
     int64_t count, room;
 } lexer;
 
@@ -20,18 +20,18 @@ static char lex_byte(const lexer *l, size_t at)
 }
 
 /* Adds a token that ends at `end`, from which the next one is looked for. */
-static void lex_put(lexer *l, hd__token_kind kind, hd__value v, size_t end)
+static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v, size_t end)
 {
-    if (!hd__grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
+    if (!hd__text_grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
         l->r->failed = true;
         return;
     }
-    l->tokens[l->count++] = (hd__token){kind, v, l->at, end};
+    l->tokens[l->count++] = (hd__template_token){kind, v, l->at, end};
     l->at = end;
 }
 
 /* The same for the characters up to `end` */
-static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
+static void lex_put_text(lexer *l, hd__template_token_kind kind, size_t end)
 {
     lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
 }
@@ -39,10 +39,10 @@ static void lex_put_text(lexer *l, hd__token_kind kind, size_t end)
 static void lex_fail(lexer *l, const char *expected)
 {
     size_t rest = l->n - l->at;
-    const hd__token here = {.at = l->at,
-                            .end = l->at + hd__utf8_good(l->text + l->at, rest > 20 ? 20 : rest)};
+    const hd__template_token here = {
+        .at = l->at, .end = l->at + hd__utf8_good(l->text + l->at, rest > 20 ? 20 : rest)};
     l->r->first = l->r->t = &here;
-    hd__fail_at(l->r, HD_FORMAT, "expected %s", expected);
+    hd__template_fail_at(l->r, HD_FORMAT, "expected %s", expected);
     l->r->first = l->r->t = NULL;
 }
 
@@ -65,20 +65,20 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     char sign = lex_byte(l, tag + 2);
     size_t line = tag;
     if (sign == '-') {
-        return l->at + hd__strip_right(l->text + l->at, tag - l->at, NULL);
+        return l->at + hd__template_strip_right(l->text + l->at, tag - l->at, NULL);
     }
     while (line > l->at && l->text[line - 1] != '\n') {
         line--;
     }
     bool begins = line == 0 || l->text[line - 1] == '\n';
-    bool blank = hd__strip_left(l->text + line, tag - line, NULL) == tag - line;
+    bool blank = hd__template_strip_left(l->text + line, tag - line, NULL) == tag - line;
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
 /* Where the text goes on after a tag or a comment, before whose end stands `sign` */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
-    return sign == '-' ? end + hd__strip_left(l->text + end, l->n - end, NULL)
+    return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)
                        : end + (!output && sign != '+' && lex_byte(l, end) == '\n');
 }
 
@@ -134,7 +134,7 @@ static size_t lex_word_end(const lexer *l)
 {
     size_t at = l->at;
     for (char c = lex_byte(l, at);
-         c == '_' || hd__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');) {
+         c == '_' || hd__text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');) {
         c = lex_byte(l, ++at);
     }
     return at;
@@ -142,14 +142,14 @@ static size_t lex_word_end(const lexer *l)
 
 static void lex_number(lexer *l)
 {
-    hd__value v = HD__OF(HD__TEMPLATE_INT, 0);
+    hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
     size_t at = l->at;
     bool whole = true;
-    for (char c = lex_byte(l, at); hd__is_digit(c); c = lex_byte(l, ++at)) {
+    for (char c = lex_byte(l, at); hd__text_is_digit(c); c = lex_byte(l, ++at)) {
         whole = whole && !__builtin_mul_overflow(v.n, 10, &v.n) &&
                 !__builtin_add_overflow(v.n, c - '0', &v.n);
     }
-    if (whole && !(lex_byte(l, at) == '.' && hd__is_digit(lex_byte(l, at + 1)))) {
+    if (whole && !(lex_byte(l, at) == '.' && hd__text_is_digit(lex_byte(l, at + 1)))) {
         lex_put(l, HD__TOKEN_CONSTANT, v, at);
     } else {
         lex_fail(l, "a whole number of 64 bits");
@@ -161,7 +161,7 @@ static void lex_string(lexer *l)
 {
     static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
     size_t at = l->at + 1, n = 0;
-    char *to = hd__take(l->r, l->n - l->at);
+    char *to = hd__template_take(l->r, l->n - l->at);
     for (; to && at < l->n && l->text[at] != l->text[l->at]; at++) {
         char c = l->text[at];
         const char *letter =
@@ -197,13 +197,13 @@ static void lex_sign(lexer *l)
 
 static void lex_inside(lexer *l)
 {
-    l->at += hd__strip_left(l->text + l->at, l->n - l->at, NULL);
+    l->at += hd__template_strip_left(l->text + l->at, l->n - l->at, NULL);
     char c = lex_byte(l, l->at);
     if (l->at == l->n) {
         lex_fail(l, l->closes == '}' ? "}}" : "%}");
     } else if (lex_close(l)) {
         return;
-    } else if (hd__is_digit(c)) {
+    } else if (hd__text_is_digit(c)) {
         lex_number(l);
     } else if (c == '"' || c == '\'') {
         lex_string(l);
@@ -214,7 +214,7 @@ static void lex_inside(lexer *l)
     }
 }
 
-const hd__token *hd__tokens(hd__run *r)
+const hd__template_token *hd__template_tokens(hd__template_run *r)
 {
     lexer l = {.r = r, .text = r->text, .n = r->n};
     while (!r->failed && (l.at < l.n || l.closes)) {

@@ -1,22 +1,24 @@
 /* template_operator.c - the operators of templates, with Python's meaning. */
 #include "hf/template.h"
 
-static hd__value operator_fail(hd__run *r, hd__value sign, hd__value a, hd__value b)
+static hd__template_value operator_fail(hd__template_run *r, hd__template_value sign,
+                                        hd__template_value a, hd__template_value b)
 {
-    return hd__fail_at(r, HD_FORMAT, "%.*s of %s and %s", HD__CLIP(sign.s, sign.n),
-                       hd__kind_names[a.kind], hd__kind_names[b.kind]);
+    return hd__template_fail_at(r, HD_FORMAT, "%.*s of %s and %s", HD__CLIP(sign.s, sign.n),
+                                hd__template_kind_names[a.kind], hd__template_kind_names[b.kind]);
 }
 
-static hd__value operator_bool(bool is)
+static hd__template_value operator_bool(bool is)
 {
     return HD__OF(HD__BOOL_VALUE, is);
 }
 
 /* ---------------------------------------------------------------- + - * % ~ */
 
-static hd__value operator_joined(hd__run *r, hd__value a, hd__value b)
+static hd__template_value operator_joined(hd__template_run *r, hd__template_value a,
+                                          hd__template_value b)
 {
-    char *s = r->failed ? NULL : hd__take(r, (size_t)a.n + (size_t)b.n);
+    char *s = r->failed ? NULL : hd__template_take(r, (size_t)a.n + (size_t)b.n);
     if (!s) {
         return HD__TEXT("", 0);
     }
@@ -25,17 +27,18 @@ static hd__value operator_joined(hd__run *r, hd__value a, hd__value b)
     return HD__TEXT(s, a.n + b.n);
 }
 
-static hd__value operator_lists(hd__run *r, hd__value a, hd__value b)
+static hd__template_value operator_lists(hd__template_run *r, hd__template_value a,
+                                         hd__template_value b)
 {
-    hd__table t = {0};
+    hd__template_table t = {0};
     for (int64_t i = 0; i < a.n + b.n && !r->failed; i++) {
-        hd__push(r, &t, i < a.n ? a.items[i] : b.items[i - a.n]);
+        hd__template_push(r, &t, i < a.n ? a.items[i] : b.items[i - a.n]);
     }
-    return hd__list_of(a.kind, t);
+    return hd__template_list_of(a.kind, t);
 }
 
 /* The rest of a division has the sign of b. */
-static hd__value operator_wholes(hd__run *r, char c, int64_t a, int64_t b)
+static hd__template_value operator_wholes(hd__template_run *r, char c, int64_t a, int64_t b)
 {
     int64_t v = 0;
     bool beyond = c == '+'   ? __builtin_add_overflow(a, b, &v)
@@ -43,7 +46,8 @@ static hd__value operator_wholes(hd__run *r, char c, int64_t a, int64_t b)
                   : c == '*' ? __builtin_mul_overflow(a, b, &v)
                              : b == 0;
     if (beyond) {
-        return hd__fail_at(r, HD_VALUE, "a division by zero, or a number of more than 64 bits");
+        return hd__template_fail_at(r, HD_VALUE,
+                                    "a division by zero, or a number of more than 64 bits");
     }
     if (c == '%') {
         v = b == -1 ? 0 : a % b;
@@ -52,43 +56,45 @@ static hd__value operator_wholes(hd__run *r, char c, int64_t a, int64_t b)
     return HD__OF(HD__TEMPLATE_INT, v);
 }
 
-static hd__value operator_sum(hd__run *r, hd__value sign, hd__value a, hd__value b)
+static hd__template_value operator_sum(hd__template_run *r, hd__template_value sign,
+                                       hd__template_value a, hd__template_value b)
 {
-    if (hd__is_number(a) && hd__is_number(b)) {
+    if (hd__template_is_number(a) && hd__template_is_number(b)) {
         return operator_wholes(r, *sign.s, a.n, b.n);
     }
     bool plus = *sign.s == '+' && a.kind == b.kind;
-    return plus && a.kind == HD__STRING ? operator_joined(r, a, b)
-           : plus && hd__is_list(a)     ? operator_lists(r, a, b)
-                                        : operator_fail(r, sign, a, b);
+    return plus && a.kind == HD__STRING      ? operator_joined(r, a, b)
+           : plus && hd__template_is_list(a) ? operator_lists(r, a, b)
+                                             : operator_fail(r, sign, a, b);
 }
 
 /* ---------------------------------------------------------------- comparisons */
 
-static bool operator_in(hd__run *r, hd__value all, hd__value part)
+static bool operator_in(hd__template_run *r, hd__template_value all, hd__template_value part)
 {
     if (all.kind == HD__STRING && part.kind == HD__STRING) {
-        return hd__value_find(r, all, all.s, part);
+        return hd__template_value_find(r, all, all.s, part);
     }
     if (all.kind == HD__DICT) {
-        return hd__table_find(r, all.table, part);
+        return hd__template_table_find(r, all.table, part);
     }
-    if (!hd__is_list(all) && all.kind != HD__UNDEFINED) {
+    if (!hd__template_is_list(all) && all.kind != HD__UNDEFINED) {
         operator_fail(r, HD__LITERAL("in"), part, all);
         return false;
     }
     int64_t i = 0;
-    while (i < all.n && !hd__equal(r, all.items[i], part)) {
+    while (i < all.n && !hd__template_equal(r, all.items[i], part)) {
         i++;
     }
     return i < all.n;
 }
 
 /* < <= > >= */
-static hd__value operator_ordered(hd__run *r, hd__value sign, hd__value a, hd__value b)
+static hd__template_value operator_ordered(hd__template_run *r, hd__template_value sign,
+                                           hd__template_value a, hd__template_value b)
 {
     bool texts = a.kind == HD__STRING && b.kind == HD__STRING;
-    if (!texts && !(hd__is_number(a) && hd__is_number(b))) {
+    if (!texts && !(hd__template_is_number(a) && hd__template_is_number(b))) {
         return operator_fail(r, sign, a, b);
     }
     int order = texts ? memcmp(a.s, b.s, (size_t)(a.n < b.n ? a.n : b.n)) : 0;
@@ -97,14 +103,16 @@ static hd__value operator_ordered(hd__run *r, hd__value sign, hd__value a, hd__v
     return operator_bool(is || (sign.n == 2 && order == 0));
 }
 
-hd__value hd__operate(hd__run *r, hd__value sign, hd__value a, hd__value b)
+hd__template_value hd__template_operate(hd__template_run *r, hd__template_value sign,
+                                        hd__template_value a, hd__template_value b)
 {
     switch (*sign.s) {
-    case '=': return operator_bool(hd__equal(r, a, b));
-    case '!': return operator_bool(!hd__equal(r, a, b));
+    case '=': return operator_bool(hd__template_equal(r, a, b));
+    case '!': return operator_bool(!hd__template_equal(r, a, b));
     case 'i': return operator_bool(operator_in(r, b, a));
     case 'n': return operator_bool(!operator_in(r, b, a));
-    case '~': return operator_joined(r, hd__value_text(r, a), hd__value_text(r, b));
+    case '~':
+        return operator_joined(r, hd__template_value_text(r, a), hd__template_value_text(r, b));
     case '<':
     case '>': return operator_ordered(r, sign, a, b);
     default: return operator_sum(r, sign, a, b);

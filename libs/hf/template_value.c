@@ -9,7 +9,7 @@
 
 enum { ARENA_BLOCK = 4096 - 64 };
 
-static void *arena_take(hd__arena *a, size_t n)
+static void *arena_take(hd__template_arena *a, size_t n)
 {
     n = n / 16 * 16 + 16;
     if ((size_t)(a->end - a->at) < n) {
@@ -19,26 +19,27 @@ static void *arena_take(hd__arena *a, size_t n)
             return NULL;
         }
         *(void **)block = a->blocks;
-        *a = (hd__arena){block, block + 16, block + size};
+        *a = (hd__template_arena){block, block + 16, block + size};
     }
     char *taken = a->at;
     a->at += n;
     return memset(taken, 0, n);
 }
 
-void hd__arena_free(hd__arena *a)
+void hd__template_arena_free(hd__template_arena *a)
 {
     for (void *block = a->blocks, *before; block; block = before) {
         before = *(void **)block;
         hd_free(block);
     }
-    *a = (hd__arena){0};
+    *a = (hd__template_arena){0};
 }
 
-void *hd__take(hd__run *r, size_t n)
+void *hd__template_take(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->bytes) {
-        hd__fail_at(r, HD_VALUE, "it needs more memory than a text of this length may have");
+        hd__template_fail_at(r, HD_VALUE,
+                             "it needs more memory than a text of this length may have");
     }
     void *p = r->failed ? NULL : arena_take(r->arena, n);
     r->bytes -= p ? n : 0;
@@ -46,20 +47,21 @@ void *hd__take(hd__run *r, size_t n)
     return p;
 }
 
-void hd__spend(hd__run *r, size_t n)
+void hd__template_spend(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->steps) {
-        hd__fail_at(r, HD_VALUE, "it needs more steps than a text of this length may have");
+        hd__template_fail_at(r, HD_VALUE,
+                             "it needs more steps than a text of this length may have");
     }
     r->steps -= r->failed ? 0 : n;
 }
 
 /* ---------------------------------------------------------------- failing, and the text */
 
-hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
+hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
 {
     char what[320];
-    const hd__token *last = r->t > r->first ? r->t - 1 : r->first;
+    const hd__template_token *last = r->t > r->first ? r->t - 1 : r->first;
     size_t at = r->first ? r->first->at : 0, end = r->first ? last->end : 0;
     int line = 1;
     va_list args;
@@ -77,10 +79,10 @@ hd__value hd__fail_at(hd__run *r, hd_code code, const char *format, ...)
     return HD__NOTHING;
 }
 
-void hd__write(hd__run *r, const char *s, size_t n)
+void hd__template_write(hd__template_run *r, const char *s, size_t n)
 {
     if (n > r->bytes) {
-        hd__fail_at(r, HD_VALUE, "it writes more than a text of this length may have");
+        hd__template_fail_at(r, HD_VALUE, "it writes more than a text of this length may have");
     }
     if (!r->failed) {
         r->bytes -= n;
@@ -89,63 +91,65 @@ void hd__write(hd__run *r, const char *s, size_t n)
     }
 }
 
-hd__value hd__written(hd__run *r, size_t mark)
+hd__template_value hd__template_written(hd__template_run *r, size_t mark)
 {
-    hd__value text = hd__value_copy(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
+    hd__template_value text =
+        hd__template_value_copy(r, r->out.s + mark, r->failed ? 0 : r->out.len - mark);
     hd__text_cut(&r->out, mark);
     return text;
 }
 
 /* ---------------------------------------------------------------- what values are */
 
-const char *const hd__kind_names[HD__KINDS] = {
+const char *const hd__template_kind_names[HD__KINDS] = {
     "something undefined", "none",   "a bool",      "a number", "a string",   "a list",
     "a generator",         "a dict", "a namespace", "a loop",   "a function",
 };
 
 /* Are both strings, with the same bytes? */
-static bool value_same(hd__value a, hd__value b)
+static bool value_same(hd__template_value a, hd__template_value b)
 {
     return a.kind == HD__STRING && b.kind == HD__STRING && a.n == b.n &&
            memcmp(a.s, b.s, (size_t)a.n) == 0;
 }
 
-bool hd__value_is(hd__value v, const char *s)
+bool hd__template_value_is(hd__template_value v, const char *s)
 {
     return value_same(v, HD__TEXT(s, strlen(s)));
 }
 
-bool hd__truth(hd__value v)
+bool hd__template_truth(hd__template_value v)
 {
     int64_t n = v.kind == HD__DICT ? v.table->n : v.n;
     return n != 0 || v.kind == HD__SERIES || v.kind > HD__DICT;
 }
 
-bool hd__equal(hd__run *r, hd__value a, hd__value b)
+bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b)
 {
-    hd__spend(r, 1 + (a.kind == HD__STRING ? (size_t)a.n / 64 : 0));
-    if (hd__is_number(a) && hd__is_number(b)) {
+    hd__template_spend(r, 1 + (a.kind == HD__STRING ? (size_t)a.n / 64 : 0));
+    if (hd__template_is_number(a) && hd__template_is_number(b)) {
         return a.n == b.n;
     }
     if (a.kind != b.kind || a.kind <= HD__NONE_VALUE) {
         return a.kind == b.kind;
     }
     if (a.kind != HD__STRING) {
-        hd__fail_at(r, HD_FORMAT, "heed compares no two of %s", hd__kind_names[a.kind]);
+        hd__template_fail_at(r, HD_FORMAT, "heed compares no two of %s",
+                             hd__template_kind_names[a.kind]);
     }
     return value_same(a, b);
 }
 
-hd__value hd__value_copy(hd__run *r, const char *s, size_t n)
+hd__template_value hd__template_value_copy(hd__template_run *r, const char *s, size_t n)
 {
-    char *copy = hd__take(r, n);
+    char *copy = hd__template_take(r, n);
     if (!copy) {
         return HD__TEXT("", 0);
     }
     return n ? HD__TEXT(memcpy(copy, s, n), n) : HD__TEXT("", 0);
 }
 
-hd__value hd__value_text(hd__run *r, hd__value v)
+hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v)
 {
     char digits[24];
     switch (v.kind) {
@@ -154,19 +158,21 @@ hd__value hd__value_text(hd__run *r, hd__value v)
     case HD__NONE_VALUE: return HD__LITERAL("None");
     case HD__BOOL_VALUE: return v.n ? HD__LITERAL("True") : HD__LITERAL("False");
     case HD__TEMPLATE_INT:
-        return hd__value_copy(r, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
+        return hd__template_value_copy(r, digits,
+                                       (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
-        return hd__fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
-                           hd__kind_names[v.kind]);
+        return hd__template_fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
+                                    hd__template_kind_names[v.kind]);
     }
 }
 
-const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__value part)
+const char *hd__template_value_find(hd__template_run *r, hd__template_value all, const char *from,
+                                    hd__template_value part)
 {
     const char *end = all.s + all.n;
     for (; part.n <= end - from; from++) {
         from = part.n ? memchr(from, *part.s, (size_t)(end - from - part.n + 1)) : from;
-        hd__spend(r, 1 + (size_t)part.n / 64);
+        hd__template_spend(r, 1 + (size_t)part.n / 64);
         if (!from || r->failed) {
             return NULL;
         }
@@ -177,7 +183,7 @@ const char *hd__value_find(hd__run *r, hd__value all, const char *from, hd__valu
     return NULL;
 }
 
-int64_t hd__length(hd__value v)
+int64_t hd__template_length(hd__template_value v)
 {
     int64_t n = v.kind == HD__DICT ? v.table->n / 2 : v.n;
     for (int64_t i = 0; v.kind == HD__STRING && i < v.n; i++) {
@@ -188,11 +194,11 @@ int64_t hd__length(hd__value v)
 
 /* ---------------------------------------------------------------- lists and tables */
 
-void hd__push(hd__run *r, hd__table *t, hd__value v)
+void hd__template_push(hd__template_run *r, hd__template_table *t, hd__template_value v)
 {
     if (t->n == t->room) {
         int64_t room = t->room ? 2 * t->room : 4;
-        hd__value *items = hd__take(r, (size_t)room * sizeof *items);
+        hd__template_value *items = hd__template_take(r, (size_t)room * sizeof *items);
         if (!items) {
             return;
         }
@@ -205,9 +211,10 @@ void hd__push(hd__run *r, hd__table *t, hd__value v)
     t->items[t->n++] = v;
 }
 
-hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
+hd__template_value *hd__template_table_find(hd__template_run *r, const hd__template_table *t,
+                                            hd__template_value key)
 {
-    hd__spend(r, (size_t)t->n / 8);
+    hd__template_spend(r, (size_t)t->n / 8);
     for (int64_t i = 0; i < t->n; i += 2) {
         if (value_same(t->items[i], key)) {
             return &t->items[i + 1];
@@ -216,35 +223,38 @@ hd__value *hd__table_find(hd__run *r, const hd__table *t, hd__value key)
     return NULL;
 }
 
-void hd__table_put(hd__run *r, hd__table *t, hd__value key, hd__value v)
+void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__template_value key,
+                            hd__template_value v)
 {
-    hd__value *have = hd__table_find(r, t, key);
+    hd__template_value *have = hd__template_table_find(r, t, key);
     if (v.kind == HD__SERIES) {
-        hd__fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
+        hd__template_fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
     } else if (key.kind != HD__STRING) {
-        hd__fail_at(r, HD_FORMAT, "%s as a key", hd__kind_names[key.kind]);
+        hd__template_fail_at(r, HD_FORMAT, "%s as a key", hd__template_kind_names[key.kind]);
     } else if (have) {
         *have = v;
     } else {
-        hd__push(r, t, key);
-        hd__push(r, t, v);
+        hd__template_push(r, t, key);
+        hd__template_push(r, t, v);
     }
 }
 
-hd__value hd__dict_of(hd__run *r, hd__kind kind, hd__table t)
+hd__template_value hd__template_dict_of(hd__template_run *r, hd__template_kind kind,
+                                        hd__template_table t)
 {
-    hd__table *copy = hd__take(r, sizeof *copy);
+    hd__template_table *copy = hd__template_take(r, sizeof *copy);
     if (!copy) {
         return HD__NOTHING;
     }
     *copy = t;
-    return (hd__value){kind, 0, {.table = copy}};
+    return (hd__template_value){kind, 0, {.table = copy}};
 }
 
-const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
+const hd__template_value *hd__template_argument(const hd__template_table *args, int64_t i,
+                                                hd__template_value name)
 {
     for (int64_t k = 0; k < args->n; k += 2) {
-        hd__value given = args->items[k];
+        hd__template_value given = args->items[k];
         if (given.n > 0 ? value_same(given, name) : k == 2 * i) {
             return &args->items[k + 1];
         }
@@ -252,26 +262,26 @@ const hd__value *hd__argument(const hd__table *args, int64_t i, hd__value name)
     return NULL;
 }
 
-hd__value hd__items_of(hd__run *r, hd__value v)
+hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value v)
 {
-    hd__table keys = {0};
-    if (hd__is_list(v)) {
+    hd__template_table keys = {0};
+    if (hd__template_is_list(v)) {
         return v;
     }
     if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
-        return hd__fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE, "%s in place of a list",
-                           hd__kind_names[v.kind]);
+        return hd__template_fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE,
+                                    "%s in place of a list", hd__template_kind_names[v.kind]);
     }
     for (int64_t i = 0; v.kind == HD__DICT && i < v.table->n; i += 2) {
-        hd__push(r, &keys, v.table->items[i]);
+        hd__template_push(r, &keys, v.table->items[i]);
     }
-    return hd__list_of(HD__LIST, keys);
+    return hd__template_list_of(HD__LIST, keys);
 }
 
 /* ---------------------------------------------------------------- white space */
 
 /* Is it one of the characters, or white space if there are none? */
-static bool value_strips(uint32_t code, const hd__value *chars)
+static bool value_strips(uint32_t code, const hd__template_value *chars)
 {
     for (int64_t i = 0; chars && i < chars->n;) {
         uint32_t c;
@@ -286,7 +296,7 @@ static bool value_strips(uint32_t code, const hd__value *chars)
             code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000);
 }
 
-size_t hd__strip_left(const char *s, size_t n, const hd__value *chars)
+size_t hd__template_strip_left(const char *s, size_t n, const hd__template_value *chars)
 {
     size_t at = 0;
     while (at < n) {
@@ -300,7 +310,7 @@ size_t hd__strip_left(const char *s, size_t n, const hd__value *chars)
     return at;
 }
 
-size_t hd__strip_right(const char *s, size_t n, const hd__value *chars)
+size_t hd__template_strip_right(const char *s, size_t n, const hd__template_value *chars)
 {
     while (n > 0) {
         uint32_t code;

@@ -1,144 +1,150 @@
 /* template_walk.c - walks over the statements of a template, whose table stands at the end. */
 #include "hf/template.h"
 
-static void walk_body(hd__run *r, const char *const *ends);
+static void walk_body(hd__template_run *r, const char *const *ends);
 
 /* Goes over the end of a tag. */
-static void walk_close(hd__run *r)
+static void walk_close(hd__template_run *r)
 {
     if (r->t->kind != HD__TOKEN_CLOSE) {
-        hd__walk_fail(r, "the end of the tag");
+        hd__template_walk_fail(r, "the end of the tag");
     }
-    hd__walk_on(r);
+    hd__template_walk_on(r);
 }
 
 static const char *const endif[] = {"elif", "else", "endif", NULL};
 
-static void walk_if(hd__run *r)
+static void walk_if(hd__template_run *r)
 {
     bool live = r->live, done = false;
     do {
         r->live = live && !done;
-        bool is = hd__truth(hd__expression(r)) && hd__live(r);
+        bool is = hd__template_truth(hd__template_expression(r)) && hd__template_live(r);
         walk_close(r);
         r->live = is;
         walk_body(r, endif);
         done = done || is;
-    } while (hd__walk_given(r, "elif"));
+    } while (hd__template_walk_given(r, "elif"));
     r->live = live && !done;
-    if (hd__walk_given(r, "else")) {
+    if (hd__template_walk_given(r, "else")) {
         walk_close(r);
         walk_body(r, &endif[2]);
     }
     r->live = live;
-    hd__walk_expect(r, "endif");
+    hd__template_walk_expect(r, "endif");
 }
 
 /* What the statements up to a tag write, in a frame of their own */
-static hd__value walk_captured(hd__run *r, const char *end)
+static hd__template_value walk_captured(hd__template_run *r, const char *end)
 {
-    hd__table frame = {.outer = r->frame};
+    hd__template_table frame = {.outer = r->frame};
     size_t mark = r->out.len;
     walk_close(r);
     r->frame = &frame;
     walk_body(r, (const char *const[]){end, NULL});
     r->frame = frame.outer;
-    hd__walk_expect(r, end);
-    return hd__live(r) ? hd__written(r, mark) : HD__NOTHING;
+    hd__template_walk_expect(r, end);
+    return hd__template_live(r) ? hd__template_written(r, mark) : HD__NOTHING;
 }
 
 /* transformers' mark of what an assistant wrote */
-static void walk_generation(hd__run *r)
+static void walk_generation(hd__template_run *r)
 {
-    hd__value text = walk_captured(r, "endgeneration");
-    if (hd__live(r)) {
-        hd__write(r, text.s, (size_t)text.n);
+    hd__template_value text = walk_captured(r, "endgeneration");
+    if (hd__template_live(r)) {
+        hd__template_write(r, text.s, (size_t)text.n);
     }
 }
 
 /* {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %} */
-static void walk_set(hd__run *r)
+static void walk_set(hd__template_run *r)
 {
-    hd__value name = hd__walk_name(r);
-    hd__value key = hd__walk_given(r, ".") ? hd__walk_name(r) : HD__NOTHING;
-    hd__value v = hd__walk_given(r, "=") ? hd__expression(r) : walk_captured(r, "endset");
-    if (!hd__live(r)) {
+    hd__template_value name = hd__template_walk_name(r);
+    hd__template_value key =
+        hd__template_walk_given(r, ".") ? hd__template_walk_name(r) : HD__NOTHING;
+    hd__template_value v =
+        hd__template_walk_given(r, "=") ? hd__template_expression(r) : walk_captured(r, "endset");
+    if (!hd__template_live(r)) {
         return;
     }
-    const hd__value *of = key.kind ? hd__walk_find(r, name) : NULL;
+    const hd__template_value *of = key.kind ? hd__template_walk_find(r, name) : NULL;
     if (key.kind && (!of || of->kind != HD__NAMESPACE)) {
-        hd__fail_at(r, HD_VALUE, "an attribute is set of what is no namespace");
+        hd__template_fail_at(r, HD_VALUE, "an attribute is set of what is no namespace");
     } else {
-        hd__table_put(r, of ? of->table : r->frame, of ? key : name, v);
+        hd__template_table_put(r, of ? of->table : r->frame, of ? key : name, v);
     }
 }
 
 /* ---------------------------------------------------------------- loops */
 
 typedef struct walk_range {
-    const hd__token *names;            /* each one with a comma after it but for the last */
-    const hd__token *condition, *body; /* condition: NULL, or after "if" */
-    int64_t n;                         /* how many names */
+    const hd__template_token *names; /* each one with a comma after it but for the last */
+    const hd__template_token *condition, *body; /* condition: NULL, or after "if" */
+    int64_t n;                                  /* how many names */
 } walk_range;
 
 /* The names of the loop get an item, or its parts. */
-static void walk_give(hd__run *r, const walk_range *range, hd__value item)
+static void walk_give(hd__template_run *r, const walk_range *range, hd__template_value item)
 {
     bool parts = range->n > 1;
     r->frame->n = 0;
-    if (parts && (!hd__is_list(item) || item.n != range->n)) {
-        hd__fail_at(r, HD_VALUE, "several names for %s", hd__kind_names[item.kind]);
+    if (parts && (!hd__template_is_list(item) || item.n != range->n)) {
+        hd__template_fail_at(r, HD_VALUE, "several names for %s",
+                             hd__template_kind_names[item.kind]);
     }
     for (int64_t i = 0; i < range->n && !r->failed; i++) {
-        hd__table_put(r, r->frame, range->names[2 * i].value, parts ? item.items[i] : item);
+        hd__template_table_put(r, r->frame, range->names[2 * i].value,
+                               parts ? item.items[i] : item);
     }
 }
 
 /* The variable `loop` at item i */
-static void walk_loop(hd__run *r, hd__table *t, hd__value items, int64_t i)
+static void walk_loop(hd__template_run *r, hd__template_table *t, hd__template_value items,
+                      int64_t i)
 {
-    hd__value before = i > 0 ? items.items[i - 1] : HD__NOTHING;
-    hd__value after = i < items.n - 1 ? items.items[i + 1] : HD__NOTHING;
-    hd__table_put(r, t, HD__LITERAL("index"), HD__OF(HD__TEMPLATE_INT, i + 1));
-    hd__table_put(r, t, HD__LITERAL("index0"), HD__OF(HD__TEMPLATE_INT, i));
-    hd__table_put(r, t, HD__LITERAL("first"), HD__OF(HD__BOOL_VALUE, i == 0));
-    hd__table_put(r, t, HD__LITERAL("last"), HD__OF(HD__BOOL_VALUE, i == items.n - 1));
-    hd__table_put(r, t, HD__LITERAL("previtem"), before);
-    hd__table_put(r, t, HD__LITERAL("nextitem"), after);
+    hd__template_value before = i > 0 ? items.items[i - 1] : HD__NOTHING;
+    hd__template_value after = i < items.n - 1 ? items.items[i + 1] : HD__NOTHING;
+    hd__template_table_put(r, t, HD__LITERAL("index"), HD__OF(HD__TEMPLATE_INT, i + 1));
+    hd__template_table_put(r, t, HD__LITERAL("index0"), HD__OF(HD__TEMPLATE_INT, i));
+    hd__template_table_put(r, t, HD__LITERAL("first"), HD__OF(HD__BOOL_VALUE, i == 0));
+    hd__template_table_put(r, t, HD__LITERAL("last"), HD__OF(HD__BOOL_VALUE, i == items.n - 1));
+    hd__template_table_put(r, t, HD__LITERAL("previtem"), before);
+    hd__template_table_put(r, t, HD__LITERAL("nextitem"), after);
 }
 
 /* The items for which the loop's condition is true */
-static hd__value walk_chosen(hd__run *r, const walk_range *range, hd__value items)
+static hd__template_value walk_chosen(hd__template_run *r, const walk_range *range,
+                                      hd__template_value items)
 {
-    hd__table chosen = {0};
+    hd__template_table chosen = {0};
     for (int64_t i = 0; i < items.n && !r->failed; i++) {
         walk_give(r, range, items.items[i]);
         r->t = range->condition;
-        if (hd__truth(hd__expression(r))) {
-            hd__push(r, &chosen, items.items[i]);
+        if (hd__template_truth(hd__template_expression(r))) {
+            hd__template_push(r, &chosen, items.items[i]);
         }
     }
-    return hd__list_of(HD__LIST, chosen);
+    return hd__template_list_of(HD__LIST, chosen);
 }
 
-static void walk_round(hd__run *r, const walk_range *range)
+static void walk_round(hd__template_run *r, const walk_range *range)
 {
     r->t = range->body;
     walk_body(r, (const char *const[]){"endfor", NULL});
 }
 
 /* The body once for each item, or once walked over */
-static void walk_rounds(hd__run *r, const walk_range *range, hd__value items)
+static void walk_rounds(hd__template_run *r, const walk_range *range, hd__template_value items)
 {
     bool live = r->live;
     char jump = r->jump;
-    hd__value loop = hd__dict_of(r, HD__LOOP, (hd__table){0});
+    hd__template_value loop = hd__template_dict_of(r, HD__LOOP, (hd__template_table){0});
     r->loops++;
     for (int64_t i = 0; i < items.n && !r->failed && r->jump != 'b'; i++) {
         r->jump = '\0';
         walk_give(r, range, items.items[i]);
         walk_loop(r, loop.table, items, i);
-        hd__table_put(r, r->frame, HD__LITERAL("loop"), loop);
+        hd__template_table_put(r, r->frame, HD__LITERAL("loop"), loop);
         walk_round(r, range);
     }
     if (items.n == 0) {
@@ -150,22 +156,22 @@ static void walk_rounds(hd__run *r, const walk_range *range, hd__value items)
     r->loops--;
 }
 
-static void walk_for(hd__run *r)
+static void walk_for(hd__template_run *r)
 {
     walk_range range = {.names = r->t};
-    hd__table frame = {.outer = r->frame};
+    hd__template_table frame = {.outer = r->frame};
     bool live = r->live;
     do {
-        hd__walk_name(r);
+        hd__template_walk_name(r);
         range.n++;
-    } while (hd__walk_given(r, ","));
-    hd__walk_expect(r, "in");
-    hd__value items = hd__expression_level(r, 0);
-    items = hd__live(r) ? hd__items_of(r, items) : HD__OF(HD__LIST, 0);
+    } while (hd__template_walk_given(r, ","));
+    hd__template_walk_expect(r, "in");
+    hd__template_value items = hd__template_expression_level(r, 0);
+    items = hd__template_live(r) ? hd__template_items_of(r, items) : HD__OF(HD__LIST, 0);
     r->live = false;
-    if (hd__walk_given(r, "if")) {
+    if (hd__template_walk_given(r, "if")) {
         range.condition = r->t;
-        hd__expression(r);
+        hd__template_expression(r);
     }
     walk_close(r);
     range.body = r->t;
@@ -174,51 +180,51 @@ static void walk_for(hd__run *r)
     items = range.condition ? walk_chosen(r, &range, items) : items;
     walk_rounds(r, &range, items);
     r->frame = frame.outer;
-    hd__walk_expect(r, "endfor");
+    hd__template_walk_expect(r, "endfor");
 }
 
-static void walk_jump(hd__run *r)
+static void walk_jump(hd__template_run *r)
 {
     if (!r->loops) {
-        hd__walk_fail(r, "break and continue in a loop only");
+        hd__template_walk_fail(r, "break and continue in a loop only");
     }
-    r->jump = hd__live(r) ? *r->t[-1].value.s : r->jump;
+    r->jump = hd__template_live(r) ? *r->t[-1].value.s : r->jump;
 }
 
 /* ---------------------------------------------------------------- macros */
 
 /* (name, name=default, ...); args: NULL, or what they get in the innermost frame */
-static void walk_parameters(hd__run *r, const hd__table *args)
+static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
     bool live = r->live;
-    hd__walk_expect(r, "(");
-    for (int64_t i = 0; !r->failed && !hd__walk_given(r, ")"); i++) {
-        hd__value name = hd__walk_name(r), otherwise = HD__NOTHING;
-        const hd__value *v = args ? hd__argument(args, i, name) : NULL;
+    hd__template_walk_expect(r, "(");
+    for (int64_t i = 0; !r->failed && !hd__template_walk_given(r, ")"); i++) {
+        hd__template_value name = hd__template_walk_name(r), otherwise = HD__NOTHING;
+        const hd__template_value *v = args ? hd__template_argument(args, i, name) : NULL;
         r->live = live && !v;
-        otherwise = hd__walk_given(r, "=") ? hd__expression(r) : otherwise;
+        otherwise = hd__template_walk_given(r, "=") ? hd__template_expression(r) : otherwise;
         r->live = live;
         given += v != NULL;
-        if (hd__live(r)) {
-            hd__table_put(r, r->frame, name, v ? *v : otherwise);
+        if (hd__template_live(r)) {
+            hd__template_table_put(r, r->frame, name, v ? *v : otherwise);
         }
-        if (!hd__walk_is(r->t, ")")) {
-            hd__walk_expect(r, ",");
+        if (!hd__template_walk_is(r->t, ")")) {
+            hd__template_walk_expect(r, ",");
         }
     }
     if (args && 2 * given != args->n) {
-        hd__fail_at(r, HD_VALUE, "other arguments than the macro has");
+        hd__template_fail_at(r, HD_VALUE, "other arguments than the macro has");
     }
 }
 
-static void walk_macro(hd__run *r)
+static void walk_macro(hd__template_run *r)
 {
-    hd__value name = hd__walk_name(r), macro = HD__OF(HD__FUNCTION, 0);
+    hd__template_value name = hd__template_walk_name(r), macro = HD__OF(HD__FUNCTION, 0);
     bool live = r->live;
     int loops = r->loops;
-    if (hd__live(r) && r->frame->outer) {
-        hd__fail_at(r, HD_FORMAT, "a macro inside of a loop or a macro");
+    if (hd__template_live(r) && r->frame->outer) {
+        hd__template_fail_at(r, HD_FORMAT, "a macro inside of a loop or a macro");
     }
     macro.macro = r->t;
     r->live = false;
@@ -227,23 +233,25 @@ static void walk_macro(hd__run *r)
     walk_captured(r, "endmacro");
     r->live = live;
     r->loops = loops;
-    if (hd__live(r)) {
-        hd__table_put(r, r->frame, name, macro);
+    if (hd__template_live(r)) {
+        hd__template_table_put(r, r->frame, name, macro);
     }
 }
 
 /* A macro sees the variables of the whole template, and its own. */
-hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__table *args)
+hd__template_value hd__template_call_macro(hd__template_run *r,
+                                           const hd__template_token *parameters,
+                                           const hd__template_table *args)
 {
-    hd__table frame = {.outer = r->frame}, *caller = r->frame;
-    const hd__token *rest = r->t;
+    hd__template_table frame = {.outer = r->frame}, *caller = r->frame;
+    const hd__template_token *rest = r->t;
     while (frame.outer->outer) {
         frame.outer = frame.outer->outer;
     }
     r->frame = &frame;
     r->t = parameters;
     walk_parameters(r, args);
-    hd__value text = walk_captured(r, "endmacro");
+    hd__template_value text = walk_captured(r, "endmacro");
     r->frame = caller;
     r->t = rest;
     return text;
@@ -251,7 +259,7 @@ hd__value hd__call_macro(hd__run *r, const hd__token *parameters, const hd__tabl
 
 static const struct {
     const char *name;
-    void (*walk)(hd__run *r);
+    void (*walk)(hd__template_run *r);
 } statements[] = {
     {"if", walk_if},
     {"for", walk_for},
@@ -262,55 +270,55 @@ static const struct {
     {"generation", walk_generation},
 };
 
-static void walk_statement(hd__run *r)
+static void walk_statement(hd__template_run *r)
 {
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-        if (hd__walk_given(r, statements[i].name)) {
+        if (hd__template_walk_given(r, statements[i].name)) {
             statements[i].walk(r);
             walk_close(r);
             return;
         }
     }
-    hd__walk_fail(r, "if, for, set, macro, generation, break or continue");
+    hd__template_walk_fail(r, "if, for, set, macro, generation, break or continue");
 }
 
-static void walk_output(hd__run *r, const hd__token *first)
+static void walk_output(hd__template_run *r, const hd__template_token *first)
 {
-    hd__value v = hd__expression(r);
+    hd__template_value v = hd__template_expression(r);
     r->first = first;
-    if (hd__live(r)) {
-        v = hd__value_text(r, v);
-        hd__write(r, v.s, (size_t)v.n);
+    if (hd__template_live(r)) {
+        v = hd__template_value_text(r, v);
+        hd__template_write(r, v.s, (size_t)v.n);
     }
     walk_close(r);
 }
 
 /* Walks up to a tag that begins with one of `ends`, which is then the current token. */
-static void walk_body(hd__run *r, const char *const *ends)
+static void walk_body(hd__template_run *r, const char *const *ends)
 {
-    bool ended = !hd__walk_deeper(r);
+    bool ended = !hd__template_walk_deeper(r);
     while (!ended && r->t->kind != HD__TOKEN_END) {
-        const hd__token *t = r->t;
-        hd__walk_on(r);
+        const hd__template_token *t = r->t;
+        hd__template_walk_on(r);
         r->first = t;
         if (t->kind == HD__TOKEN_OUTPUT) {
             walk_output(r, t);
         } else if (t->kind == HD__TOKEN_STATEMENT) {
-            ended = hd__walk_is_one(r->t, ends);
+            ended = hd__template_walk_is_one(r->t, ends);
             if (!ended) {
                 walk_statement(r);
             }
-        } else if (hd__live(r)) {
-            hd__write(r, t->value.s, (size_t)t->value.n);
+        } else if (hd__template_live(r)) {
+            hd__template_write(r, t->value.s, (size_t)t->value.n);
         }
     }
     if (!ended && *ends) {
-        hd__walk_fail(r, *ends);
+        hd__template_walk_fail(r, *ends);
     }
     r->depth--;
 }
 
-void hd__walk(hd__run *r, const hd__token *first, bool live)
+void hd__template_walk(hd__template_run *r, const hd__template_token *first, bool live)
 {
     r->t = first;
     r->live = live;

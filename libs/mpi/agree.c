@@ -19,16 +19,16 @@ typedef struct word {
 /* One of each rank. Their memory is there before memory runs out. */
 static word *words;
 
-bool hd__meetings_begin(void)
+bool hd__mpi_meetings_begin(void)
 {
-    words = hd__alloc_items(hd__mpi.size, sizeof *words);
+    words = hd__arg_alloc_items(hd__mpi.size, sizeof *words);
     int mine = words != NULL, all = 0;
     bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
     hd__mpi.apart |= !all;
     return ok && (all || hd_fail(HD_MEMORY, "a rank has no memory"));
 }
 
-void hd__meetings_end(void)
+void hd__mpi_meetings_end(void)
 {
     hd_free(words);
     words = NULL;
@@ -37,7 +37,7 @@ void hd__meetings_end(void)
 static bool exchange_words(const char *argument, hd_code code)
 {
     argument = argument ? argument : "";
-    word mine = {.code = (int32_t)code, .argument = hd__hash(argument, strlen(argument))};
+    word mine = {.code = (int32_t)code, .argument = hd__text_hash(argument, strlen(argument))};
     bool failed = code != HD_OK || hd_error_code() != HD_OK;
     snprintf(mine.call, sizeof mine.call, "%s", hd__call_now());
     snprintf(mine.text, sizeof mine.text, "%s", failed ? hd_error_message() : argument);
@@ -83,9 +83,9 @@ static void tell(int r)
     }
 }
 
-bool hd__meet_in_backward(const char *argument, bool ok)
+bool hd__mpi_meet_in_backward(const char *argument, bool ok)
 {
-    if (!hd__others()) {
+    if (!hd__mpi_others()) {
         return ok;
     }
     if (hd__mpi.apart) {
@@ -103,15 +103,15 @@ bool hd__meet_in_backward(const char *argument, bool ok)
     return r < 0;
 }
 
-bool hd__meet(const char *argument, bool ok)
+bool hd__mpi_meet(const char *argument, bool ok)
 {
-    bool may = !hd__others() || hd__mpi.apart || !hd__in_round();
-    return may && hd__meet_in_backward(argument, ok);
+    bool may = !hd__mpi_others() || hd__mpi.apart || !hd__mpi_in_round();
+    return may && hd__mpi_meet_in_backward(argument, ok);
 }
 
-void hd__meet_to_end(void)
+void hd__mpi_meet_to_end(void)
 {
-    if (hd__others() && !hd__mpi.apart) {
+    if (hd__mpi_others() && !hd__mpi.apart) {
         hd__mpi.apart |= !exchange_words(NULL, HD_OK);
     }
 }
@@ -121,12 +121,12 @@ void hd__meet_to_end(void)
 bool hd_mpi_all_ok(const char *what, bool ok)
 {
     HD__CALL("hd_mpi_all_ok");
-    if (!hd__given("what", what)) {
+    if (!hd__arg_given("what", what)) {
         ok = false;
     } else if (!ok && hd_error_code() == HD_OK) {
         hd_fail(HD_USER, "%s has failed", what);
     }
-    return hd__meet(what, ok);
+    return hd__mpi_meet(what, ok);
 }
 
 enum { MOST = 72 };
@@ -174,15 +174,15 @@ static bool same_as_first(const char *what, const char *first, const char *text)
                    line, show_line(there, first), show_line(here, text), hd__mpi.rank);
 }
 
-char *hd__broadcast_text(const char *text, int root, bool ok)
+char *hd__mpi_broadcast_text(const char *text, int root, bool ok)
 {
     int64_t n = text ? (int64_t)strlen(text) + 1 : 0;
-    ok = hd__meet(NULL, ok && text) && hd__broadcast_bytes(&n, sizeof n, root);
+    ok = hd__mpi_meet(NULL, ok && text) && hd__mpi_broadcast_bytes(&n, sizeof n, root);
     char *copy = ok ? hd_alloc((size_t)n) : NULL;
-    ok = hd__meet(NULL, copy);
+    ok = hd__mpi_meet(NULL, copy);
     if (ok) {
         memcpy(copy, text, hd__mpi.rank == root ? (size_t)n : 0);
-        ok = hd__broadcast_bytes(copy, n, root);
+        ok = hd__mpi_broadcast_bytes(copy, n, root);
     }
     if (!ok) {
         hd_free(copy);
@@ -190,19 +190,19 @@ char *hd__broadcast_text(const char *text, int root, bool ok)
     return ok ? copy : NULL;
 }
 
-bool hd__same_text(const char *what, const char *text, bool ok)
+bool hd__mpi_same_text(const char *what, const char *text, bool ok)
 {
-    char *first = hd__broadcast_text(text, 0, ok);
+    char *first = hd__mpi_broadcast_text(text, 0, ok);
     ok = first && same_as_first(what, first, text);
     hd_free(first);
-    return hd__meet(NULL, ok);
+    return hd__mpi_meet(NULL, ok);
 }
 
 bool hd_mpi_all_same(const char *what, const char *text)
 {
     HD__CALL("hd_mpi_all_same");
-    bool ok = hd__given("what", what) && hd__given("text", text);
-    return hd__same_text(what, text, ok);
+    bool ok = hd__arg_given("what", what) && hd__arg_given("text", text);
+    return hd__mpi_same_text(what, text, ok);
 }
 
 /* ---------------------------------------------------------------- numbers and texts */
@@ -222,12 +222,12 @@ static double combined(const double *each, int n, int step, bool sum)
 static bool combine(int n, double *values, bool sum)
 {
     char argument[32];
-    bool ok =
-        hd__given("values", values) && (n >= 0 || hd_fail(HD_VALUE, "n %d: expected 0 or more", n));
+    bool ok = hd__arg_given("values", values) &&
+              (n >= 0 || hd_fail(HD_VALUE, "n %d: expected 0 or more", n));
     snprintf(argument, sizeof argument, "%d values", n);
-    double *all = ok ? hd__alloc_items((int64_t)hd__mpi.size * n + 1, sizeof *all) : NULL;
-    ok = hd__meet(argument, all);
-    if (ok && hd__others()) {
+    double *all = ok ? hd__arg_alloc_items((int64_t)hd__mpi.size * n + 1, sizeof *all) : NULL;
+    ok = hd__mpi_meet(argument, all);
+    if (ok && hd__mpi_others()) {
         ok = hd__mpi_ok(MPI_Allgather(values, n, MPI_DOUBLE, all, n, MPI_DOUBLE, hd__mpi.control));
         for (int i = 0; ok && i < n; i++) {
             values[i] = combined(all + i, hd__mpi.size, n, sum);
@@ -253,16 +253,16 @@ char *hd_mpi_gather_text(const char *text)
 {
     HD__CALL("hd_mpi_gather_text");
     hd__text t = {0};
-    bool ok = hd__given("text", text);
+    bool ok = hd__arg_given("text", text);
     for (int r = 0; r < hd__mpi.size; r++) {
-        char *each = hd__broadcast_text(text, r, ok);
+        char *each = hd__mpi_broadcast_text(text, r, ok);
         ok = each;
         hd__text_puts(&t, ok ? each : "");
         hd__text_puts(&t, "\n");
         hd_free(each);
     }
     char *all = hd__text_take(&t);
-    if (hd__meet(NULL, ok && all)) {
+    if (hd__mpi_meet(NULL, ok && all)) {
         return all;
     }
     hd_free(all);

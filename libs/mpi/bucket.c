@@ -11,11 +11,11 @@
 
 /* Puts s into the last bucket if there is room, else into a new one. A bucket is closed by the
  * parameter that reaches its size. */
-static void plan_slot(hd_ddp *d, hd__slot *s)
+static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);
     int64_t most = d->n_buckets <= 1 ? d->o.first_bucket_bytes : d->o.bucket_bytes;
-    hd__bucket *b = d->n_buckets > 0 ? &d->buckets[d->n_buckets - 1] : NULL;
+    hd__mpi_bucket *b = d->n_buckets > 0 ? &d->buckets[d->n_buckets - 1] : NULL;
     if (!b || b->dtype != dtype || b->n * (int64_t)hd_dtype_size(dtype) >= most) {
         b = &d->buckets[d->n_buckets++];
         b->dtype = dtype;
@@ -33,7 +33,7 @@ static int64_t rounded_up(int64_t n, int64_t by)
 }
 
 /* A bucket of one large parameter is sent in several pieces. */
-static bool plan_pieces(const hd_ddp *d, hd__bucket *b, hd__traffic *e)
+static bool plan_pieces(const hd_ddp *d, hd__mpi_bucket *b, hd__mpi_traffic *e)
 {
     int64_t bytes = (int64_t)hd_dtype_size(b->dtype), ranks = hd__mpi.size;
     int64_t most = d->o.bucket_bytes / bytes + 1;
@@ -42,19 +42,19 @@ static bool plan_pieces(const hd_ddp *d, hd__bucket *b, hd__traffic *e)
     for (int64_t at = 0; at < b->room; at += most) {
         int64_t n = b->room - at < most ? b->room - at : most;
         int64_t slice_bytes = rounded_up(n / ranks * bytes, 64);
-        if (!hd__grow(&e->pieces, &e->room, e->n + 1, sizeof *e->pieces)) {
+        if (!hd__text_grow(&e->pieces, &e->room, e->n + 1, sizeof *e->pieces)) {
             return false;
         }
-        e->pieces[e->n++] = (hd__piece){.at = at, .n = n, .dtype = b->dtype};
+        e->pieces[e->n++] = (hd__mpi_piece){.at = at, .n = n, .dtype = b->dtype};
         e->slice_bytes = slice_bytes > e->slice_bytes ? slice_bytes : e->slice_bytes;
         b->pieces++;
     }
     return true;
 }
 
-bool hd__buckets_plan(hd_ddp *d)
+bool hd__mpi_buckets_plan(hd_ddp *d)
 {
-    d->buckets = hd__alloc_items(d->n, sizeof *d->buckets);
+    d->buckets = hd__arg_alloc_items(d->n, sizeof *d->buckets);
     if (!d->buckets) {
         return false;
     }
@@ -71,15 +71,15 @@ bool hd__buckets_plan(hd_ddp *d)
 
 /* ---------------------------------------------------------------- the memory of a round */
 
-bool hd__buckets_begin(hd_ddp *d)
+bool hd__mpi_buckets_begin(hd_ddp *d)
 {
-    bool ok = hd__traffic_begin(&d->e);
+    bool ok = hd__mpi_traffic_begin(&d->e);
     d->n_ready = d->next = 0;
     for (int64_t i = 0; i < d->n; i++) {
         d->slots[i].ready = d->slots[i].used = false;
     }
     for (int64_t i = 0; i < d->n_buckets && ok; i++) {
-        hd__bucket *b = &d->buckets[i];
+        hd__mpi_bucket *b = &d->buckets[i];
         b->missing = b->slots;
         b->data = hd_retain(hd_empty(b->dtype, b->room));
         ok = b->data && hd_fill_(hd_narrow(b->data, 0, b->n, b->room - b->n), 0);
@@ -87,16 +87,16 @@ bool hd__buckets_begin(hd_ddp *d)
     return ok;
 }
 
-void hd__buckets_end(hd_ddp *d)
+void hd__mpi_buckets_end(hd_ddp *d)
 {
-    hd__traffic_end(&d->e);
+    hd__mpi_traffic_end(&d->e);
     for (int64_t i = 0; i < d->n_buckets; i++) {
         hd_release(d->buckets[i].data);
         d->buckets[i].data = NULL;
     }
 }
 
-hd_tensor *hd__slot_part(const hd__slot *s)
+hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s)
 {
     hd_tensor *data = s->d->buckets[s->bucket].data; /* (room,) */
     return hd_view_n(hd_narrow(data, 0, s->at, hd_numel(s->p)), hd_ndim(s->p), hd_sizes(s->p));
@@ -104,9 +104,10 @@ hd_tensor *hd__slot_part(const hd__slot *s)
 
 /* ---------------------------------------------------------------- filling and sending */
 
-bool hd__slot_fill(const hd__slot *s, hd_tensor *g)
+bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g)
 {
-    hd_tensor *part = hd__slot_part(s), *alone = hd_grad(s->p); /* p's shape; alone: or HD_NONE */
+    hd_tensor *part = hd__mpi_slot_part(s),
+              *alone = hd_grad(s->p); /* p's shape; alone: or HD_NONE */
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {
         return hd_fill_(part, 0);
@@ -115,17 +116,17 @@ bool hd__slot_fill(const hd__slot *s, hd_tensor *g)
            (g == HD_NONE || alone == HD_NONE || hd_add_(part, alone));
 }
 
-static bool send_bucket(hd_ddp *d, const hd__bucket *b)
+static bool send_bucket(hd_ddp *d, const hd__mpi_bucket *b)
 {
     char *data = (char *)(uintptr_t)hd_data(b->data);
     bool ok = true;
     for (int64_t i = 0; i < b->pieces && ok; i++) {
-        ok = hd__traffic_post(&d->e, data);
+        ok = hd__mpi_traffic_post(&d->e, data);
     }
     return ok;
 }
 
-bool hd__slot_ready(hd__slot *s)
+bool hd__mpi_slot_ready(hd__mpi_slot *s)
 {
     hd_ddp *d = s->d;
     bool ok = true;
@@ -135,5 +136,5 @@ bool hd__slot_ready(hd__slot *s)
     while (ok && d->next < d->n_buckets && d->buckets[d->next].missing == 0) {
         ok = send_bucket(d, &d->buckets[d->next++]);
     }
-    return hd__traffic_go_on(&d->e, false) && ok;
+    return hd__mpi_traffic_go_on(&d->e, false) && ok;
 }

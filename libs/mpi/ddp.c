@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-bool hd__ddp_given(const char *arg, const hd_ddp *d)
+bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d)
 {
-    return hd__given(arg, d) &&
+    return hd__arg_given(arg, d) &&
            (d == hd__mpi.ddp ||
             hd_fail(HD_STATE,
                     "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
@@ -22,7 +22,7 @@ bool hd__ddp_given(const char *arg, const hd_ddp *d)
             hd_fail(HD_STATE, "%s was made by another thread: expected calls from that one", arg));
 }
 
-bool hd__in_round(void)
+bool hd__mpi_in_round(void)
 {
     bool in = hd__mpi.ddp && hd__mpi.ddp->met;
     if (in) {
@@ -38,9 +38,9 @@ static bool round_begin(hd_ddp *d, bool ok)
 {
     char number[48]; /* tells ranks that do not run the same backwards */
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
-    ok = hd__buckets_begin(d) && ok;
+    ok = hd__mpi_buckets_begin(d) && ok;
     d->met = true;
-    d->going = hd__meet_in_backward(number, ok);
+    d->going = hd__mpi_meet_in_backward(number, ok);
     return d->going;
 }
 
@@ -54,9 +54,9 @@ static int64_t bytes_posted(const hd_ddp *d)
 }
 
 /* May the gradient of s be averaged here? */
-static bool in_turn(const hd__slot *s)
+static bool in_turn(const hd__mpi_slot *s)
 {
-    return hd__ddp_given("the hd_ddp", s->d) &&
+    return hd__mpi_ddp_given("the hd_ddp", s->d) &&
            (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
             hd_fail(HD_STATE, "hd_module_to has converted the model since hd_ddp_new: expected "
                               "hd_module_to before it")) &&
@@ -70,7 +70,7 @@ static bool in_turn(const hd__slot *s)
  * there. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
-    hd__slot *s = user;
+    hd__mpi_slot *s = user;
     hd_ddp *d = s->d;
     HD__CALL("hd_backward");
     if (hd_backward_depth() == 0 || d->no_sync) {
@@ -81,12 +81,12 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
         return NULL;
     }
     double start = MPI_Wtime();
-    bool ok = hd__slot_fill(s, g);
+    bool ok = hd__mpi_slot_fill(s, g);
     s->used = true;
     if (d->n_ready == d->n - 1) {
         d->figures.bytes_hidden += bytes_posted(d);
     }
-    ok = ok && hd__slot_ready(s);
+    ok = ok && hd__mpi_slot_ready(s);
     d->figures.seconds_hooks += MPI_Wtime() - start;
     return ok ? HD_NONE : NULL;
 }
@@ -95,11 +95,11 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
-        hd__slot *s = &d->slots[i];
+        hd__mpi_slot *s = &d->slots[i];
         if (!s->ready) {
-            ok = ok && hd__slot_fill(s, HD_NONE);
+            ok = ok && hd__mpi_slot_fill(s, HD_NONE);
             s->used = s->alone && hd_grad(s->p) != HD_NONE;
-            ok = hd__slot_ready(s) && ok;
+            ok = hd__mpi_slot_ready(s) && ok;
         }
     }
     return ok;
@@ -120,7 +120,7 @@ static bool give_averages(const hd_ddp *d)
 {
     bool ok = true;
     for (int64_t i = 0; i < d->n && ok; i++) {
-        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, hd__slot_part(&d->slots[i]));
+        ok = !d->used[i] || hd_set_backward_grad(d->slots[i].p, hd__mpi_slot_part(&d->slots[i]));
     }
     return ok;
 }
@@ -152,9 +152,9 @@ static bool end_round(hd_ddp *d, bool ok)
     d->figures.bytes_hidden += d->n_ready < d->n ? bytes_posted(d) : 0;
     double start = MPI_Wtime();
     ok = fill_rest(d, ok);
-    bool well = hd__traffic_go_on(&d->e, true) && share_used(d, d->used);
+    bool well = hd__mpi_traffic_go_on(&d->e, true) && share_used(d, d->used);
     d->figures.seconds_exposed += MPI_Wtime() - start;
-    ok = hd__meet_in_backward(NULL, ok && well && give_averages(d));
+    ok = hd__mpi_meet_in_backward(NULL, ok && well && give_averages(d));
     round_end(d, ok);
     return ok;
 }
@@ -172,7 +172,7 @@ static bool backward_ends(bool ok, void *user)
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
     if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write there */
-        hd__buckets_end(d);
+        hd__mpi_buckets_end(d);
     }
     d->backwards++;
     d->met = d->going = false;
@@ -203,13 +203,13 @@ static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);
     int64_t n = all ? hd_list_len(all) : 0;
-    d->slots = hd__alloc_items(n + 1, sizeof *d->slots);
+    d->slots = hd__arg_alloc_items(n + 1, sizeof *d->slots);
     d->used = all && d->slots ? hd_alloc((size_t)n + 1) : NULL;
     bool ok = d->used;
     for (int64_t i = n - 1; i >= 0 && ok; i--) {
         hd_tensor *p = hd_list_get(all, i);
         if (hd_requires_grad(p)) {
-            d->slots[d->n++] = (hd__slot){.d = d, .p = hd_retain(p), .hook = -1};
+            d->slots[d->n++] = (hd__mpi_slot){.d = d, .p = hd_retain(p), .hook = -1};
             ok = hd_is_contiguous(p) ||
                  hd_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
                          (long long)i);
@@ -226,7 +226,7 @@ static bool same_options(const hd_ddp_options *o, bool ok)
              "bucket_bytes %lld\nfirst_bucket_bytes %lld\nfast %d\nshard_optimizer %d\n",
              (long long)o->bucket_bytes, (long long)o->first_bucket_bytes, o->fast,
              o->shard_optimizer);
-    return hd__same_text("hd_ddp_options", text, ok);
+    return hd__mpi_same_text("hd_ddp_options", text, ok);
 }
 
 static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *what)
@@ -235,7 +235,7 @@ static void describe_tensors(hd__text *t, const hd_dict *tensors, const char *wh
         char kind[HD__SHAPE_TEXT];
         const char *name = hd_dict_name(tensors, i);
         const hd_tensor *x = hd_dict_get(tensors, name);
-        hd__text_format(t, "%s %s %s%s\n", what, name, hd__kind_of(x, kind),
+        hd__text_format(t, "%s %s %s%s\n", what, name, hd__mpi_kind_of(x, kind),
                         hd_requires_grad(x) ? "" : ", requires no grad");
     }
 }
@@ -244,7 +244,7 @@ static bool broadcast_all(const hd_dict *tensors)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < hd_dict_len(tensors); i++) {
-        ok = hd__broadcast_tensor(hd_dict_get(tensors, hd_dict_name(tensors, i)), 0);
+        ok = hd__mpi_broadcast_tensor(hd_dict_get(tensors, hd_dict_name(tensors, i)), 0);
     }
     return ok;
 }
@@ -258,7 +258,7 @@ static bool share_model(hd_module *model)
     describe_tensors(&t, parameters, "parameter");
     describe_tensors(&t, buffers, "buffer");
     char *text = hd__text_take(&t);
-    bool ok = hd__same_text("the model", text, parameters && buffers && text) &&
+    bool ok = hd__mpi_same_text("the model", text, parameters && buffers && text) &&
               broadcast_all(parameters) && broadcast_all(buffers);
     hd_free(text);
     hd_dict_free(parameters);
@@ -299,7 +299,7 @@ static void ddp_drop(hd_ddp *d)
 /* What each rank does by itself. NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
-    if (!HD__SIBLING_OK() || !hd__given("model", model) || !ddp_options_ok(o)) {
+    if (!HD__SIBLING_OK() || !hd__arg_given("model", model) || !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {
@@ -310,7 +310,7 @@ static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
         return NULL;
     }
     *d = (hd_ddp){.model = model, .thread = pthread_self(), .o = *o, .e = {.fast = o->fast}};
-    if (make_slots(d) && hd__buckets_plan(d) && hd__owners_plan(d)) {
+    if (make_slots(d) && hd__mpi_buckets_plan(d) && hd__mpi_owners_plan(d)) {
         return d;
     }
     ddp_drop(d);
@@ -321,7 +321,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 {
     HD__CALL("hd_ddp_new");
     hd_ddp_options o = options ? *options : hd_ddp_defaults();
-    int launched = hd__mpi.begun ? 0 : hd__launched();
+    int launched = hd__mpi.begun ? 0 : hd__mpi_launched();
     if (launched > 1) {
         return hd_fail(HD_STATE,
                        "this is one of %d processes that mpirun started, and hd_mpi_init "
@@ -331,8 +331,8 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     hd_scope *scope = hd_scope_open();
     hd_ddp *d = scope ? ddp_alone(model, &o) : NULL;
     bool ok = d;
-    if (hd__others()) {
-        ok = same_options(&o, d) && share_model(model) && hd__meet(NULL, register_all(d));
+    if (hd__mpi_others()) {
+        ok = same_options(&o, d) && share_model(model) && hd__mpi_meet(NULL, register_all(d));
     }
     hd_scope_close(scope);
     if (!ok) {
@@ -349,8 +349,8 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
 void hd_ddp_free(hd_ddp *d)
 {
     HD__CALL("hd_ddp_free");
-    if (d && hd__ddp_given("d", d) && !hd__in_round()) {
-        hd__meet_to_end();
+    if (d && hd__mpi_ddp_given("d", d) && !hd__mpi_in_round()) {
+        hd__mpi_meet_to_end();
         ddp_drop(d);
         hd__mpi.ddp = NULL;
     }
@@ -361,7 +361,7 @@ void hd_ddp_free(hd_ddp *d)
 bool hd_ddp_no_sync(hd_ddp *d, bool on)
 {
     HD__CALL("hd_ddp_no_sync");
-    if (!hd__ddp_given("d", d) || hd__in_round()) {
+    if (!hd__mpi_ddp_given("d", d) || hd__mpi_in_round()) {
         return false;
     }
     bool before = d->no_sync;
@@ -372,7 +372,7 @@ bool hd_ddp_no_sync(hd_ddp *d, bool on)
 bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset)
 {
     HD__CALL("hd_ddp_get_figures");
-    if (!hd__ddp_given("d", d) || !hd__given("f", f)) {
+    if (!hd__mpi_ddp_given("d", d) || !hd__arg_given("f", f)) {
         return false;
     }
     *f = d->figures;

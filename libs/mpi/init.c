@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-hd__world hd__mpi = {.size = 1,
-                     .host_size = 1,
-                     .control = MPI_COMM_NULL,
-                     .parts = MPI_COMM_NULL,
-                     .averages = MPI_COMM_NULL};
+hd__mpi_world hd__mpi = {.size = 1,
+                         .host_size = 1,
+                         .control = MPI_COMM_NULL,
+                         .parts = MPI_COMM_NULL,
+                         .averages = MPI_COMM_NULL};
 
 static MPI_Comm *const communicators[] = {&hd__mpi.control, &hd__mpi.parts, &hd__mpi.averages};
 
@@ -44,7 +44,7 @@ static const struct {
 
 enum { LEFT = sizeof left_by_launchers / sizeof left_by_launchers[0] };
 
-int hd__launched(void)
+int hd__mpi_launched(void)
 {
     long most = 0;
     for (int i = 0; i < LEFT; i++) {
@@ -90,7 +90,7 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &hd__mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &hd__mpi.size);
-    return make_communicators() && find_host() && hd__meetings_begin();
+    return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
 /* A launcher may have bound each rank to CPUs of its own. */
@@ -117,7 +117,7 @@ bool hd_mpi_init(int *argc, char ***argv)
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
-    return (!there && hd__launched() == 0) || (start_mpi(argc, argv, there) && share_cpus());
+    return (!there && hd__mpi_launched() == 0) || (start_mpi(argc, argv, there) && share_cpus());
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -146,15 +146,15 @@ bool hd_mpi_finish(void)
     if (!hd__mpi.begun || hd__mpi.ended) {
         return true;
     }
-    if (hd__in_round()) {
+    if (hd__mpi_in_round()) {
         return false;
     }
     hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
     hd_ddp_free(hd__mpi.ddp);
-    hd__meet_to_end();
+    hd__mpi_meet_to_end();
     hd__mpi.ended = true;
     bool ok = !mpi_runs() || end_mpi();
-    hd__meetings_end();
+    hd__mpi_meetings_end();
     hd__mpi.rank = hd__mpi.host_rank = 0;
     hd__mpi.size = hd__mpi.host_size = 1;
     return ok;

@@ -3,50 +3,50 @@
 
 #include <string.h>
 
-const char *hd__kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT])
+const char *hd__mpi_kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT])
 {
     char sizes[HD__SHAPE_TEXT];
-    snprintf(text, HD__SHAPE_TEXT, "%s %s", hd__sizes_text(hd_ndim(x), hd_sizes(x), sizes),
+    snprintf(text, HD__SHAPE_TEXT, "%s %s", hd__text_of_sizes(hd_ndim(x), hd_sizes(x), sizes),
              hd_dtype_name(hd_dtype_of(x)));
     return text;
 }
 
-int64_t hd__bytes_of(const hd_tensor *x)
+int64_t hd__mpi_bytes_of(const hd_tensor *x)
 {
     return hd_numel(x) * (int64_t)hd_dtype_size(hd_dtype_of(x));
 }
 
 /* MPI counts in int. */
-bool hd__broadcast_bytes(void *bytes, int64_t n, int root)
+bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root)
 {
     enum { MOST = 1 << 30 };
     bool ok = true;
-    for (int64_t at = 0; at < n && ok && hd__others(); at += MOST) {
+    for (int64_t at = 0; at < n && ok && hd__mpi_others(); at += MOST) {
         int64_t some = n - at < MOST ? n - at : MOST;
         ok = hd__mpi_ok(MPI_Bcast((char *)bytes + at, (int)some, MPI_BYTE, root, hd__mpi.control));
     }
     return ok;
 }
 
-bool hd__broadcast_tensor(hd_tensor *x, int root)
+bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
     hd_tensor *dense = hd_contiguous(scope ? x : NULL); /* x's sizes */
     void *data = hd_data_mut(dense);
-    bool ok = hd__meet(NULL, data || (dense && hd_numel(dense) == 0)) &&
-              hd__broadcast_bytes(data, hd__bytes_of(dense), root) &&
+    bool ok = hd__mpi_meet(NULL, data || (dense && hd_numel(dense) == 0)) &&
+              hd__mpi_broadcast_bytes(data, hd__mpi_bytes_of(dense), root) &&
               (dense == x || hd_copy_(x, dense));
     hd_scope_close(scope);
-    return hd__meet(NULL, ok);
+    return hd__mpi_meet(NULL, ok);
 }
 
 /* kind becomes what ranks must agree on. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
-    return hd__given("x", x) &&
+    return hd__arg_given("x", x) &&
            (x != HD_NONE || hd_fail(HD_NULL_ARG, "x is HD_NONE: expected a tensor")) &&
-           hd__kind_of(x, kind) && hd_numel(x) >= 0;
+           hd__mpi_kind_of(x, kind) && hd_numel(x) >= 0;
 }
 
 hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
@@ -54,7 +54,8 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
     HD__CALL("hd_mpi_broadcast_");
     char kind[HD__SHAPE_TEXT] = "no tensor";
     bool ok = tensor_given(x, kind);
-    return hd__meet(kind, ok) && (!hd__others() || hd__broadcast_tensor(x, 0)) ? x : NULL;
+    return hd__mpi_meet(kind, ok) && (!hd__mpi_others() || hd__mpi_broadcast_tensor(x, 0)) ? x
+                                                                                           : NULL;
 }
 
 /* (ranks, x's sizes), empty; NULL if that cannot be. */
@@ -76,9 +77,9 @@ hd_tensor *hd_mpi_gather(hd_tensor *x)
     HD_NO_GRAD;
     char kind[HD__SHAPE_TEXT] = "no tensor";
     hd_tensor *all = tensor_given(x, kind) ? room_for_all(x) : NULL;
-    bool ok = hd__meet(kind, all && hd_copy_(hd_select(all, 0, hd__mpi.rank), x));
+    bool ok = hd__mpi_meet(kind, all && hd_copy_(hd_select(all, 0, hd__mpi.rank), x));
     for (int r = 0; ok && r < hd__mpi.size; r++) {
-        ok = hd__broadcast_tensor(hd_select(all, 0, r), r);
+        ok = hd__mpi_broadcast_tensor(hd_select(all, 0, r), r);
     }
     return ok ? all : NULL;
 }

@@ -23,7 +23,7 @@
 
 /* ---------------------------------------------------------------- this rank (init.c) */
 
-typedef struct hd__world {
+typedef struct hd__mpi_world {
     bool begun, ended; /* hd_mpi_init and hd_mpi_finish were called */
     bool ours;         /* hd_mpi_init has started MPI */
     bool apart;        /* ranks have met in different functions */
@@ -32,19 +32,19 @@ typedef struct hd__world {
     MPI_Comm parts;    /* for the slices of gradients, and */
     MPI_Comm averages; /* for their averages: each is used in the order of the pieces */
     hd_ddp *ddp;       /* the one that lives; or NULL */
-} hd__world;
+} hd__mpi_world;
 
-extern hd__world hd__mpi;
+extern hd__mpi_world hd__mpi;
 
 /* Are there other ranks? */
-static inline bool hd__others(void)
+static inline bool hd__mpi_others(void)
 {
     return hd__mpi.size > 1;
 }
 
 /* How many processes a launcher says that it started, of which this is one; 1 if it does not say; 0
  * if there was none */
-int hd__launched(void);
+int hd__mpi_launched(void);
 
 /* Was this call of MPI's well? Otherwise sets HD_IO with MPI's message. */
 bool hd__mpi_ok(int result);
@@ -54,33 +54,33 @@ bool hd__mpi_ok(int result);
 /* All ranks meet in the same call. Are all of them there and well? `ok` is this rank's own state.
  * The ranks' arguments, in words, must be equal; NULL: there are none. Otherwise an error stands.
  * One rank: returns ok. */
-bool hd__meet(const char *argument, bool ok);
+bool hd__mpi_meet(const char *argument, bool ok);
 /* The same for what hd_backward calls, in the midst of a backward that averages. */
-bool hd__meet_in_backward(const char *argument, bool ok);
+bool hd__mpi_meet_in_backward(const char *argument, bool ok);
 
 /* The same for a function that ends something: no error is set, whatever the others do. */
-void hd__meet_to_end(void);
+void hd__mpi_meet_to_end(void);
 
 /* Asks for the memory of meetings. All ranks have it, or none of them will meet. */
-bool hd__meetings_begin(void);
-void hd__meetings_end(void);
+bool hd__mpi_meetings_begin(void);
+void hd__mpi_meetings_end(void);
 
 /* A copy of the text of `root`; NULL on all ranks if one of them fails, or is not ok. Free it with
  * hd_free. */
-char *hd__broadcast_text(const char *text, int root, bool ok);
+char *hd__mpi_broadcast_text(const char *text, int root, bool ok);
 
 /* Is text the same on all ranks, and ok true on all of them? Otherwise the error names `what`. */
-bool hd__same_text(const char *what, const char *text, bool ok);
+bool hd__mpi_same_text(const char *what, const char *text, bool ok);
 
 /* ---------------------------------------------------------------- moving (move.c) */
 
 /* n bytes of `root` to all ranks, in parts that MPI can count. */
-bool hd__broadcast_bytes(void *bytes, int64_t n, int root);
+bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root);
 /* x of `root` to all ranks; x need not be contiguous. x NULL: this rank has failed. */
-bool hd__broadcast_tensor(hd_tensor *x, int root);
-int64_t hd__bytes_of(const hd_tensor *x);
+bool hd__mpi_broadcast_tensor(hd_tensor *x, int root);
+int64_t hd__mpi_bytes_of(const hd_tensor *x);
 /* "(2, 3) float32" */
-const char *hd__kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
+const char *hd__mpi_kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
 /* ---------------------------------------------------------------- exchanges (traffic.c) */
 
@@ -88,36 +88,36 @@ enum { HD__RING = 4 }; /* so many pieces may be on their way to be added up */
 
 /* A part of a bucket that is sent at once. Each rank adds up one slice of it, which gives the
  * averages of that slice, and sends them to the others. */
-typedef struct hd__piece {
+typedef struct hd__mpi_piece {
     int64_t at, n;  /* elements, in its bucket; n: a multiple of the number of ranks */
     hd_dtype dtype; /* float32 or float64 */
     char *data;     /* in this round; NULL before and after */
     MPI_Request request;
-} hd__piece;
+} hd__mpi_piece;
 
 /* The pieces of a round. All ranks send them in the same order. */
-typedef struct hd__traffic {
+typedef struct hd__mpi_traffic {
     bool fast;
     int64_t n, room;
-    hd__piece *pieces;
+    hd__mpi_piece *pieces;
     int64_t slice_bytes; /* of the largest slice */
     char *ring;          /* in this round: where the slices of all ranks arrive, HD__RING times */
     int64_t posted, added, finished; /* pieces; posted >= added >= finished */
     int64_t moved;                   /* bytes that this rank has sent, since the last reset */
-} hd__traffic;
+} hd__mpi_traffic;
 
 /* Asks for the memory of a round. */
-bool hd__traffic_begin(hd__traffic *e);
+bool hd__mpi_traffic_begin(hd__mpi_traffic *e);
 /* Posts the next piece, whose data in its bucket are ready. */
-bool hd__traffic_post(hd__traffic *e, char *bucket);
+bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket);
 /* Does what can be done now without waiting; or waits until all that was posted is finished. False
  * if MPI has failed. */
-bool hd__traffic_go_on(hd__traffic *e, bool wait);
-void hd__traffic_end(hd__traffic *e);
+bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait);
+void hd__mpi_traffic_end(hd__mpi_traffic *e);
 
 /* ---------------------------------------------------------------- buckets (bucket.c) */
 
-typedef struct hd__slot { /* of a parameter that requires grad */
+typedef struct hd__mpi_slot { /* of a parameter that requires grad */
     hd_ddp *d;
     hd_tensor *p; /* retained */
     int64_t hook;
@@ -126,23 +126,24 @@ typedef struct hd__slot { /* of a parameter that requires grad */
     bool used;          /* and it took part */
     bool touched;       /* this backward under hd_ddp_no_sync has come by */
     bool alone;         /* backwards under hd_ddp_no_sync have given it a gradient */
-} hd__slot;
+} hd__mpi_slot;
 
-typedef struct hd__bucket {
+typedef struct hd__mpi_bucket {
     hd_dtype dtype;
     int64_t n, room;        /* elements, and with zeros a multiple of the number of ranks */
     int64_t slots, missing; /* slots, and those that are not ready in this round */
     int64_t pieces;
     hd_tensor *data; /* in this round: (room,), retained */
-} hd__bucket;
+} hd__mpi_bucket;
 
 struct hd_ddp {
     hd_module *model;
     hd_ddp_options o;
     int64_t n, n_buckets;
-    hd__slot *slots; /* in the order in which gradients are expected: the last parameter first */
-    hd__bucket *buckets;
-    hd__traffic e;
+    hd__mpi_slot
+        *slots; /* in the order in which gradients are expected: the last parameter first */
+    hd__mpi_bucket *buckets;
+    hd__mpi_traffic e;
     int *owners;         /* by slot: the rank that a parameter belongs to */
     unsigned char *used; /* by slot, at the end of a round: has any rank used it? */
     bool listens;        /* hd_on_backward_end was called */
@@ -157,25 +158,25 @@ struct hd_ddp {
 };
 
 /* Deals the slots to buckets, and these to pieces. */
-bool hd__buckets_plan(hd_ddp *d);
+bool hd__mpi_buckets_plan(hd_ddp *d);
 /* Asks for the memory of a round. */
-bool hd__buckets_begin(hd_ddp *d);
-void hd__buckets_end(hd_ddp *d);
+bool hd__mpi_buckets_begin(hd_ddp *d);
+void hd__mpi_buckets_end(hd_ddp *d);
 /* The place of s in its bucket: p's shape; NULL on failure. */
-hd_tensor *hd__slot_part(const hd__slot *s);
+hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s);
 /* The gradient of s is g, or what s->p has alone where g is HD_NONE. It is added to what s->p has,
  * and put into the bucket. */
-bool hd__slot_fill(const hd__slot *s, hd_tensor *g);
+bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g);
 /* s is ready, or never will be. Sends the buckets that are full, in their order. */
-bool hd__slot_ready(hd__slot *s);
+bool hd__mpi_slot_ready(hd__mpi_slot *s);
 
 /* Deals the slots to the ranks (shard.c). */
-bool hd__owners_plan(hd_ddp *d);
+bool hd__mpi_owners_plan(hd_ddp *d);
 
 /* Is this rank in the midst of a backward that averages? Then the call fails with HD_STATE. */
-bool hd__in_round(void);
+bool hd__mpi_in_round(void);
 
 /* Is d, the argument `arg`, the hd_ddp that lives, and is this the thread that made it? */
-bool hd__ddp_given(const char *arg, const hd_ddp *d);
+bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d);
 
 #endif

@@ -33,10 +33,10 @@ static int lightest_rank(const int64_t *elements)
     return rank;
 }
 
-bool hd__owners_plan(hd_ddp *d)
+bool hd__mpi_owners_plan(hd_ddp *d)
 {
-    d->owners = hd__alloc_items(d->n, sizeof *d->owners);
-    int64_t *elements = hd__alloc_items(hd__mpi.size, sizeof *elements);
+    d->owners = hd__arg_alloc_items(d->n, sizeof *d->owners);
+    int64_t *elements = hd__arg_alloc_items(hd__mpi.size, sizeof *elements);
     bool ok = d->owners && elements;
     for (int r = 0; ok && r < hd__mpi.size; r++) {
         elements[r] = 0;
@@ -56,7 +56,7 @@ bool hd__owners_plan(hd_ddp *d)
 
 static bool shards(const hd_ddp *d)
 {
-    return d->o.shard_optimizer && hd__others();
+    return d->o.shard_optimizer && hd__mpi_others();
 }
 
 /* The number that slot i has in an optimizer of all parameters. */
@@ -74,7 +74,7 @@ static bool is_mine(const hd_ddp *d, int64_t i)
 hd_list *hd_ddp_parameters(hd_ddp *d)
 {
     HD__CALL("hd_ddp_parameters");
-    if (!hd__ddp_given("d", d)) {
+    if (!hd__mpi_ddp_given("d", d)) {
         return NULL;
     }
     hd_list *list = hd_list_n(0, NULL);
@@ -97,7 +97,7 @@ static bool send_stepped(const hd_ddp *d)
     bool ok = true;
     for (int64_t i = 0; ok && i < d->n; i++) {
         hd_tensor *p = d->slots[i].p;
-        ok = hd__broadcast_bytes(hd_data_mut(p), hd__bytes_of(p), d->owners[i]);
+        ok = hd__mpi_broadcast_bytes(hd_data_mut(p), hd__mpi_bytes_of(p), d->owners[i]);
     }
     return ok;
 }
@@ -105,8 +105,8 @@ static bool send_stepped(const hd_ddp *d)
 bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 {
     HD__CALL("hd_ddp_step");
-    bool ok = hd__ddp_given("d", d) && hd__given("o", o) && hd_optim_step(o);
-    ok = hd__meet(NULL, ok);
+    bool ok = hd__mpi_ddp_given("d", d) && hd__arg_given("o", o) && hd_optim_step(o);
+    ok = hd__mpi_meet(NULL, ok);
     return ok && (!shards(d) || send_stepped(d));
 }
 
@@ -132,8 +132,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};
-    const char *start = hd__key(&states, prefix, NULL, 0, "state.");
-    const char *params = hd__key(&group, prefix, "param_groups", 0, "params");
+    const char *start = hd__text_key(&states, prefix, NULL, 0, "state.");
+    const char *params = hd__text_key(&group, prefix, "param_groups", 0, "params");
     bool ok = start && params;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *name = hd_dict_name(from, i);
@@ -154,12 +154,12 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
                        const char *prefix)
 {
     hd__text head = {0}, name = {0};
-    const char *start = hd__key(&head, prefix, "state", old, "");
+    const char *start = hd__text_key(&head, prefix, "state", old, "");
     bool ok = start;
     for (int64_t i = 0; ok && i < hd_dict_len(from); i++) {
         const char *each = hd_dict_name(from, i);
         if (strncmp(each, start, head.len) == 0) {
-            const char *new = hd__key(&name, prefix, "state", number, each + head.len);
+            const char *new = hd__text_key(&name, prefix, "state", number, each + head.len);
             ok = new &&copy_entry(to, new, from, each);
         }
     }
@@ -183,20 +183,20 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     bool ours = owner == hd__mpi.rank;
     hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: p's shape */
     const char *own = ours ? hd_dict_name(part, e) : "";
-    char *name = hd__broadcast_text(own, owner, own);
+    char *name = hd__mpi_broadcast_text(own, owner, own);
     int64_t kind = ours && name ? hd_dict_kind_of(part, name) : HD_DICT_MISSING, number = 0;
     bool ok = name && (kind != HD_DICT_INT || hd_dict_get_int(part, name, &number));
-    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&kind, sizeof kind, owner) &&
-         hd__broadcast_bytes(&number, sizeof number, owner);
+    ok = hd__mpi_meet(NULL, ok) && hd__mpi_broadcast_bytes(&kind, sizeof kind, owner) &&
+         hd__mpi_broadcast_bytes(&number, sizeof number, owner);
     if (ok && kind == HD_DICT_TENSOR) {
         x = ours ? hd_dict_get(part, name) : hd_empty_like(p, hd_dtype_of(p));
-        ok = hd__broadcast_tensor(x, owner);
+        ok = hd__mpi_broadcast_tensor(x, owner);
     }
     if (ok && s->all) {
         ok = x ? hd_dict_set(s->all, name, x) : hd_dict_set_int(s->all, name, number);
     }
     hd_free(name);
-    return hd__meet(NULL, ok);
+    return hd__mpi_meet(NULL, ok);
 }
 
 /* The same for a whole state. mine: its number in this rank's optimizer. */
@@ -207,7 +207,7 @@ static bool bring_state(const saving *s, int64_t slot, int64_t mine)
     bool ok = part && (!is_mine(s->d, slot) ||
                        copy_state(part, number_of_slot(s->d, slot), s->mine, mine, s->prefix));
     int64_t n = ok ? hd_dict_len(part) : 0;
-    ok = hd__meet(NULL, ok) && hd__broadcast_bytes(&n, sizeof n, s->d->owners[slot]);
+    ok = hd__mpi_meet(NULL, ok) && hd__mpi_broadcast_bytes(&n, sizeof n, s->d->owners[slot]);
     for (int64_t e = 0; ok && e < n; e++) {
         ok = bring_entry(s, slot, part, e);
     }
@@ -229,8 +229,8 @@ static bool bring_all(const saving *s)
 
 static bool optim_given(const hd_ddp *d, const hd_optim *o, const void *dict, const char *prefix)
 {
-    bool given = hd__ddp_given("ddp", d) && hd__given("o", o) && hd__given("d", dict) &&
-                 hd__given("prefix", prefix);
+    bool given = hd__mpi_ddp_given("ddp", d) && hd__arg_given("o", o) && hd__arg_given("d", dict) &&
+                 hd__arg_given("prefix", prefix);
     int64_t groups = given ? hd_optim_group_count(o) : -1;
     return groups == 1 ||
            (groups > 1 &&
@@ -258,11 +258,11 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
     s.all = ok && first ? hd_dict_new() : NULL;
     ok = s.mine && (!first || s.all) && hd_optim_save(o, s.mine, prefix) &&
          (!first || copy_head(s.all, s.mine, prefix, ddp->n));
-    ok = hd__meet(NULL, ok);
+    ok = hd__mpi_meet(NULL, ok);
     if (ok && shards(ddp)) {
         ok = bring_all(&s);
     }
-    ok = hd__meet(NULL, ok && (!first || move_all(d, shards(ddp) ? s.all : s.mine)));
+    ok = hd__mpi_meet(NULL, ok && (!first || move_all(d, shards(ddp) ? s.all : s.mine)));
     hd_dict_free(s.mine);
     hd_dict_free(s.all);
     hd_scope_close(scope);
@@ -298,5 +298,5 @@ bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *p
     ok = own && hd_optim_load(o, own, prefix);
     hd_dict_free(own);
     hd_scope_close(scope);
-    return hd__meet(NULL, ok);
+    return hd__mpi_meet(NULL, ok);
 }

@@ -7,7 +7,7 @@
  * in the same order. With `fast` MPI adds (MPI_Iallreduce).
  *
  * While a round runs nothing here asks for memory, so a rank that has failed can still take part to
- * the end. MPI moves bytes only inside of its calls, and hd__traffic_go_on is one. */
+ * the end. MPI moves bytes only inside of its calls, and hd__mpi_traffic_go_on is one. */
 #include "mpi/mpi_internal.h"
 
 #include <string.h>
@@ -17,22 +17,23 @@ static MPI_Datatype type_of(hd_dtype d)
     return d == HD_FLOAT64 ? MPI_DOUBLE : MPI_FLOAT;
 }
 
-static int slice_of(const hd__piece *p)
+static int slice_of(const hd__mpi_piece *p)
 {
     return (int)(p->n / hd__mpi.size);
 }
 
 /* ---------------------------------------------------------------- the memory of a round */
 
-bool hd__traffic_begin(hd__traffic *e)
+bool hd__mpi_traffic_begin(hd__mpi_traffic *e)
 {
     e->posted = e->added = e->finished = 0;
-    e->ring =
-        e->fast ? NULL : hd__alloc_items(HD__RING * (int64_t)hd__mpi.size, (size_t)e->slice_bytes);
+    e->ring = e->fast
+                  ? NULL
+                  : hd__arg_alloc_items(HD__RING * (int64_t)hd__mpi.size, (size_t)e->slice_bytes);
     return e->fast || e->ring;
 }
 
-void hd__traffic_end(hd__traffic *e)
+void hd__mpi_traffic_end(hd__mpi_traffic *e)
 {
     hd_free(e->ring);
     e->ring = NULL;
@@ -66,15 +67,15 @@ AVERAGE(f32, float)
 AVERAGE(f64, double)
 
 /* Where the slices of piece i arrive. */
-static char *arrivals(const hd__traffic *e, int64_t i)
+static char *arrivals(const hd__mpi_traffic *e, int64_t i)
 {
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
 /* Makes averages of what has arrived: of one slice, or with `fast` of the whole piece. */
-static void average(const hd__traffic *e, int64_t i)
+static void average(const hd__mpi_traffic *e, int64_t i)
 {
-    const hd__piece *p = &e->pieces[i];
+    const hd__mpi_piece *p = &e->pieces[i];
     int64_t n = slice_of(p), begin = n * hd__mpi.rank * (int64_t)hd_dtype_size(p->dtype);
     void *sums = e->fast ? p->data : p->data + begin;
     const void *parts = e->fast ? NULL : arrivals(e, i);
@@ -89,7 +90,7 @@ static void average(const hd__traffic *e, int64_t i)
 /* ---------------------------------------------------------------- the steps of a piece */
 
 /* Is the request of p done? If `wait`, waits for it. False after a failure too. */
-static bool request_done(hd__piece *p, bool wait)
+static bool request_done(hd__mpi_piece *p, bool wait)
 {
     int done = 1;
     int result = wait ? MPI_Wait(&p->request, MPI_STATUS_IGNORE)
@@ -98,9 +99,9 @@ static bool request_done(hd__piece *p, bool wait)
 }
 
 /* The next piece has arrived from all ranks: adds up this rank's slice and sends it on. */
-static bool add_next(hd__traffic *e, bool wait)
+static bool add_next(hd__mpi_traffic *e, bool wait)
 {
-    hd__piece *p = &e->pieces[e->added];
+    hd__mpi_piece *p = &e->pieces[e->added];
     if (!request_done(p, wait)) {
         return false;
     }
@@ -110,12 +111,12 @@ static bool add_next(hd__traffic *e, bool wait)
                                      type_of(p->dtype), hd__mpi.averages, &p->request));
 }
 
-bool hd__traffic_post(hd__traffic *e, char *bucket)
+bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
 {
     if (e->posted - e->added == HD__RING && !add_next(e, true)) {
         return false;
     }
-    hd__piece *p = &e->pieces[e->posted];
+    hd__mpi_piece *p = &e->pieces[e->posted];
     MPI_Datatype type = type_of(p->dtype);
     int64_t bytes = (int64_t)hd_dtype_size(p->dtype);
     int slice = slice_of(p);
@@ -129,7 +130,7 @@ bool hd__traffic_post(hd__traffic *e, char *bucket)
 }
 
 /* With `fast` a piece that was added up has no request any more, and MPI says that it is done. */
-bool hd__traffic_go_on(hd__traffic *e, bool wait)
+bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait)
 {
     while (e->added < e->posted && add_next(e, wait)) {
     }

@@ -14,7 +14,7 @@ enum { MAP_TITLE = 16, MAP_LABEL = 13, MAP_SMALL = 12, TOKEN = 11, LINE = 14 };
 enum { TOKEN_TEXT = 256, TOKEN_WIDTH = 94, WIDE_TITLE = 720, MAX_SIDE = 16384 };
 enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, MAP_LEVELS = 256 };
 
-static const hd__rgb nan_color = 0xD55E00;
+static const hd__viz_rgb nan_color = 0xD55E00;
 
 typedef struct map {
     hd_picture *p;
@@ -59,7 +59,7 @@ static double largest(const map *m)
 }
 
 /* From white to dark blue. A larger weight is always darker, so that a copy in grey can be read. */
-static hd__rgb color_of(double w, double max)
+static hd__viz_rgb color_of(double w, double max)
 {
     static const double stops[][3] = {
         {255, 255, 255}, {191, 221, 240}, {111, 177, 219}, {42, 125, 181}, {11, 42, 74}};
@@ -68,10 +68,10 @@ static hd__rgb color_of(double w, double max)
     }
     double t = round(fmin(fmax(w / max, 0), 1) * MAP_LEVELS) / MAP_LEVELS * 4;
     int i = t < 4 ? (int)t : 3;
-    hd__rgb color = 0;
+    hd__viz_rgb color = 0;
     for (int c = 0; c < 3; c++) {
-        color =
-            color << 8 | (hd__rgb)lround(stops[i][c] + (stops[i + 1][c] - stops[i][c]) * (t - i));
+        color = color << 8 |
+                (hd__viz_rgb)lround(stops[i][c] + (stops[i + 1][c] - stops[i][c]) * (t - i));
     }
     return color;
 }
@@ -107,7 +107,7 @@ static double widest(const map *m, const char *const *texts, int64_t n)
     double width = 0;
     for (int64_t i = 0; i < n; i += m->stride) {
         token_text(text, texts, i);
-        width = fmax(width, hd__text_width(text, TOKEN));
+        width = fmax(width, hd__viz_text_width(text, TOKEN));
     }
     return fmin(width, TOKEN_WIDTH);
 }
@@ -139,7 +139,7 @@ static hd_picture *map_picture(map *m)
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));
     m->columns = m->columns > m->heads ? (int)m->heads : m->columns;
     double maps = 16 + MAP_LABEL + 8 + m->columns * m->panel_width + GAP + 14 + 60;
-    double width = fmax(maps, fmin(ceil(hd__text_width(title, MAP_TITLE)) + 24, WIDE_TITLE));
+    double width = fmax(maps, fmin(ceil(hd__viz_text_width(title, MAP_TITLE)) + 24, WIDE_TITLE));
     m->left = 16 + MAP_LABEL + 8 + m->beside + floor((width - maps) / 2);
     m->right = m->left - m->beside + m->columns * m->panel_width - GAP;
     m->top = 14 + (*title ? MAP_TITLE + 14 : 0) + above;
@@ -147,7 +147,7 @@ static hd_picture *map_picture(map *m)
         m->top - above - GAP + (double)((m->heads + m->columns - 1) / m->columns) * m->panel_height;
     double height = fmax(m->bottom + MAP_LABEL + 14, m->top + BAR_STEPS * m->bar_step + 20);
     return width <= MAX_SIDE && height <= MAX_SIDE
-               ? hd__picture_new(width, height)
+               ? hd__viz_picture_new(width, height)
                : hd_fail(HD_VALUE,
                          "%" PRId64 " heads of %" PRId64 " queries and %" PRId64
                          " keys take %.0f x %.0f pixels: expected sides of at most %d",
@@ -160,14 +160,14 @@ static void draw_cells(const map *m, int64_t head, double x, double y)
 {
     for (int64_t q = 0; q < m->queries; q++) {
         for (int64_t k = 0, end; k < m->keys; k = end) {
-            hd__rgb color = color_of(weight(m, head, q, k), m->max);
+            hd__viz_rgb color = color_of(weight(m, head, q, k), m->max);
             end = k + 1;
             while (end < m->keys && color_of(weight(m, head, q, end), m->max) == color) {
                 end++;
             }
             if (color != HD__WHITE) {
-                hd__draw_rect(m->p, x + (double)k * m->cell, y + (double)q * m->cell,
-                              (double)(end - k) * m->cell, m->cell, color);
+                hd__viz_draw_rect(m->p, x + (double)k * m->cell, y + (double)q * m->cell,
+                                  (double)(end - k) * m->cell, m->cell, color);
             }
         }
     }
@@ -178,16 +178,16 @@ static void draw_tokens(const map *m, double x, double y)
     char text[TOKEN_TEXT];
     for (int64_t q = 0; q < m->queries; q += m->stride) {
         token_text(text, m->query_texts, q);
-        hd__draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, "end", false,
-                      TOKEN_WIDTH, text);
+        hd__viz_draw_text(m->p, x - 5, y + ((double)q + 0.5) * m->cell + 4, TOKEN, "end", false,
+                          TOKEN_WIDTH, text);
     }
     double bottom = y + (double)m->queries * m->cell;
     bool up = m->keys_upwards;
     for (int64_t k = 0; k < m->keys; k += m->stride) {
         double middle = x + ((double)k + 0.5) * m->cell;
         token_text(text, m->key_texts, k);
-        hd__draw_text(m->p, up ? middle + 4 : middle, bottom + (up ? 6 : LINE), TOKEN,
-                      up ? "end" : "middle", up, TOKEN_WIDTH, text);
+        hd__viz_draw_text(m->p, up ? middle + 4 : middle, bottom + (up ? 6 : LINE), TOKEN,
+                          up ? "end" : "middle", up, TOKEN_WIDTH, text);
     }
 }
 
@@ -197,11 +197,11 @@ static void draw_panel(const map *m, int64_t head)
     double x = m->left + m->panel_width * (double)(head % m->columns);
     double y = m->top + m->panel_height * (double)(head / m->columns);
     draw_cells(m, head, x, y);
-    hd__draw_frame(m->p, x, y, m->cell * (double)m->keys, m->cell * (double)m->queries);
+    hd__viz_draw_frame(m->p, x, y, m->cell * (double)m->keys, m->cell * (double)m->queries);
     draw_tokens(m, x, y);
     if (m->heads > 1) {
         snprintf(title, sizeof title, "head %" PRId64, head);
-        hd__draw_text(m->p, x, y - 7, MAP_SMALL, "start", false, INFINITY, title);
+        hd__viz_draw_text(m->p, x, y - 7, MAP_SMALL, "start", false, INFINITY, title);
     }
 }
 
@@ -209,28 +209,28 @@ static void draw_bar(const map *m)
 {
     double x = m->right + GAP, height = BAR_STEPS * m->bar_step;
     for (int i = 0; i < BAR_STEPS; i++) {
-        hd__draw_rect(m->p, x, m->top + i * m->bar_step, 14, m->bar_step,
-                      color_of(BAR_STEPS - 0.5 - i, BAR_STEPS));
+        hd__viz_draw_rect(m->p, x, m->top + i * m->bar_step, 14, m->bar_step,
+                          color_of(BAR_STEPS - 0.5 - i, BAR_STEPS));
     }
-    hd__draw_frame(m->p, x, m->top, 14, height);
-    hd__axis a = hd__axis_of(false, 0, m->max, 0);
-    hd__axis_ticks(&a, 6);
+    hd__viz_draw_frame(m->p, x, m->top, 14, height);
+    hd__viz_axis a = hd__viz_axis_of(false, 0, m->max, 0);
+    hd__viz_axis_ticks(&a, 6);
     for (int i = 0; i < a.n; i++) {
         double y = m->top + height * (1 - a.at[i]);
-        hd__draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
-        hd__draw_text(m->p, x + 22, y + 4, MAP_SMALL, "start", false, INFINITY, a.label[i]);
+        hd__viz_draw_segment(m->p, x + 14, y, x + 18, y, 1, 0, HD__INK);
+        hd__viz_draw_text(m->p, x + 22, y + 4, MAP_SMALL, "start", false, INFINITY, a.label[i]);
     }
 }
 
 static void map_titles(const map *m)
 {
     double wide = m->p->width;
-    hd__draw_text(m->p, wide / 2, 12 + MAP_TITLE, MAP_TITLE, "middle", false, wide - 24,
-                  m->o->title);
-    hd__draw_text(m->p, (m->left + m->right) / 2, m->bottom + MAP_LABEL, MAP_LABEL, "middle", false,
-                  INFINITY, "keys");
-    hd__draw_text(m->p, m->left - m->beside - 8, (m->top + m->bottom - m->below) / 2, MAP_LABEL,
-                  "middle", true, INFINITY, "queries");
+    hd__viz_draw_text(m->p, wide / 2, 12 + MAP_TITLE, MAP_TITLE, "middle", false, wide - 24,
+                      m->o->title);
+    hd__viz_draw_text(m->p, (m->left + m->right) / 2, m->bottom + MAP_LABEL, MAP_LABEL, "middle",
+                      false, INFINITY, "keys");
+    hd__viz_draw_text(m->p, m->left - m->beside - 8, (m->top + m->bottom - m->below) / 2, MAP_LABEL,
+                      "middle", true, INFINITY, "queries");
 }
 
 /* ---------------------------------------------------------------- public */
@@ -255,7 +255,7 @@ static bool texts_ok(const char *arg, const char *const *texts, int64_t n)
 
 static bool weights_ok(const hd_tensor *weights)
 {
-    if (!hd__tensor_arg("weights", weights, false)) {
+    if (!hd__tensor_given("weights", weights, false)) {
         return false;
     }
     hd_dtype d = hd_dtype_of(weights);
@@ -296,5 +296,5 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
     }
     draw_bar(&m);
     map_titles(&m);
-    return hd__picture_ready(m.p);
+    return hd__viz_picture_ready(m.p);
 }

@@ -10,14 +10,14 @@
 
 #include "viz/viz_internal.h"
 
-bool hd__axis_takes(bool log, double v)
+bool hd__viz_axis_takes(bool log, double v)
 {
     return isfinite(v) && fabs(v) <= 1e300 && (!log || v > 0);
 }
 
-hd__axis hd__axis_of(bool log, double lo, double hi, double pad)
+hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad)
 {
-    hd__axis a = {.log = log, .lo = 0, .hi = 1};
+    hd__viz_axis a = {.log = log, .lo = 0, .hi = 1};
     if (lo > hi) {
         return a;
     }
@@ -33,7 +33,7 @@ hd__axis hd__axis_of(bool log, double lo, double hi, double pad)
     return a;
 }
 
-double hd__axis_at(const hd__axis *a, double v)
+double hd__viz_axis_at(const hd__viz_axis *a, double v)
 {
     return ((a->log ? log10(v) : v) - a->lo) / (a->hi - a->lo);
 }
@@ -41,13 +41,13 @@ double hd__axis_at(const hd__axis *a, double v)
 /* ---------------------------------------------------------------- labels */
 
 /* Adds a tick at digits * 10^e: "1.5e-7" if scientific, else "0.00000015". */
-static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
+static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
     if (a->n == HD__MAX_TICKS || (a->whole && e < 0)) {
         return;
     }
-    a->at[a->n] = hd__axis_at(a, v);
+    a->at[a->n] = hd__viz_axis_at(a, v);
     char *text = a->label[a->n++], all[24];
     if (!scientific || digits == 0) {
         snprintf(text, HD__TICK_TEXT, "%.*f", digits && e < 0 ? -e : 0, v);
@@ -64,7 +64,7 @@ static void add_tick(hd__axis *a, int64_t digits, int e, bool scientific)
 /* ---------------------------------------------------------------- choosing */
 
 /* Takes the smallest step of 1, 2 or 5 times a power of ten that gives at most max ticks. */
-static void linear_ticks(hd__axis *a, double lo, double hi, int max)
+static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
     int e = (int)floor(log10((hi - lo) / max));
@@ -85,7 +85,7 @@ static void linear_ticks(hd__axis *a, double lo, double hi, int max)
 }
 
 /* Ticks at the first n_steps of 1, 2 and 5 times every stride-th power of ten. */
-static void log_ticks(hd__axis *a, int n_steps, int stride)
+static void log_ticks(hd__viz_axis *a, int n_steps, int stride)
 {
     static const int steps[] = {1, 2, 5};
     for (int e = (int)floor(a->lo); e <= (int)floor(a->hi); e++) {
@@ -98,7 +98,7 @@ static void log_ticks(hd__axis *a, int n_steps, int stride)
     }
 }
 
-void hd__axis_ticks(hd__axis *a, int max)
+void hd__viz_axis_ticks(hd__viz_axis *a, int max)
 {
     max = max < 2 ? 2 : max > HD__MAX_TICKS ? HD__MAX_TICKS : max;
     a->n = 0;

@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- head and legend */
 
-static void dot_head(hd__graph *g)
+static void dot_head(hd__viz_graph *g)
 {
     hd__text_puts(&g->t, "digraph backward {\n"
                          "    graph [bgcolor=white, fontname=\"Helvetica\", fontsize=11, "
@@ -18,13 +18,13 @@ static void dot_head(hd__graph *g)
     }
     if (g->o->title && *g->o->title) {
         hd__text_puts(&g->t, "    labelloc=t;\n    label=\"");
-        hd__dot_escape(g, g->o->title, strlen(g->o->title));
+        hd__viz_dot_escape(g, g->o->title, strlen(g->o->title));
         hd__text_puts(&g->t, "\";\n");
     }
 }
 
 /* One sample of every kind of box, in a column. */
-static void put_legend(hd__graph *g)
+static void put_legend(hd__viz_graph *g)
 {
     bool clusters = g->clusters, boxes = g->o->depth > 0;
     hd__text_puts(&g->t, "    subgraph cluster_legend {\n"
@@ -58,14 +58,14 @@ static void put_legend(hd__graph *g)
         HD__DOT_RESULT, boxes ? "legend_box" : "legend_result");
 }
 
-static bool put_graph(hd__graph *g)
+static bool put_graph(hd__viz_graph *g)
 {
     dot_head(g);
     if (g->o->legend) {
         put_legend(g);
     }
-    hd__dot_boxes(g);
-    bool ok = hd__dot_arrows(g);
+    hd__viz_dot_boxes(g);
+    bool ok = hd__viz_dot_arrows(g);
     hd__text_puts(&g->t, "}\n");
     return ok;
 }
@@ -89,8 +89,9 @@ static char *graph_text(const hd_node *root, const hd_dict *names, const hd_grap
     if (!names_of_ops) {
         return NULL;
     }
-    hd__graph g = {.o = o};
-    bool ok = hd__graph_read(&g, root, names) && hd__graph_group(&g, names) && put_graph(&g);
+    hd__viz_graph g = {.o = o};
+    bool ok =
+        hd__viz_graph_read(&g, root, names) && hd__viz_graph_group(&g, names) && put_graph(&g);
     hd_free(g.nodes);
     hd_free(g.modules);
     hd_free(g.inputs);
@@ -106,7 +107,7 @@ char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_optio
     HD__CALL("hd_graph_dot_with");
     hd_graph_options defaults = hd_graph_defaults();
     o = o ? o : &defaults;
-    if (!HD__SIBLING_OK() || !hd__tensor_arg("x", x, false) || !graph_options_ok(o)) {
+    if (!HD__SIBLING_OK() || !hd__tensor_given("x", x, false) || !graph_options_ok(o)) {
         return NULL;
     }
     if (!hd_requires_grad(x)) {
@@ -120,11 +121,11 @@ bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path
                             const hd_graph_options *o)
 {
     HD__CALL("hd_graph_save_dot_with");
-    if (!hd__given("x", x) || !hd__given("path", path) || !hd__may_save()) {
+    if (!hd__arg_given("x", x) || !hd__arg_given("path", path) || !hd__arg_may_save()) {
         return false;
     }
     char *text = hd_graph_dot_with(x, names, o);
-    bool ok = text && hd__whole_write(path, text, strlen(text));
+    bool ok = text && hd__file_whole_write(path, text, strlen(text));
     hd_free(text);
     return ok;
 }

@@ -14,24 +14,24 @@ typedef struct arrow {
 /* ---------------------------------------------------------------- where arrows lead */
 
 /* The arrow to input k of node i. */
-static arrow arrow_to(const hd__graph *g, int64_t i, int k)
+static arrow arrow_to(const hd__viz_graph *g, int64_t i, int k)
 {
     arrow a = {.views = 0};
     int64_t seen = 0;
-    a.from = hd__graph_input(g, i, k, &a.output);
-    while (a.from >= 0 && hd__dot_is_hidden(g, a.from)) {
+    a.from = hd__viz_graph_input(g, i, k, &a.output);
+    while (a.from >= 0 && hd__viz_dot_is_hidden(g, a.from)) {
         if (seen < HD__DOT_VIEWS) {
             a.late[seen] = a.from;
         }
         seen++;
-        a.from = hd__graph_input(g, a.from, 0, &a.output);
-        a.views = hd__dot_view_after(g, a.from) < 0 ? seen : a.views;
+        a.from = hd__viz_graph_input(g, a.from, 0, &a.output);
+        a.views = hd__viz_dot_view_after(g, a.from) < 0 ? seen : a.views;
     }
     return a;
 }
 
 /* The name of node i's box, or of the module's box that hides it. */
-static void end_name(const hd__graph *g, int64_t i, char name[24])
+static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
 {
     int64_t box = g->nodes[i].box;
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
@@ -39,14 +39,14 @@ static void end_name(const hd__graph *g, int64_t i, char name[24])
 
 /* Data that enters a cluster leaves the row above the call free for the call's parameters, so that
  * the cluster can stand below what came before it. */
-static bool enters_with_leaves(const hd__graph *g, int64_t from, int64_t to)
+static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
-    const hd__graph_node *n = &g->nodes[to];
+    const hd__viz_graph_node *n = &g->nodes[to];
     bool found = false;
     for (int k = 0; n->box < 0 && k < hd_node_inputs(n->node); k++) {
-        int64_t input = hd__graph_input(g, to, k, NULL);
+        int64_t input = hd__viz_graph_input(g, to, k, NULL);
         int64_t leaf = input >= 0 ? g->nodes[input].leaf : -1;
-        found = found || (leaf >= 0 && hd__dot_is_drawn(g, leaf));
+        found = found || (leaf >= 0 && hd__viz_dot_is_drawn(g, leaf));
     }
     return found && g->modules[g->nodes[from].module].cluster != g->modules[n->module].cluster;
 }
@@ -54,7 +54,7 @@ static bool enters_with_leaves(const hd__graph *g, int64_t from, int64_t to)
 /* ---------------------------------------------------------------- their text */
 
 /* "output 1", "View, Transpose (2, 4, 8, 8)" or both */
-static void put_label(hd__graph *g, const arrow *a, bool several)
+static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");
     if (several) {
@@ -63,22 +63,22 @@ static void put_label(hd__graph *g, const arrow *a, bool several)
     hd__text_puts(&g->t, a->views > HD__DOT_VIEWS ? "..., " : "");
     for (int64_t v = a->views < HD__DOT_VIEWS ? a->views : HD__DOT_VIEWS; v > 0; v--) {
         const char *op = g->nodes[a->late[v - 1]].op;
-        hd__text_format(&g->t, "%.*s%s", hd__graph_op_length(op), op, v > 1 ? ", " : "");
+        hd__text_format(&g->t, "%.*s%s", hd__viz_graph_op_length(op), op, v > 1 ? ", " : "");
     }
     if (a->views) {
-        hd__dot_sizes(g, a->late[0]);
+        hd__viz_dot_sizes(g, a->late[0]);
     }
     hd__text_puts(&g->t, a->views ? "\", style=dashed" : "\"");
 }
 
 /* Writes the arrow to input k of node i, unless that has no box. Of several arrows between the same
  * two boxes, one of which is a module, only the first is written; `seen` has them. */
-static bool put_arrow(hd__graph *g, hd_dict *seen, int64_t i, int k)
+static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];
     arrow a = arrow_to(g, i, k);
     bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* it begins at no module */
-    if (a.from < 0 || (plain && !hd__dot_is_drawn(g, a.from))) {
+    if (a.from < 0 || (plain && !hd__viz_dot_is_drawn(g, a.from))) {
         return true;
     }
     end_name(g, a.from, from);
@@ -103,12 +103,12 @@ static bool put_arrow(hd__graph *g, hd_dict *seen, int64_t i, int k)
     return true;
 }
 
-bool hd__dot_arrows(hd__graph *g)
+bool hd__viz_dot_arrows(hd__viz_graph *g)
 {
     hd_dict *seen = hd_dict_new();
     bool ok = seen;
     for (int64_t i = 0; i < g->n && ok; i++) {
-        int inputs = hd__dot_is_hidden(g, i) ? 0 : hd_node_inputs(g->nodes[i].node);
+        int inputs = hd__viz_dot_is_hidden(g, i) ? 0 : hd_node_inputs(g->nodes[i].node);
         for (int k = 0; k < inputs && ok; k++) {
             ok = put_arrow(g, seen, i, k);
         }

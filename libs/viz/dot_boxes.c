@@ -11,40 +11,41 @@ enum { MOST_INDENT = 16 };
 
 /* ---------------------------------------------------------------- what is drawn */
 
-bool hd__dot_is_hidden(const hd__graph *g, int64_t i)
+bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i)
 {
-    const hd__graph_node *n = &g->nodes[i];
+    const hd__viz_graph_node *n = &g->nodes[i];
     return n->layout && !n->name && i != 0 && !g->o->full && n->box < 0;
 }
 
-bool hd__dot_is_drawn(const hd__graph *g, int64_t i)
+bool hd__viz_dot_is_drawn(const hd__viz_graph *g, int64_t i)
 {
-    const hd__graph_node *n = &g->nodes[i];
-    return n->box < 0 && !hd__dot_is_hidden(g, i) && (n->leaf != i || i == 0 || g->o->parameters);
+    const hd__viz_graph_node *n = &g->nodes[i];
+    return n->box < 0 && !hd__viz_dot_is_hidden(g, i) &&
+           (n->leaf != i || i == 0 || g->o->parameters);
 }
 
-int64_t hd__dot_view_after(const hd__graph *g, int64_t i)
+int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 {
-    const hd__graph_node *n = &g->nodes[i];
-    bool view = n->box < 0 && n->uses == 1 && hd__dot_is_hidden(g, n->last_user);
+    const hd__viz_graph_node *n = &g->nodes[i];
+    bool view = n->box < 0 && n->uses == 1 && hd__viz_dot_is_hidden(g, n->last_user);
     return view ? n->last_user : -1;
 }
 
 /* ---------------------------------------------------------------- texts */
 
 /* dot reads backslashes and HTML's entities in a quoted string. */
-void hd__dot_escape(hd__graph *g, const char *s, size_t n)
+void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
     hd__viz_escape(&g->t, s, n, "\"\\&\n", escapes);
 }
 
-static void put_indent(hd__graph *g, int depth)
+static void put_indent(hd__viz_graph *g, int depth)
 {
     hd__text_format(&g->t, "%*s", 4 * (depth < MOST_INDENT ? depth : MOST_INDENT), "");
 }
 
-void hd__dot_sizes(hd__graph *g, int64_t i)
+void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
 {
     const hd_node *node = g->nodes[i].node;
     int outputs = hd_node_outputs(node);
@@ -57,19 +58,19 @@ void hd__dot_sizes(hd__graph *g, int64_t i)
 }
 
 /* The part of a dotted name of len bytes that follows the name of the cluster. */
-static void put_rest(hd__graph *g, const char *name, size_t len, int64_t cluster)
+static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
-    hd__dot_escape(g, name + skip, len - skip);
+    hd__viz_dot_escape(g, name + skip, len - skip);
 }
 
 /* ---------------------------------------------------------------- kinds of calls */
 
 /* How many dims input k of node i has; -1 if it needs no gradient. */
-static int input_dims(const hd__graph *g, int64_t i, int k)
+static int input_dims(const hd__viz_graph *g, int64_t i, int k)
 {
     int output = 0, ndim = -1;
-    int64_t input = hd__graph_input(g, i, k, &output);
+    int64_t input = hd__viz_graph_input(g, i, k, &output);
     if (input >= 0) {
         hd_node_sizes(g->nodes[input].node, output, &ndim);
     }
@@ -77,7 +78,7 @@ static int input_dims(const hd__graph *g, int64_t i, int k)
 }
 
 /* hd_linear and hd_scaled_dot_product_attention have three inputs, hd_matmul has two. */
-static const char *product_kind(const hd__graph *g, int64_t i)
+static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);
     if (hd_node_inputs(g->nodes[i].node) == 3) {
@@ -86,33 +87,34 @@ static const char *product_kind(const hd__graph *g, int64_t i)
                : second == 2 || third == 1 ? "Linear"
                                            : "Matmul";
     }
-    int64_t right = hd__graph_input(g, i, 1, NULL);
+    int64_t right = hd__viz_graph_input(g, i, 1, NULL);
     bool turned = right >= 0 && g->nodes[right].layout && g->nodes[right].leaf >= 0;
     return turned && second == 2 ? "Linear" : "Matmul"; /* x W^T */
 }
 
-static void put_kind(hd__graph *g, int64_t i)
+static void put_kind(hd__viz_graph *g, int64_t i)
 {
     const char *op = g->nodes[i].op, *kind = NULL;
     int inputs = hd_node_inputs(g->nodes[i].node);
-    if ((inputs == 3 && hd__graph_op_in(op, "|Add|")) ||
+    if ((inputs == 3 && hd__viz_graph_op_in(op, "|Add|")) ||
         (inputs >= 2 &&
-         hd__graph_op_in(op, "|Mm|Addmm|Mv|Dot|UnsafeView|Squeeze|View|Clone|Transpose|"))) {
+         hd__viz_graph_op_in(op, "|Mm|Addmm|Mv|Dot|UnsafeView|Squeeze|View|Clone|Transpose|"))) {
         kind = product_kind(g, i);
-    } else if (hd__graph_op_in(op, "|NativeLayerNorm|")) {
+    } else if (hd__viz_graph_op_in(op, "|NativeLayerNorm|")) {
         kind = "LayerNorm";
-    } else if (hd__graph_op_in(op, "|ScaledDotProductFlashAttentionForCpu|")) {
+    } else if (hd__viz_graph_op_in(op, "|ScaledDotProductFlashAttentionForCpu|")) {
         kind = "Attention";
     }
-    hd__dot_escape(g, kind ? kind : op, kind ? strlen(kind) : (size_t)hd__graph_op_length(op));
+    hd__viz_dot_escape(g, kind ? kind : op,
+                       kind ? strlen(kind) : (size_t)hd__viz_graph_op_length(op));
 }
 
 /* What a reader calls node i: "Linear W_query", "Softmax", "att.out_proj.weight". Names begin after
  * the name of the cluster that it stands in. */
-static void put_title(hd__graph *g, int64_t i)
+static void put_title(hd__viz_graph *g, int64_t i)
 {
-    const hd__graph_node *n = &g->nodes[i];
-    const hd__graph_module *m = &g->modules[n->module];
+    const hd__viz_graph_node *n = &g->nodes[i];
+    const hd__viz_graph_module *m = &g->modules[n->module];
     if (n->leaf == i) {
         const char *name = n->name ? n->name : "leaf";
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
@@ -122,7 +124,7 @@ static void put_title(hd__graph *g, int64_t i)
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
-        hd__dot_escape(g, m->class_name, strlen(m->class_name));
+        hd__viz_dot_escape(g, m->class_name, strlen(m->class_name));
     } else {
         put_kind(g, i);
     }
@@ -136,36 +138,37 @@ static void put_title(hd__graph *g, int64_t i)
 /* ---------------------------------------------------------------- boxes */
 
 /* "then View, Transpose (2, 4, 8, 8)": the views in the box of node i, and the shape after them. */
-static void put_views_after(hd__graph *g, int64_t i)
+static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;
-    for (int64_t at; (at = hd__dot_view_after(g, i)) >= 0; i = at, n++) {
+    for (int64_t at; (at = hd__viz_dot_view_after(g, i)) >= 0; i = at, n++) {
         const char *op = g->nodes[at].op;
         if (n < HD__DOT_VIEWS) {
-            hd__text_format(&g->t, "%s%.*s", n ? ", " : "\\nthen ", hd__graph_op_length(op), op);
+            hd__text_format(&g->t, "%s%.*s", n ? ", " : "\\nthen ", hd__viz_graph_op_length(op),
+                            op);
         }
     }
     hd__text_puts(&g->t, n > HD__DOT_VIEWS ? ", ..." : "");
     if (n > 0) {
-        hd__dot_sizes(g, i);
+        hd__viz_dot_sizes(g, i);
     }
 }
 
-static void put_node(hd__graph *g, int64_t i, int indent)
+static void put_node(hd__viz_graph *g, int64_t i, int indent)
 {
-    const hd__graph_node *n = &g->nodes[i];
+    const hd__viz_graph_node *n = &g->nodes[i];
     const char *tip = n->name ? n->name : n->op;
     put_indent(g, indent);
     hd__text_format(&g->t, "n%" PRId64 " [label=\"", i);
     put_title(g, i);
     if (g->o->full && n->leaf != i) {
         hd__text_puts(&g->t, "\\n");
-        hd__dot_escape(g, n->op, strlen(n->op));
+        hd__viz_dot_escape(g, n->op, strlen(n->op));
     }
-    hd__dot_sizes(g, i);
+    hd__viz_dot_sizes(g, i);
     put_views_after(g, i);
     hd__text_puts(&g->t, "\", tooltip=\"");
-    hd__dot_escape(g, tip, strlen(tip));
+    hd__viz_dot_escape(g, tip, strlen(tip));
     hd__text_format(&g->t, "\", %s];\n",
                     n->leaf == i ? HD__DOT_LEAF
                     : i == 0     ? HD__DOT_RESULT
@@ -173,45 +176,45 @@ static void put_node(hd__graph *g, int64_t i, int indent)
 }
 
 /* A module as one box: its class and name, the shape of its result, and its parameters. */
-static void put_box(hd__graph *g, int64_t module, int indent)
+static void put_box(hd__viz_graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *m = &g->modules[module];
+    const hd__viz_graph_module *m = &g->modules[module];
     int64_t last = 0, parameters = 0;
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
         if (g->nodes[i].module == module) {
-            parameters += g->nodes[i].leaf == i ? hd__graph_elements(g->nodes[i].node, 0) : 0;
+            parameters += g->nodes[i].leaf == i ? hd__viz_graph_elements(g->nodes[i].node, 0) : 0;
             last = i;
         }
     }
     put_indent(g, indent);
     hd__text_format(&g->t, "m%" PRId64 " [label=\"", module);
     if (m->class_name) {
-        hd__dot_escape(g, m->class_name, strlen(m->class_name));
+        hd__viz_dot_escape(g, m->class_name, strlen(m->class_name));
         hd__text_puts(&g->t, " ");
     }
     put_rest(g, m->name, m->len, m->cluster);
-    hd__dot_sizes(g, last);
+    hd__viz_dot_sizes(g, last);
     hd__text_format(&g->t, "\\n%" PRId64 " parameter%s\", tooltip=\"", parameters,
                     parameters == 1 ? "" : "s");
-    hd__dot_escape(g, m->name, m->len);
+    hd__viz_dot_escape(g, m->name, m->len);
     hd__text_format(&g->t, "\", %s];\n",
                     g->nodes[0].module == module ? HD__DOT_RESULT : HD__DOT_BOX);
 }
 
 /* ---------------------------------------------------------------- clusters */
 
-static void open_cluster(hd__graph *g, int64_t module, int indent)
+static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *m = &g->modules[module];
+    const hd__viz_graph_module *m = &g->modules[module];
     put_indent(g, indent);
     hd__text_format(&g->t, "subgraph cluster_%" PRId64 " {\n", module);
     put_indent(g, indent + 1);
     hd__text_puts(&g->t, "label=\"");
-    hd__dot_escape(g, m->name, m->len);
+    hd__viz_dot_escape(g, m->name, m->len);
     if (m->class_name) {
         hd__text_puts(&g->t, ": ");
-        hd__dot_escape(g, m->class_name, strlen(m->class_name));
+        hd__viz_dot_escape(g, m->class_name, strlen(m->class_name));
     }
     hd__text_puts(&g->t, "\";\n");
     put_indent(g, indent + 1);
@@ -220,9 +223,9 @@ static void open_cluster(hd__graph *g, int64_t module, int indent)
 
 /* Opens the module's cluster, and writes what belongs to it but not to a module inside it. Returns
  * the indentation in it. */
-static int put_module(hd__graph *g, int64_t module, int indent)
+static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
-    const hd__graph_module *m = &g->modules[module];
+    const hd__viz_graph_module *m = &g->modules[module];
     if (m->drawn) {
         open_cluster(g, module, indent++);
     }
@@ -231,7 +234,7 @@ static int put_module(hd__graph *g, int64_t module, int indent)
     }
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
-        if (g->nodes[i].module == module && hd__dot_is_drawn(g, i)) {
+        if (g->nodes[i].module == module && hd__viz_dot_is_drawn(g, i)) {
             put_node(g, i, indent);
         }
     }
@@ -239,7 +242,7 @@ static int put_module(hd__graph *g, int64_t module, int indent)
 }
 
 /* From every module to its children, in the order of their numbers, and then back to its parent. */
-void hd__dot_boxes(hd__graph *g)
+void hd__viz_dot_boxes(hd__viz_graph *g)
 {
     int64_t m = 0, child = 1;
     int indent = put_module(g, 0, 1);

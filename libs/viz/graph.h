@@ -12,7 +12,7 @@
 
 #include "viz/viz_internal.h"
 
-typedef struct hd__graph_node {
+typedef struct hd__viz_graph_node {
     const hd_node *node;
     const char *op;    /* its grad_fn, "MulBackward0" */
     const char *name;  /* its dotted name in the caller's dictionary, or NULL */
@@ -33,9 +33,9 @@ typedef struct hd__graph_node {
     int64_t module;    /* where it is drawn */
     int64_t box;       /* the module whose box hides it, or -1 */
     bool layout;       /* a call that only views or copies its one input: no number changes */
-} hd__graph_node;
+} hd__viz_graph_node;
 
-typedef struct hd__graph_module {
+typedef struct hd__viz_graph_module {
     const char *name; /* the first `len` bytes are its dotted name */
     size_t len;
     int depth; /* of module 0 it is 0 */
@@ -49,39 +49,39 @@ typedef struct hd__graph_module {
     bool drawn;              /* as a cluster */
     int64_t cluster;         /* the nearest cluster around what is in it; 0: none */
     int64_t box; /* it is part of this module, which is drawn as one box; -1: it is not */
-} hd__graph_module;
+} hd__viz_graph_module;
 
-typedef struct hd__graph {
+typedef struct hd__viz_graph {
     const hd_graph_options *o;
-    hd__graph_node *nodes;
-    hd__graph_module *modules;
+    hd__viz_graph_node *nodes;
+    hd__viz_graph_module *modules;
     int64_t n, n_modules, nodes_room, modules_room;
     int64_t *inputs;  /* the numbers of all nodes' inputs; -1: it needs no gradient */
     int64_t *order;   /* the nodes' numbers, every node after its inputs */
     hd_dict *numbers; /* the nodes' numbers by their addresses */
     bool clusters;    /* a module is drawn as a cluster */
     hd__text t;       /* what is written */
-} hd__graph;
+} hd__viz_graph;
 
 /* ---------------------------------------------------------------- graph_nodes.c */
 
 /* Reads the graph above root, and the names that the dictionary (or NULL) has for its nodes. False
  * if memory runs out. Texts live in the scope. */
-bool hd__graph_read(hd__graph *g, const hd_node *root, const hd_dict *names);
+bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names);
 
 /* The number of input k of node i, and which output of it that is; -1 if it needs no gradient. */
-int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output);
-int64_t hd__graph_elements(const hd_node *node, int output);
+int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *output);
+int64_t hd__viz_graph_elements(const hd_node *node, int output);
 
 /* Is the op, without "Backward0", one of `names`, such as "|View|Transpose|"? */
-bool hd__graph_op_in(const char *op, const char *names);
+bool hd__viz_graph_op_in(const char *op, const char *names);
 /* "Softmax" of "SoftmaxBackward0" */
-int hd__graph_op_length(const char *op);
+int hd__viz_graph_op_length(const char *op);
 
 /* ---------------------------------------------------------------- graph_modules.c */
 
 /* Finds the module of every node. */
-bool hd__graph_group(hd__graph *g, const hd_dict *names);
+bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names);
 
 /* ---------------------------------------------------------------- dot_boxes.c */
 
@@ -93,21 +93,21 @@ enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 }; /* the most that a text names *
 #define HD__DOT_RESULT "fillcolor=\"#fbe3b3\", penwidth=2"
 
 /* Writes the boxes of calls, leaves and modules, in the clusters of their modules. */
-void hd__dot_boxes(hd__graph *g);
+void hd__viz_dot_boxes(hd__viz_graph *g);
 
 /* Is node i a view that has no box of its own, and is in no module's? */
-bool hd__dot_is_hidden(const hd__graph *g, int64_t i);
+bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i);
 /* Has node i a box of its own? */
-bool hd__dot_is_drawn(const hd__graph *g, int64_t i);
+bool hd__viz_dot_is_drawn(const hd__viz_graph *g, int64_t i);
 /* The view that is the only user of node i's result, and stands in its box; -1: there is none. */
-int64_t hd__dot_view_after(const hd__graph *g, int64_t i);
+int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i);
 
-void hd__dot_escape(hd__graph *g, const char *s, size_t n);
-void hd__dot_sizes(hd__graph *g, int64_t i); /* " (2, 8, 32)" */
+void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n);
+void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i); /* " (2, 8, 32)" */
 
 /* ---------------------------------------------------------------- dot_arrows.c */
 
 /* Writes the arrows. False if memory runs out. */
-bool hd__dot_arrows(hd__graph *g);
+bool hd__viz_dot_arrows(hd__viz_graph *g);
 
 #endif

@@ -17,15 +17,15 @@
 
 /* ---------------------------------------------------------------- the tree of modules */
 
-static bool add_module(hd__graph *g, int64_t parent, const char *name, size_t len)
+static bool add_module(hd__viz_graph *g, int64_t parent, const char *name, size_t len)
 {
-    if (!hd__grow(&g->modules, &g->modules_room, g->n_modules + 1, sizeof *g->modules)) {
+    if (!hd__text_grow(&g->modules, &g->modules_room, g->n_modules + 1, sizeof *g->modules)) {
         return false;
     }
-    hd__graph_module *m = &g->modules[g->n_modules];
-    *m = (hd__graph_module){.name = name, .len = len, .parent = parent, .end = -1, .box = -1};
+    hd__viz_graph_module *m = &g->modules[g->n_modules];
+    *m = (hd__viz_graph_module){.name = name, .len = len, .parent = parent, .end = -1, .box = -1};
     if (parent >= 0) {
-        const hd__graph_module *above = &g->modules[parent];
+        const hd__viz_graph_module *above = &g->modules[parent];
         m->depth = above->depth + 1;
         m->box = above->box >= 0 ? above->box : m->depth == g->o->depth ? g->n_modules : -1;
     }
@@ -35,7 +35,7 @@ static bool add_module(hd__graph *g, int64_t parent, const char *name, size_t le
 
 /* The module with the dotted name of len bytes; -1: there is none. Names mostly come in their
  * modules' order, so the last module is asked first. */
-static int64_t module_named(const hd__graph *g, const char *name, size_t len)
+static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len)
 {
     int64_t m = g->n_modules - 1;
     while (m >= 0 && (g->modules[m].len != len || memcmp(g->modules[m].name, name, len) != 0)) {
@@ -45,7 +45,7 @@ static int64_t module_named(const hd__graph *g, const char *name, size_t len)
 }
 
 /* The module that both are in. A child's number is larger than its parent's. */
-static int64_t common(const hd__graph *g, int64_t a, int64_t b)
+static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     while (a != b) {
         if (a > b) {
@@ -58,11 +58,11 @@ static int64_t common(const hd__graph *g, int64_t a, int64_t b)
 }
 
 /* Makes a module of each part of the nodes' names that ends before a dot. */
-static bool make_modules(hd__graph *g)
+static bool make_modules(hd__viz_graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
     for (int64_t at = 0; at < g->n; at++) {
-        hd__graph_node *n = &g->nodes[g->order[at]];
+        hd__viz_graph_node *n = &g->nodes[g->order[at]];
         const char *dot = n->name ? strchr(n->name, '.') : NULL;
         for (; dot && ok; dot = strchr(dot + 1, '.')) {
             size_t len = (size_t)(dot - n->name);
@@ -75,7 +75,7 @@ static bool make_modules(hd__graph *g)
 }
 
 /* A string of the dictionary is the class of the module that has its name. */
-static void read_classes(hd__graph *g, const hd_dict *names)
+static void read_classes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
@@ -89,10 +89,10 @@ static void read_classes(hd__graph *g, const hd_dict *names)
 }
 
 /* A list is not called. Without a class, a module whose children have numbers may be a list. */
-static void find_lists(hd__graph *g)
+static void find_lists(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
-        hd__graph_module *m = &g->modules[k], *above = &g->modules[m->parent];
+        hd__viz_graph_module *m = &g->modules[k], *above = &g->modules[m->parent];
         m->list =
             m->class_name ? strcmp(m->class_name, "ModuleList") == 0 : m->numbered && !m->named;
         if (m->parent > 0) {
@@ -111,7 +111,7 @@ static void find_lists(hd__graph *g)
  * steps: two jumps of the same length are followed by one that is as long as both. */
 
 /* From node i down to where the depth is `depth`, or i if it lies deeper. */
-static int64_t go_down(const hd__graph *g, int64_t i, int64_t depth)
+static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
 {
     while (g->nodes[i].depth > depth) {
         int64_t jump = g->nodes[i].jump;
@@ -121,7 +121,7 @@ static int64_t go_down(const hd__graph *g, int64_t i, int64_t depth)
 }
 
 /* The first node that all ways from both lead through; -1 stands for no node yet. */
-static int64_t meeting(const hd__graph *g, int64_t a, int64_t b)
+static int64_t meeting(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     if (a < 0 || b < 0) {
         return a < 0 ? b : a;
@@ -136,16 +136,16 @@ static int64_t meeting(const hd__graph *g, int64_t a, int64_t b)
     return a;
 }
 
-static void set_jump(hd__graph *g, hd__graph_node *n)
+static void set_jump(hd__viz_graph *g, hd__viz_graph_node *n)
 {
-    const hd__graph_node *below = &g->nodes[n->below], *next = &g->nodes[below->jump];
+    const hd__viz_graph_node *below = &g->nodes[n->below], *next = &g->nodes[below->jump];
     bool far = below->depth - next->depth == next->depth - g->nodes[next->jump].depth;
     n->depth = below->depth + 1;
     n->jump = far ? next->jump : n->below;
 }
 
 /* From the tensor up: a node's users have their ways before it. Node 0 is its own end. */
-static void find_ways(hd__graph *g)
+static void find_ways(hd__viz_graph *g)
 {
     g->nodes[0].below = 0;
     for (int64_t at = g->n - 1; at >= 0; at--) {
@@ -154,7 +154,7 @@ static void find_ways(hd__graph *g)
             set_jump(g, &g->nodes[i]);
         }
         for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-            int64_t input = hd__graph_input(g, i, k, NULL);
+            int64_t input = hd__viz_graph_input(g, i, k, NULL);
             if (input >= 0) {
                 g->nodes[input].below = meeting(g, g->nodes[input].below, i);
             }
@@ -164,16 +164,16 @@ static void find_ways(hd__graph *g)
 
 /* ---------------------------------------------------------------- calls and their leaves */
 
-static bool embeds(const hd__graph *g, int64_t i)
+static bool embeds(const hd__viz_graph *g, int64_t i)
 {
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
 /* The named leaf that input k of call i is, or is a view of; -1: it is none. The weight of an
  * embedding may be tied to a Linear, which does not belong to the embedding. */
-static int64_t named_leaf(const hd__graph *g, int64_t i, int k)
+static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
-    int64_t input = hd__graph_input(g, i, k, NULL);
+    int64_t input = hd__viz_graph_input(g, i, k, NULL);
     int64_t leaf = input >= 0 && g->nodes[i].leaf < 0 ? g->nodes[input].leaf : -1;
     bool is = leaf >= 0 && g->nodes[leaf].name && (!embeds(g, g->nodes[leaf].user) || embeds(g, i));
     return is ? leaf : -1;
@@ -181,7 +181,7 @@ static int64_t named_leaf(const hd__graph *g, int64_t i, int k)
 
 /* Does call i take more than leaves of modules? A call that does not, such as the square of a
  * weight in a loss, tells nothing of where its module ends. */
-static bool takes_data(const hd__graph *g, int64_t i)
+static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
@@ -191,17 +191,17 @@ static bool takes_data(const hd__graph *g, int64_t i)
 }
 
 /* Finds the calls that take named leaves, and their modules. */
-static void take_leaves(hd__graph *g)
+static void take_leaves(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
-        hd__graph_node *n = &g->nodes[i];
+        hd__viz_graph_node *n = &g->nodes[i];
         bool data = takes_data(g, i);
         for (int k = 0; k < hd_node_inputs(n->node); k++) {
             int64_t leaf = named_leaf(g, i, k);
             if (leaf < 0) {
                 continue;
             }
-            hd__graph_node *l = &g->nodes[leaf];
+            hd__viz_graph_node *l = &g->nodes[leaf];
             if (data && l->taker != i) {
                 l->taker = i;
                 l->takers++;
@@ -214,19 +214,19 @@ static void take_leaves(hd__graph *g)
     }
 }
 
-static void find_ends(hd__graph *g)
+static void find_ends(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
-        const hd__graph_node *n = &g->nodes[i];
-        hd__graph_module *m = &g->modules[n->module];
+        const hd__viz_graph_node *n = &g->nodes[i];
+        hd__viz_graph_module *m = &g->modules[n->module];
         m->once = m->once || n->takers == 1;
         if (n->weight >= 0 && takes_data(g, i)) {
             m->end = meeting(g, m->end, i);
         }
     }
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
-        const hd__graph_module *m = &g->modules[k];
-        hd__graph_module *parent = &g->modules[m->parent];
+        const hd__viz_graph_module *m = &g->modules[k];
+        hd__viz_graph_module *parent = &g->modules[m->parent];
         parent->end = meeting(g, parent->end, m->end);
         parent->once = parent->once || m->once;
     }
@@ -235,19 +235,19 @@ static void find_ends(hd__graph *g)
 /* ---------------------------------------------------------------- the modules of the nodes */
 
 /* Does module m, which node i is in, go on after it? */
-static bool goes_on(const hd__graph *g, int64_t m, int64_t i)
+static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
 {
-    const hd__graph_module *module = &g->modules[m];
+    const hd__viz_graph_module *module = &g->modules[m];
     int64_t end = module->once && !module->list ? module->end : -1;
     return end >= 0 && end != i && go_down(g, i, g->nodes[end].depth) == end;
 }
 
 /* The innermost module that goes on after one of the inputs of call i. */
-static int64_t inputs_module(const hd__graph *g, int64_t i)
+static int64_t inputs_module(const hd__viz_graph *g, int64_t i)
 {
     int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
-        int64_t input = hd__graph_input(g, i, k, NULL);
+        int64_t input = hd__viz_graph_input(g, i, k, NULL);
         if (input < 0 || g->nodes[input].leaf >= 0) { /* it was not computed */
             continue;
         }
@@ -261,11 +261,11 @@ static int64_t inputs_module(const hd__graph *g, int64_t i)
     return module;
 }
 
-static void place_nodes(hd__graph *g)
+static void place_nodes(hd__viz_graph *g)
 {
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
-        hd__graph_node *n = &g->nodes[i];
+        hd__viz_graph_node *n = &g->nodes[i];
         if (n->leaf >= 0 && !n->name) { /* a view of a leaf may have a name of its own */
             n->module = g->nodes[n->leaf].module;
         } else if (n->weight < 0 && !n->name) {
@@ -277,10 +277,10 @@ static void place_nodes(hd__graph *g)
 /* ---------------------------------------------------------------- boxes and clusters */
 
 /* A node is drawn with the module whose box hides it. */
-static void count_calls(hd__graph *g)
+static void count_calls(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
-        hd__graph_node *n = &g->nodes[i];
+        hd__viz_graph_node *n = &g->nodes[i];
         n->box = g->modules[n->module].box;
         n->module = n->box >= 0 ? n->box : n->module;
         g->modules[n->module].calls += n->leaf < 0 && !n->layout;
@@ -289,10 +289,10 @@ static void count_calls(hd__graph *g)
 
 /* A module is a cluster if at least two things stand in it and one of them is a call. So neither a
  * Linear nor a list is one. */
-static void find_clusters(hd__graph *g)
+static void find_clusters(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
-        hd__graph_module *m = &g->modules[k], *parent = &g->modules[m->parent];
+        hd__viz_graph_module *m = &g->modules[k], *parent = &g->modules[m->parent];
         if (m->box >= 0) {
             parent->clusters += m->box == k;
             continue;
@@ -303,14 +303,14 @@ static void find_clusters(hd__graph *g)
         parent->clusters += m->drawn ? 1 : m->clusters;
     }
     for (int64_t k = 1; k < g->n_modules; k++) {
-        hd__graph_module *m = &g->modules[k];
+        hd__viz_graph_module *m = &g->modules[k];
         m->cluster = m->drawn ? k : g->modules[m->parent].cluster;
     }
 }
 
 /* ---------------------------------------------------------------- the whole */
 
-bool hd__graph_group(hd__graph *g, const hd_dict *names)
+bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names)
 {
     if (!make_modules(g)) {
         return false;

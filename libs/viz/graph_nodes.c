@@ -17,7 +17,7 @@ static const char *address_of(const hd_node *node, char address[ADDRESS])
 }
 
 /* The number of the node; -1 if it has none. */
-static int64_t number_of(const hd__graph *g, const hd_node *node)
+static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
     int64_t number = -1;
@@ -27,7 +27,7 @@ static int64_t number_of(const hd__graph *g, const hd_node *node)
 }
 
 /* The number of the node, which it may get here; -1 if memory runs out. */
-static int64_t meet(hd__graph *g, const hd_node *node)
+static int64_t meet(hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
     int64_t number = number_of(g, node);
@@ -35,23 +35,23 @@ static int64_t meet(hd__graph *g, const hd_node *node)
         return number;
     }
     const char *op = hd_node_name(node); /* of a user's op: a text in the scope */
-    if (!op || !hd__grow(&g->nodes, &g->nodes_room, g->n + 1, sizeof *g->nodes) ||
+    if (!op || !hd__text_grow(&g->nodes, &g->nodes_room, g->n + 1, sizeof *g->nodes) ||
         !hd_dict_set_int(g->numbers, address_of(node, address), g->n)) {
         return -1;
     }
-    g->nodes[g->n] = (hd__graph_node){.node = node,
-                                      .op = op,
-                                      .back = -1,
-                                      .leaf = -1,
-                                      .user = -1,
-                                      .weight = -1,
-                                      .taker = -1,
-                                      .below = -1};
+    g->nodes[g->n] = (hd__viz_graph_node){.node = node,
+                                          .op = op,
+                                          .back = -1,
+                                          .leaf = -1,
+                                          .user = -1,
+                                          .weight = -1,
+                                          .taker = -1,
+                                          .below = -1};
     return g->n++;
 }
 
 /* Breadth first: when a node's turn comes, its inputs get their numbers. */
-static bool meet_all(hd__graph *g, const hd_node *root)
+static bool meet_all(hd__viz_graph *g, const hd_node *root)
 {
     int64_t n_inputs = 0, room = 0;
     g->numbers = hd_dict_new();
@@ -59,7 +59,7 @@ static bool meet_all(hd__graph *g, const hd_node *root)
     for (int64_t i = 0; i < g->n && ok; i++) {
         const hd_node *node = g->nodes[i].node;
         int inputs = hd_node_inputs(node);
-        ok = hd__grow(&g->inputs, &room, n_inputs + inputs, sizeof *g->inputs);
+        ok = hd__text_grow(&g->inputs, &room, n_inputs + inputs, sizeof *g->inputs);
         g->nodes[i].inputs = n_inputs;
         for (int k = 0; k < inputs && ok; k++) {
             bool needed = hd_needs_grad(node, k);
@@ -71,9 +71,9 @@ static bool meet_all(hd__graph *g, const hd_node *root)
     return ok;
 }
 
-int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output)
+int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *output)
 {
-    const hd__graph_node *n = &g->nodes[i];
+    const hd__viz_graph_node *n = &g->nodes[i];
     int64_t input = g->inputs[n->inputs + k];
     bool known = input >= 0 && (!output || hd_node_input(n->node, k, output));
     return known ? input : -1;
@@ -82,19 +82,19 @@ int64_t hd__graph_input(const hd__graph *g, int64_t i, int k, int *output)
 /* ---------------------------------------------------------------- order */
 
 /* Depth first: a node gets its place after its inputs have theirs. */
-static bool put_in_order(hd__graph *g)
+static bool put_in_order(hd__viz_graph *g)
 {
     int64_t places = 0;
-    g->order = hd__alloc_items(g->n, sizeof *g->order);
+    g->order = hd__arg_alloc_items(g->n, sizeof *g->order);
     for (int64_t i = 0; g->order && i >= 0;) {
-        hd__graph_node *n = &g->nodes[i];
+        hd__viz_graph_node *n = &g->nodes[i];
         if (n->turn == hd_node_inputs(n->node)) {
             n->placed = true;
             g->order[places++] = i;
             i = n->back;
             continue;
         }
-        int64_t input = hd__graph_input(g, i, n->turn++, NULL);
+        int64_t input = hd__viz_graph_input(g, i, n->turn++, NULL);
         if (input >= 0 && !g->nodes[input].placed) {
             g->nodes[input].back = i;
             i = input;
@@ -106,7 +106,7 @@ static bool put_in_order(hd__graph *g)
 /* ---------------------------------------------------------------- names */
 
 /* Gives the nodes their names. Names of anything else are skipped. */
-static bool name_nodes(hd__graph *g, const hd_dict *names)
+static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
         const char *name = hd_dict_name(names, i);
@@ -129,25 +129,25 @@ static bool name_nodes(hd__graph *g, const hd_dict *names)
 
 /* ---------------------------------------------------------------- ops and views */
 
-int hd__graph_op_length(const char *op)
+int hd__viz_graph_op_length(const char *op)
 {
     static const char end[] = "Backward";
     size_t n = strlen(op), word = strlen(end);
-    while (n > 0 && hd__is_digit(op[n - 1])) {
+    while (n > 0 && hd__text_is_digit(op[n - 1])) {
         n--;
     }
     bool known = n > word && memcmp(op + n - word, end, word) == 0;
     return (int)(known ? n - word : strlen(op));
 }
 
-bool hd__graph_op_in(const char *op, const char *names)
+bool hd__viz_graph_op_in(const char *op, const char *names)
 {
     char word[64];
-    snprintf(word, sizeof word, "|%.*s|", hd__graph_op_length(op), op);
+    snprintf(word, sizeof word, "|%.*s|", hd__viz_graph_op_length(op), op);
     return strstr(names, word);
 }
 
-int64_t hd__graph_elements(const hd_node *node, int output)
+int64_t hd__viz_graph_elements(const hd_node *node, int output)
 {
     int ndim = 0;
     const int64_t *sizes = hd_node_sizes(node, output, &ndim);
@@ -160,7 +160,7 @@ int64_t hd__graph_elements(const hd_node *node, int output)
 
 /* A product with a batch has the name of a view as well, as in PyTorch, but it has several inputs;
  * a loss of each position is smaller than its input. */
-static bool is_layout(const hd__graph_node *n)
+static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;
     if (hd_node_inputs(n->node) != 1 || hd_node_outputs(n->node) != 1 ||
@@ -168,25 +168,25 @@ static bool is_layout(const hd__graph_node *n)
         return false;
     }
     const hd_node *input = hd_node_input(n->node, 0, &output);
-    return hd__graph_elements(n->node, 0) == hd__graph_elements(input, output) &&
-           hd__graph_op_in(n->op, "|View|UnsafeView|ReshapeAlias|Transpose|T|Permute|Squeeze|"
-                                  "Unsqueeze|Alias|Clone|");
+    return hd__viz_graph_elements(n->node, 0) == hd__viz_graph_elements(input, output) &&
+           hd__viz_graph_op_in(n->op, "|View|UnsafeView|ReshapeAlias|Transpose|T|Permute|Squeeze|"
+                                      "Unsqueeze|Alias|Clone|");
 }
 
 /* Finds the views, the leaves that they are views of, and who takes what. */
-static void find_views(hd__graph *g)
+static void find_views(hd__viz_graph *g)
 {
     for (int64_t at = 0; at < g->n; at++) {
         int64_t i = g->order[at];
-        hd__graph_node *n = &g->nodes[i];
+        hd__viz_graph_node *n = &g->nodes[i];
         n->layout = is_layout(n);
         if (hd_node_is_leaf(n->node)) {
             n->leaf = i;
         } else if (n->layout) {
-            n->leaf = g->nodes[hd__graph_input(g, i, 0, NULL)].leaf;
+            n->leaf = g->nodes[hd__viz_graph_input(g, i, 0, NULL)].leaf;
         }
         for (int k = 0; k < hd_node_inputs(n->node); k++) {
-            int64_t input = hd__graph_input(g, i, k, NULL);
+            int64_t input = hd__viz_graph_input(g, i, k, NULL);
             if (input < 0) {
                 continue;
             }
@@ -202,7 +202,7 @@ static void find_views(hd__graph *g)
 
 /* ---------------------------------------------------------------- the whole */
 
-bool hd__graph_read(hd__graph *g, const hd_node *root, const hd_dict *names)
+bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names)
 {
     if (!meet_all(g, root) || !put_in_order(g) || !name_nodes(g, names)) {
         return false;

@@ -17,8 +17,8 @@ enum {
 };
 
 /* The colours of Okabe and Ito, without the yellow, which is hard to see on white. */
-static const hd__rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
-                                 0xE69F00, 0x56B4E9, 0x000000};
+static const hd__viz_rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
+                                     0xE69F00, 0x56B4E9, 0x000000};
 enum { COLORS = sizeof colors / sizeof colors[0] };
 
 typedef struct point {
@@ -33,7 +33,7 @@ typedef struct plot {
     const hd_series *series;
     double above;                    /* the legend: where it begins */
     double left, top, width, height; /* of the axes */
-    hd__axis x, y;
+    hd__viz_axis x, y;
 } plot;
 
 hd_plot_options hd_plot_defaults(void)
@@ -50,8 +50,8 @@ static double x_of(const hd_series *s, int64_t i)
 
 static bool shows(const plot *f, const hd_series *s, int64_t i)
 {
-    return i >= 0 && i < s->n && hd__axis_takes(f->o->log_x, x_of(s, i)) &&
-           hd__axis_takes(f->o->log_y, s->y[i]);
+    return i >= 0 && i < s->n && hd__viz_axis_takes(f->o->log_x, x_of(s, i)) &&
+           hd__viz_axis_takes(f->o->log_y, s->y[i]);
 }
 
 static void find_ranges(plot *f)
@@ -71,15 +71,15 @@ static void find_ranges(plot *f)
             }
         }
     }
-    f->x = hd__axis_of(f->o->log_x, x0, x1, 0.01);
+    f->x = hd__viz_axis_of(f->o->log_x, x0, x1, 0.01);
     f->x.whole = f->o->whole_x || (whole && x0 <= x1);
-    f->y = hd__axis_of(f->o->log_y, y0, y1, 0.05);
+    f->y = hd__viz_axis_of(f->o->log_y, y0, y1, 0.05);
 }
 
 static point point_at(const plot *f, const hd_series *s, int64_t i)
 {
-    return (point){i, f->left + f->width * hd__axis_at(&f->x, x_of(s, i)),
-                   f->top + f->height * (1 - hd__axis_at(&f->y, s->y[i]))};
+    return (point){i, f->left + f->width * hd__viz_axis_at(&f->x, x_of(s, i)),
+                   f->top + f->height * (1 - hd__viz_axis_at(&f->y, s->y[i]))};
 }
 
 /* ---------------------------------------------------------------- legend */
@@ -105,17 +105,17 @@ static int legend(const plot *f, bool draw)
         if (!has_text(name)) {
             continue;
         }
-        double width = LEGEND_LINE + 8 + fmin(hd__text_width(name, CURVE_SMALL), most);
+        double width = LEGEND_LINE + 8 + fmin(hd__viz_text_width(name, CURVE_SMALL), most);
         if (rows == 0 || x + width > f->left + room) {
             x = f->left;
             rows++;
         }
         double middle = f->above + LEGEND_ROW * (rows - 0.5);
         if (draw) {
-            hd__draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
-                             colors[k % COLORS]);
-            hd__draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, CURVE_SMALL, "start", false, most,
-                          name);
+            hd__viz_draw_segment(f->p, x, middle, x + LEGEND_LINE, middle, 2.5, dash_of(k),
+                                 colors[k % COLORS]);
+            hd__viz_draw_text(f->p, x + LEGEND_LINE + 8, middle + 4, CURVE_SMALL, "start", false,
+                              most, name);
         }
         x += width + 20;
     }
@@ -124,16 +124,16 @@ static int legend(const plot *f, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-static double label_width(const hd__axis *a) /* of the widest label */
+static double label_width(const hd__viz_axis *a) /* of the widest label */
 {
     double widest = 0;
     for (int i = 0; i < a->n; i++) {
-        widest = fmax(widest, hd__text_width(a->label[i], CURVE_SMALL));
+        widest = fmax(widest, hd__viz_text_width(a->label[i], CURVE_SMALL));
     }
     return widest;
 }
 
-static double closest(const hd__axis *a)
+static double closest(const hd__viz_axis *a)
 {
     double gap = 1;
     for (int i = 1; i < a->n; i++) {
@@ -147,7 +147,7 @@ static void tick_x(plot *f)
 {
     int max = 12;
     do {
-        hd__axis_ticks(&f->x, max--);
+        hd__viz_axis_ticks(&f->x, max--);
     } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
@@ -159,13 +159,13 @@ static void plot_layout(plot *f)
     double below = 30 + (has_text(f->o->x_label) ? CURVE_LABEL + 8 : 0);
     f->left = 90;
     f->height = f->o->height - f->above - below - LEGEND_ROW * legend(f, false);
-    hd__axis_ticks(&f->y, (int)(f->height / 36));
+    hd__viz_axis_ticks(&f->y, (int)(f->height / 36));
     f->left = 24 + (has_text(f->o->y_label) ? CURVE_LABEL + 8 : 0) + label_width(&f->y);
     int rows = legend(f, false);
     f->top = f->above + LEGEND_ROW * rows + (rows ? 6 : 0);
     f->height = f->o->height - f->top - below;
     f->width = f->o->width - f->left - 24;
-    hd__axis_ticks(&f->y, (int)(f->height / 36));
+    hd__viz_axis_ticks(&f->y, (int)(f->height / 36));
     tick_x(f);
 }
 
@@ -174,26 +174,28 @@ static void draw_axes(const plot *f)
     double right = f->left + f->width, bottom = f->top + f->height;
     for (int i = 0; i < f->y.n; i++) {
         double y = bottom - f->height * f->y.at[i];
-        hd__draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
-        hd__draw_text(f->p, f->left - 8, y + 4, CURVE_SMALL, "end", false, INFINITY, f->y.label[i]);
+        hd__viz_draw_segment(f->p, f->left, y, right, y, 1, 0, HD__PALE);
+        hd__viz_draw_text(f->p, f->left - 8, y + 4, CURVE_SMALL, "end", false, INFINITY,
+                          f->y.label[i]);
     }
     for (int i = 0; i < f->x.n; i++) {
         double x = f->left + f->width * f->x.at[i];
-        hd__draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
-        hd__draw_text(f->p, x, bottom + 19, CURVE_SMALL, "middle", false, INFINITY, f->x.label[i]);
+        hd__viz_draw_segment(f->p, x, bottom, x, bottom + 5, 1, 0, HD__INK);
+        hd__viz_draw_text(f->p, x, bottom + 19, CURVE_SMALL, "middle", false, INFINITY,
+                          f->x.label[i]);
     }
-    hd__draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
-    hd__draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
+    hd__viz_draw_segment(f->p, f->left, f->top, f->left, bottom, 1, 0, HD__INK);
+    hd__viz_draw_segment(f->p, f->left, bottom, right, bottom, 1, 0, HD__INK);
 }
 
 static void plot_titles(const plot *f)
 {
     const hd_plot_options *o = f->o;
     double x = f->left + f->width / 2, y = f->top + f->height / 2;
-    hd__draw_text(f->p, o->width / 2.0, 12 + CURVE_TITLE, CURVE_TITLE, "middle", false,
-                  o->width - 24, o->title);
-    hd__draw_text(f->p, x, o->height - 10, CURVE_LABEL, "middle", false, f->width, o->x_label);
-    hd__draw_text(f->p, 8 + CURVE_LABEL, y, CURVE_LABEL, "middle", true, f->height, o->y_label);
+    hd__viz_draw_text(f->p, o->width / 2.0, 12 + CURVE_TITLE, CURVE_TITLE, "middle", false,
+                      o->width - 24, o->title);
+    hd__viz_draw_text(f->p, x, o->height - 10, CURVE_LABEL, "middle", false, f->width, o->x_label);
+    hd__viz_draw_text(f->p, 8 + CURVE_LABEL, y, CURVE_LABEL, "middle", true, f->height, o->y_label);
 }
 
 /* ---------------------------------------------------------------- curves */
@@ -211,7 +213,7 @@ static void draw_column(const plot *f, const column *c)
                       c->last};
     for (int k = 0; k < 4; k++) {
         if (k == 0 || points[k].i > points[k - 1].i) {
-            hd__draw_to(f->p, points[k].x, points[k].y);
+            hd__viz_draw_to(f->p, points[k].x, points[k].y);
         }
     }
 }
@@ -230,7 +232,7 @@ static void draw_series(const plot *f, int64_t k)
         bool begins = !shows(f, s, i - 1), ends = !shows(f, s, i + 1);
         bool apart = floor(2 * at.x) != floor(2 * c.first.x);
         if (begins) {
-            hd__draw_line(f->p, ends ? 3.6 : 1.8, dash_of(k), colors[k % COLORS]);
+            hd__viz_draw_line(f->p, ends ? 3.6 : 1.8, dash_of(k), colors[k % COLORS]);
         } else if (apart) {
             draw_column(f, &c);
         }
@@ -241,11 +243,11 @@ static void draw_series(const plot *f, int64_t k)
         c.highest = at.y > c.highest.y ? at : c.highest;
         c.last = at;
         if (begins && ends) {
-            hd__draw_to(f->p, at.x, at.y);
+            hd__viz_draw_to(f->p, at.x, at.y);
         }
         if (ends) {
             draw_column(f, &c);
-            hd__draw_end(f->p);
+            hd__viz_draw_end(f->p);
         }
     }
 }
@@ -263,7 +265,7 @@ static bool series_ok(int64_t n, const hd_series *series)
     if (n < 1 || n > MAX_SERIES) {
         return hd_fail(HD_VALUE, "n %lld: expected 1 to %d series", (long long)n, MAX_SERIES);
     }
-    if (!hd__given("series", series)) {
+    if (!hd__arg_given("series", series)) {
         return false;
     }
     for (int64_t k = 0; k < n; k++) {
@@ -284,7 +286,7 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
         !size_ok("width", o->width) || !size_ok("height", o->height)) {
         return NULL;
     }
-    plot f = {.p = hd__picture_new(o->width, o->height), .o = o, .n = n, .series = series};
+    plot f = {.p = hd__viz_picture_new(o->width, o->height), .o = o, .n = n, .series = series};
     if (!f.p) {
         return NULL;
     }
@@ -296,5 +298,5 @@ hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_plot_opti
     }
     legend(&f, true);
     plot_titles(&f);
-    return hd__picture_ready(f.p);
+    return hd__viz_picture_ready(f.p);
 }

@@ -9,7 +9,7 @@
 /* Is p a picture, as far as that can be known? */
 static bool picture_given(const hd_picture *p)
 {
-    return hd__given("p", p) &&
+    return hd__arg_given("p", p) &&
            (p->freed != HD__PICTURE_FREED || hd_fail(HD_STATE, "p was freed by hd_picture_free"));
 }
 
@@ -50,6 +50,6 @@ char *hd_picture_svg(const hd_picture *p)
 bool hd_picture_save_svg(const hd_picture *p, const char *path)
 {
     HD__CALL("hd_picture_save_svg");
-    return picture_given(p) && hd__given("path", path) && hd__may_save() &&
-           hd__whole_write(path, p->svg.s, p->svg.len);
+    return picture_given(p) && hd__arg_given("path", path) && hd__arg_may_save() &&
+           hd__file_whole_write(path, p->svg.s, p->svg.len);
 }

@@ -7,14 +7,14 @@
 
 /* ---------------------------------------------------------------- rectangles and lines */
 
-void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color)
+void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd__viz_rgb color)
 {
     hd__text_format(
         &p->svg, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06" PRIx32 "\"/>\n",
         x, y, w, h, color);
 }
 
-void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color)
+void hd__viz_draw_line(hd_picture *p, double width, double dash, hd__viz_rgb color)
 {
     hd__text_format(&p->svg, "<path fill=\"none\" stroke=\"#%06" PRIx32 "\" stroke-width=\"%g\"",
                     color, width);
@@ -25,26 +25,26 @@ void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color)
     hd__text_puts(&p->svg, " d=\"M");
 }
 
-void hd__draw_to(hd_picture *p, double x, double y)
+void hd__viz_draw_to(hd_picture *p, double x, double y)
 {
     hd__text_format(&p->svg, " %g %g", x, y);
 }
 
-void hd__draw_end(hd_picture *p)
+void hd__viz_draw_end(hd_picture *p)
 {
     hd__text_puts(&p->svg, "\"/>\n");
 }
 
-void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
-                      double dash, hd__rgb color)
+void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
+                          double dash, hd__viz_rgb color)
 {
-    hd__draw_line(p, width, dash, color);
-    hd__draw_to(p, x0, y0);
-    hd__draw_to(p, x1, y1);
-    hd__draw_end(p);
+    hd__viz_draw_line(p, width, dash, color);
+    hd__viz_draw_to(p, x0, y0);
+    hd__viz_draw_to(p, x1, y1);
+    hd__viz_draw_end(p);
 }
 
-void hd__draw_frame(hd_picture *p, double x, double y, double w, double h)
+void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h)
 {
     hd__text_format(&p->svg,
                     "<path fill=\"none\" stroke=\"#%06x\" d=\"M %g %g h %g v %g h %g z\"/>\n",
@@ -67,8 +67,8 @@ static const char *language_of(const char *text)
     return language;
 }
 
-void hd__draw_text(hd_picture *p, double x, double y, double size, const char *anchor, bool upwards,
-                   double width, const char *text)
+void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
+                       bool upwards, double width, const char *text)
 {
     hd__text *t = &p->svg;
     static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "\t", "\n", "\r"};
@@ -76,7 +76,7 @@ void hd__draw_text(hd_picture *p, double x, double y, double size, const char *a
         return;
     }
     const char *language = language_of(text);
-    size_t n = hd__text_fit(text, size, width);
+    size_t n = hd__viz_text_fit(text, size, width);
     hd__text_format(t, "<text x=\"%g\" y=\"%g\" font-size=\"%g\" text-anchor=\"%s\" fill=\"#%06x\"",
                     x, y, size, anchor, HD__INK);
     if (upwards) {
@@ -92,7 +92,7 @@ void hd__draw_text(hd_picture *p, double x, double y, double size, const char *a
 
 /* ---------------------------------------------------------------- the whole */
 
-hd_picture *hd__picture_new(double width, double height)
+hd_picture *hd__viz_picture_new(double width, double height)
 {
     hd_picture *p = hd_alloc(sizeof *p);
     void *locale = p ? hd__sys_locale_enter() : NULL;
@@ -110,12 +110,12 @@ hd_picture *hd__picture_new(double width, double height)
                         "'Noto Sans CJK KR', sans-serif\">\n"
                         "<style>rect { shape-rendering: crispEdges }</style>\n",
                         width, height, width, height);
-        hd__draw_rect(p, 0, 0, width, height, HD__WHITE);
+        hd__viz_draw_rect(p, 0, 0, width, height, HD__WHITE);
     }
     return p;
 }
 
-hd_picture *hd__picture_ready(hd_picture *p)
+hd_picture *hd__viz_picture_ready(hd_picture *p)
 {
     hd__text_puts(&p->svg, "</svg>\n");
     hd__sys_locale_leave(p->locale);

@@ -60,7 +60,7 @@ static int advance_of(uint32_t code)
     return code >= SQUARES ? SQUARE : OTHER;
 }
 
-double hd__text_width(const char *text, double size)
+double hd__viz_text_width(const char *text, double size)
 {
     int64_t width = 0;
     while (*text) {
@@ -69,9 +69,9 @@ double hd__text_width(const char *text, double size)
     return (double)width * size / 100;
 }
 
-size_t hd__text_fit(const char *text, double size, double width)
+size_t hd__viz_text_fit(const char *text, double size, double width)
 {
-    if (hd__text_width(text, size) <= width) {
+    if (hd__viz_text_width(text, size) <= width) {
         return strlen(text);
     }
     const char *at = text, *next = text;

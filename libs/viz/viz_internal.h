@@ -29,13 +29,13 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
                     const char *const *escapes);
 
 /* How wide the text is at most, in the fonts that an SVG names. */
-double hd__text_width(const char *text, double size);
+double hd__viz_text_width(const char *text, double size);
 /* How many bytes of the text have room in `width`; if not all have, with dots after them. */
-size_t hd__text_fit(const char *text, double size, double width);
+size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
 
-typedef uint32_t hd__rgb; /* 0xRRGGBB */
+typedef uint32_t hd__viz_rgb; /* 0xRRGGBB */
 
 enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 
@@ -51,46 +51,46 @@ struct hd_picture {
 
 /* ---------------------------------------------------------------- drawing (svg.c) */
 
-/* With a white background. Until hd__picture_ready, the thread is in the C locale. */
-hd_picture *hd__picture_new(double width, double height);
-void hd__draw_rect(hd_picture *p, double x, double y, double w, double h, hd__rgb color);
-/* Begins a line through the points that hd__draw_to adds. dash is the length of dashes and of gaps;
- * 0: it is solid. hd__draw_end ends it. */
-void hd__draw_line(hd_picture *p, double width, double dash, hd__rgb color);
-void hd__draw_to(hd_picture *p, double x, double y);
-void hd__draw_end(hd_picture *p);
-void hd__draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
-                      double dash, hd__rgb color);
+/* With a white background. Until hd__viz_picture_ready, the thread is in the C locale. */
+hd_picture *hd__viz_picture_new(double width, double height);
+void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd__viz_rgb color);
+/* Begins a line through the points that hd__viz_draw_to adds. dash is the length of dashes and of gaps;
+ * 0: it is solid. hd__viz_draw_end ends it. */
+void hd__viz_draw_line(hd_picture *p, double width, double dash, hd__viz_rgb color);
+void hd__viz_draw_to(hd_picture *p, double x, double y);
+void hd__viz_draw_end(hd_picture *p);
+void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
+                          double dash, hd__viz_rgb color);
 /* An unfilled rectangle, in HD__INK. */
-void hd__draw_frame(hd_picture *p, double x, double y, double w, double h);
+void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
 /* In HD__INK; (x, y) is the "start", "middle" or "end" of its baseline, which may run upwards. If
  * the text is wider than `width`, it is cut and ends with dots. NULL: there is none. */
-void hd__draw_text(hd_picture *p, double x, double y, double size, const char *anchor, bool upwards,
-                   double width, const char *text);
+void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
+                       bool upwards, double width, const char *text);
 /* Returns the picture; if it failed, frees it and returns NULL. */
-hd_picture *hd__picture_ready(hd_picture *p);
+hd_picture *hd__viz_picture_ready(hd_picture *p);
 
 /* ---------------------------------------------------------------- axes (axis.c) */
 
 enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
 
-typedef struct hd__axis {
+typedef struct hd__viz_axis {
     bool log;
     bool whole;    /* its ticks are whole numbers */
     double lo, hi; /* the values at the ends; of a log axis their log10 */
     int n;
     double at[HD__MAX_TICKS]; /* 0 at lo, 1 at hi */
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
-} hd__axis;
+} hd__viz_axis;
 
 /* Can the axis show v? */
-bool hd__axis_takes(bool log, double v);
+bool hd__viz_axis_takes(bool log, double v);
 /* An axis from lo to hi, made longer by `pad` of its length at both ends. lo > hi means that there
  * is no value to show. */
-hd__axis hd__axis_of(bool log, double lo, double hi, double pad);
+hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
 /* Chooses at most max ticks, at round values. */
-void hd__axis_ticks(hd__axis *a, int max);
+void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* 0 at lo, 1 at hi. */
-double hd__axis_at(const hd__axis *a, double v);
+double hd__viz_axis_at(const hd__viz_axis *a, double v);
 
 #endif

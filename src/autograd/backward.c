@@ -31,19 +31,20 @@ enum { DEPTH_MOST = 200 };
 static void drop_pending(hd__node *n)
 {
     for (int k = 0; k < n->n_out; k++) {
-        hd__drop(n->outs[k].pending);
+        hd__tensor_drop(n->outs[k].pending);
         n->outs[k].pending = NULL;
     }
 }
 
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
  * op. Node `from` gave it for that input; NULL: the caller did, whose shape is right. */
-static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const hd__node *from, int input)
+static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
+                             int input)
 {
     char name[64];
-    if (!hd__has_sizes(g, out->ndim, out->sizes)) {
+    if (!hd__tensor_has_sizes(g, out->ndim, out->sizes)) {
         uint64_t failures = hd_error_count();
-        hd_tensor *sum = hd__sum_to(g, out->ndim, out->sizes);
+        hd_tensor *sum = hd__reduce_sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
             hd__fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
                      hd__node_name(from, name), HD__SHAPE(g), input,
@@ -51,15 +52,15 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const hd__no
         }
         g = sum;
     }
-    g = g && g->dtype != out->dtype ? hd__cast(g, out->dtype) : g;
-    return g ? hd__detached_gradient(g) : NULL;
+    g = g && g->dtype != out->dtype ? hd__tensor_cast(g, out->dtype) : g;
+    return g ? hd__run_detached_gradient(g) : NULL;
 }
 
 /* An outer run is at n, or has gradients waiting there. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
-    if (n->op == &hd__leaf_op) {
+    if (n->op == &hd__graph_leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
     return hd__fail(HD_STATE,
@@ -83,7 +84,7 @@ static bool queue(run *r, hd__node *n)
  * the engine alone has seen it. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
-    hd__out_meta *out = &e.node->outs[e.output];
+    hd__node_out_meta *out = &e.node->outs[e.output];
     hd_tensor **sum =
         HD__UNLIKELY(r->mark) ? hd__run_wanted_sum(r, e.node, e.output) : &out->pending;
     if (!sum) {
@@ -93,17 +94,17 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int i
     if (!g) {
         return false;
     }
-    if (hd__left_alone(r, e.node) ? !*sum && !hd__run_push(r, e.node)
-                                  : e.node->queued != r->depth && !queue(r, e.node)) {
+    if (hd__run_left_alone(r, e.node) ? !*sum && !hd__run_push(r, e.node)
+                                      : e.node->queued != r->depth && !queue(r, e.node)) {
         return false;
     }
     if (!*sum) {
-        return hd__slot_set(sum, g);
+        return hd__run_slot_set(sum, g);
     }
-    if (!hd__held_once(*sum)) {
-        return hd__slot_set(sum, hd__add(*sum, g));
+    if (!hd__tensor_held_once(*sum)) {
+        return hd__run_slot_set(sum, hd__loop_add(*sum, g));
     }
-    hd__add_into(*sum, g);
+    hd__loop_add_into(*sum, g);
     return true;
 }
 
@@ -125,25 +126,27 @@ HD__RARE static bool saved_changed(const hd__node *n, int i)
     return hd__fail(HD_GRAD,
                     "%s: its saved tensor %d of %s was changed in place: "
                     "version %" PRIu32 ", expected %" PRIu32 "%s",
-                    hd__node_name(n, name), i, HD__SHAPE(t), hd__storage_version(t),
+                    hd__node_name(n, name), i, HD__SHAPE(t), hd__tensor_storage_version(t),
                     n->saved[i].version, hd__node_places(n, t->storage, places));
 }
 
-bool hd__saved_ok(const hd__node *n, int i)
+bool hd__run_saved_ok(const hd__node *n, int i)
 {
-    const hd__saved *s = &n->saved[i];
+    const hd__node_saved *s = &n->saved[i];
     if (n->freed) {
         return graph_freed(n);
     }
-    hd__assert(hd__is_none(s->t) || (int32_t)(hd__storage_version(s->t) - s->version) >= 0);
-    return hd__is_none(s->t) || hd__storage_version(s->t) == s->version || saved_changed(n, i);
+    hd__assert(hd__tensor_is_none(s->t) ||
+               (int32_t)(hd__tensor_storage_version(s->t) - s->version) >= 0);
+    return hd__tensor_is_none(s->t) || hd__tensor_storage_version(s->t) == s->version ||
+           saved_changed(n, i);
 }
 
 /* The backward of a user's op asks for its saved tensors itself. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
-    while (left > 0 && hd__saved_ok(n, left - 1)) {
+    while (left > 0 && hd__run_saved_ok(n, left - 1)) {
         left--;
     }
     return left == 0;
@@ -175,7 +178,7 @@ HD__RARE static bool run_told(run *r, hd__node *n)
  * edge has passed; when it comes out of the heap later, nothing is left to do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
-    bool counts = leaf && leaf->op == &hd__leaf_op && leaf->mark == r->counted;
+    bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
     bool last = counts && --leaf->outstanding == 0;
     return !last || !leaf->outs[0].pending || run_held(r, leaf);
 }
@@ -184,13 +187,14 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
 {
     char name[64];
     for (int i = 0; i < n->n_in; i++) {
-        hd__assert(!hd__needs(n, i) || n->edges[i].node->seq < n->seq);
+        hd__assert(!hd__node_needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
             return hd__fail(HD_USER,
                             "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
                             hd__node_name(n, name), i);
         }
-        if (n->edges[i].node && !hd__is_none(dx[i]) && !arrive(r, n->edges[i], dx[i], n, i)) {
+        if (n->edges[i].node && !hd__tensor_is_none(dx[i]) &&
+            !arrive(r, n->edges[i], dx[i], n, i)) {
             return false;
         }
         if (HD__UNLIKELY(r->counted) && !edge_passed(r, n->edges[i].node)) {
@@ -213,14 +217,14 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     if (n->freed) {
         return graph_freed(n);
     }
-    if (!hd__any_edge(n)) {
+    if (!hd__node_any_edge(n)) {
         return true;
     }
     if (!all_saved_ok(n->inner ? n->inner : n)) {
         return false;
     }
     for (int k = 0; k < n->n_out; k++) {
-        const hd__out_meta *out = &n->outs[k];
+        const hd__node_out_meta *out = &n->outs[k];
         bool there = out->pending || n->op->parts;
         dy[k] = there ? out->pending : hd_zeros_n((hd_dtype)out->dtype, out->ndim, out->sizes);
         if (!there && !dy[k]) {
@@ -231,12 +235,12 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
         dx[i] = HD_NONE;
     }
     uint64_t failures = hd_error_count();
-    if (hd__watching()) {
+    if (hd__event_watching()) {
         watched_backward(n, dy, dx);
     } else {
         n->op->backward(n, dy, dx);
     }
-    bool ok = n->op == &hd__user_op ? !n->failed : hd_error_count() == failures;
+    bool ok = n->op == &hd__graph_user_op ? !n->failed : hd_error_count() == failures;
     return ok && pass_on(r, n, dx);
 }
 
@@ -252,7 +256,7 @@ static inline bool scoped_backward(run *r, hd__node *n)
     if (ok) {
         hd_scope_close(scope);
     } else {
-        hd__close_if_open(scope);
+        hd__run_close_if_open(scope);
     }
     if (dy != few) {
         hd_free(dy);
@@ -263,7 +267,7 @@ static inline bool scoped_backward(run *r, hd__node *n)
 /* Does n's backward lead to what is asked for? A captured node itself need not run. */
 static bool leads_on(const run *r, const hd__node *n)
 {
-    bool any = r->mark == 0 && n->op != &hd__leaf_op;
+    bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
     for (int i = 0; i < n->n_in && !any; i++) {
         any = n->edges[i].node && hd__run_wanted_sum(r, n->edges[i].node, n->edges[i].output);
     }
@@ -273,7 +277,7 @@ static bool leads_on(const run *r, const hd__node *n)
 /* n has run, or the walk ended before that. */
 static void leave_node(const run *r, hd__node *n)
 {
-    if (!hd__left_alone(r, n)) {
+    if (!hd__run_left_alone(r, n)) {
         drop_pending(n);
         n->queued = 0;
     }
@@ -311,7 +315,7 @@ bool hd__run_begin(hd__run *r)
 
 static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 {
-    if (hd__requires_grad(y)) {
+    if (hd__graph_requires_grad(y)) {
         return hd__fail(HD_GRAD,
                         "%s %s is a view that was taken while grad mode was off, so no "
                         "gradient goes from it to its base",
@@ -327,18 +331,18 @@ static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
 {
     hd__edge e;
-    bool none = hd__is_none(grad);
+    bool none = hd__tensor_is_none(grad);
     if (none && y->numel != 1) {
         return hd__fail(HD_GRAD,
                         "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
                         "or hd_backward_with and a gradient of that shape",
                         r->seed, HD__SHAPE(y), y->numel);
     }
-    if (!none && !hd__same_shape(grad, y)) {
+    if (!none && !hd__tensor_same_shape(grad, y)) {
         return hd__fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
                         HD__SHAPE(grad), HD__SHAPE(y));
     }
-    if ((!none && !hd__float_arg(grad)) || !hd__edge_of(y, &e)) {
+    if ((!none && !hd__tensor_float_arg(grad)) || !hd__edge_of(y, &e)) {
         return false;
     }
     if (!e.node) {
@@ -355,7 +359,7 @@ bool hd__run_walk(hd__run *r)
     bool ok = true;
     while (ok && r->len) {
         hd__node *n = hd__run_pop(r);
-        ok = hd__telling() ? run_told(r, n) : run_held(r, n);
+        ok = hd__event_telling() ? run_told(r, n) : run_held(r, n);
         hd__node_release(n);
     }
     return ok;
@@ -366,7 +370,8 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = hd__run_end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
-        if (hd__left_alone(r, n) || n->queued == r->depth) { /* hd_grad_of only looks at others */
+        if (hd__run_left_alone(r, n) ||
+            n->queued == r->depth) { /* hd_grad_of only looks at others */
             leave_node(r, n);
         }
         hd__node_release(n);
@@ -375,7 +380,7 @@ bool hd__run_end(hd__run *r, bool ok)
     hd__run_innermost = r->outer;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);
-    return ok || hd__failed();
+    return ok || hd__graph_failed();
 }
 
 int hd_backward_depth(void)
@@ -386,13 +391,13 @@ int hd_backward_depth(void)
 static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retain_graph)
 {
     run r = {.seed = seed, .retain_graph = retain_graph, .accumulate = true};
-    if (!hd__arg(seed, y) || !hd__arg_or_none("grad", grad) || !hd__run_begin(&r)) {
+    if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
     /* For warnings. A hook may free y. */
-    hd__node *loss = hd__advised() ? hd__node_retain(y->attachment) : NULL;
+    hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
-    const double value = loss && y->numel == 1 ? hd__float_at(y, y->offset) : 0;
+    const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;
     HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);

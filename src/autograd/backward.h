@@ -18,6 +18,6 @@ bool hd__run_walk(hd__run *r);
 bool hd__run_end(hd__run *r, bool ok);
 
 /* Is the i-th saved tensor as it was? If it was changed in place, HD_GRAD says so. */
-bool hd__saved_ok(const hd__node *n, int i);
+bool hd__run_saved_ok(const hd__node *n, int i);
 
 #endif

@@ -59,9 +59,9 @@ bool hd__run_call_end(run *r, bool ok)
 /* ---------------------------------------------------------------- another gradient */
 
 /* The commit to x's .grad; NULL: there is none. */
-static hd__commit *commit_to(run *r, const hd__node *x)
+static hd__run_commit *commit_to(run *r, const hd__node *x)
 {
-    hd__commit *c = r->commits, *past = c + r->n_commits;
+    hd__run_commit *c = r->commits, *past = c + r->n_commits;
     while (c < past && c->slot != &x->grad) {
         c++;
     }
@@ -72,26 +72,26 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
 {
     HD__CALL("hd_set_backward_grad");
     hd_tensor *held = NULL;
-    if (!hd__arg("x", x) || !hd__arg("g", g)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_arg("g", g)) {
         return false;
     }
     if (!end.at) {
         return hd__fail(HD_STATE, "no backward ends: expected a call by the function of "
                                   "hd_on_backward_end");
     }
-    hd__node *n = hd__leaf_node(x);
+    hd__node *n = hd__graph_leaf_node(x);
     if (!n || !n->requires_grad) {
         return hd__fail(HD_GRAD, "x of %s: expected a leaf that requires grad", HD__SHAPE(x));
     }
-    hd__commit *c = hd__hold_grad(x, g, &held) ? commit_to(end.at, n) : NULL;
+    hd__run_commit *c = hd__graph_hold_grad(x, g, &held) ? commit_to(end.at, n) : NULL;
     if (held && !c && (c = hd__run_add_commit(end.at))) {
-        *c = (hd__commit){.n = hd__node_retain(n), .slot = &n->grad, .given = &n->grad_given};
+        *c = (hd__run_commit){.n = hd__node_retain(n), .slot = &n->grad, .given = &n->grad_given};
     }
     if (!c) {
-        hd__drop(held);
+        hd__tensor_drop(held);
         return false;
     }
-    hd__drop(c->value);
+    hd__tensor_drop(c->value);
     c->value = held;
     c->in_place = false;
     c->gives = true;

@@ -11,18 +11,18 @@
 
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 {
-    hd__commit *c = hd__run_add_commit(r);
-    hd__own_grad *own = leaf ? NULL : n->outs[k].extra->own;
+    hd__run_commit *c = hd__run_add_commit(r);
+    hd__node_own_grad *own = leaf ? NULL : n->outs[k].extra->own;
     if (!c) {
         return false;
     }
     if (own) {
         hd__refs_up(&own->refs);
     }
-    *c = (hd__commit){.own = own,
-                      .slot = leaf ? &n->grad : &own->grad,
-                      .value = hd__hold(n->outs[k].pending),
-                      .given = leaf ? &n->grad_given : &own->grad_given};
+    *c = (hd__run_commit){.own = own,
+                          .slot = leaf ? &n->grad : &own->grad,
+                          .value = hd__tensor_hold(n->outs[k].pending),
+                          .given = leaf ? &n->grad_given : &own->grad_given};
     return true;
 }
 
@@ -37,7 +37,7 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
         for (int64_t i = 0; i < r->n_commits && stays; i++) {
             const hd_tensor *each = *r->commits[i].slot;
             stays = !each || each->storage != value->storage ||
-                    (each == grad && hd__same_memory(grad, value));
+                    (each == grad && hd__tensor_same_memory(grad, value));
         }
     }
     return stays;
@@ -46,29 +46,29 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
 /* The part of a commit that can fail. The value is added to a .grad in place, or to a copy of it
  * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an
  * expanded one cannot be added to. */
-static bool prepare_commit(hd__run *r, hd__commit *c)
+static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;
-    c->in_place = grad && !*c->given && !hd__overlaps_itself(grad);
+    c->in_place = grad && !*c->given && !hd__tensor_overlaps_itself(grad);
     if (grad && !c->in_place) {
-        return hd__slot_set(&c->value, hd__add(*c->slot, c->value));
+        return hd__run_slot_set(&c->value, hd__loop_add(*c->slot, c->value));
     }
     if (!grad) {
-        hd__leave_base(c->value); /* what a view's backward gives is not copied */
+        hd__tensor_leave_base(c->value); /* what a view's backward gives is not copied */
     }
-    bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__held_once(c->value);
-    return as_it_is || hd__slot_set(&c->value, hd__clone(c->value));
+    bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__tensor_held_once(c->value);
+    return as_it_is || hd__run_slot_set(&c->value, hd__tensor_clone(c->value));
 }
 
-static void apply_commit(hd__commit *c)
+static void apply_commit(hd__run_commit *c)
 {
     if (c->in_place) {
-        hd__add_into(*c->slot, c->value);
-        hd__changes(*c->slot);
-        hd__bump(*c->slot);
-        hd__drop(c->value);
+        hd__loop_add_into(*c->slot, c->value);
+        hd__tensor_changes(*c->slot);
+        hd__tensor_bump(*c->slot);
+        hd__tensor_drop(c->value);
     } else {
-        hd__drop(*c->slot);
+        hd__tensor_drop(*c->slot);
         *c->slot = c->value;
         *c->given = c->gives;
     }
@@ -78,20 +78,22 @@ static void apply_commit(hd__commit *c)
 static bool all_zero(const hd_tensor *g)
 {
     int64_t i = 0;
-    for (; hd__contig(g) && i < g->numel && hd__float_at(g, g->offset + i) == 0; i++) {
+    for (; hd__tensor_contig(g) && i < g->numel && hd__tensor_float_at(g, g->offset + i) == 0;
+         i++) {
     }
     return i == g->numel;
 }
 
 /* The same for a leaf's .grad, with a note for warnings of what backward did to it. */
-HD__RARE static void apply_and_note(hd__commit *c)
+HD__RARE static void apply_and_note(hd__run_commit *c)
 {
-    hd__grad_use *use = hd__leaf_use(c->n);
-    bool kept = use->by && *c->slot && (int64_t)hd__storage_version(*c->slot) == use->version &&
+    hd__tensor_grad_use *use = hd__graph_leaf_use(c->n);
+    bool kept = use->by && *c->slot &&
+                (int64_t)hd__tensor_storage_version(*c->slot) == use->version &&
                 !all_zero(*c->slot);
     apply_commit(c);
     use->by = kept ? use->by : 0;
-    use->version = hd__storage_version(*c->slot);
+    use->version = hd__tensor_storage_version(*c->slot);
     use->added = true;
     atomic_store(&use->written, true);
 }
@@ -103,16 +105,16 @@ bool hd__run_end_commits(hd__run *r, bool ok)
         ok = scope && prepare_commit(r, &r->commits[i]);
     }
     ok = hd__run_call_end(r, ok);
-    const bool notes = hd__warns();
+    const bool notes = hd__error_warns();
     for (int64_t i = 0; i < r->n_commits; i++) {
         if (HD__UNLIKELY(notes) && ok && !r->commits[i].own) {
             apply_and_note(&r->commits[i]);
         } else if (ok) {
             apply_commit(&r->commits[i]);
         } else {
-            hd__drop(r->commits[i].value);
+            hd__tensor_drop(r->commits[i].value);
         }
-        hd__own_grad_drop(r->commits[i].own);
+        hd__node_own_grad_drop(r->commits[i].own);
         hd__node_release(r->commits[i].n);
     }
     hd_scope_close(scope);

@@ -11,28 +11,29 @@
 
 bool hd_grad_mode(void)
 {
-    return hd__grad_mode_on;
+    return hd__record_grad_mode_on;
 }
 
 bool hd_set_grad_mode(bool on)
 {
-    bool before = hd__grad_mode_on;
-    hd__grad_mode_on = on;
+    bool before = hd__record_grad_mode_on;
+    hd__record_grad_mode_on = on;
     return before;
 }
 
 /* ---------------------------------------------------------------- leaves */
 
 /* A leaf has no inputs to pass anything to, so that it has no backward. */
-const hd__op hd__leaf_op = HD__OP("AccumulateGrad", NULL);
+const hd__op hd__graph_leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
 {
-    const hd__grad_use use = {0};
-    hd__node *n = hd__node_new(&hd__leaf_op, &(hd__record_args){HD__PARAMS(use)}, 1, &x, NULL);
+    const hd__tensor_grad_use use = {0};
+    hd__node *n =
+        hd__node_new(&hd__graph_leaf_op, &(hd__record_args){HD__PARAMS(use)}, 1, &x, NULL);
     if (n) {
         x->flags |= HD__F_LEAF;
-        hd__attach(x, n, 0);
+        hd__node_attach(x, n, 0);
     }
     return n;
 }
@@ -41,14 +42,14 @@ static bool make_leaf(hd_tensor *x)
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
-    bool part = hd__stale_in_graph(x) && !lost; /* of its base, when it is next used */
-    return !part && (!hd__attached_grad(x) || hd__leaf_node(x));
+    bool part = hd__graph_stale_in_graph(x) && !lost; /* of its base, when it is next used */
+    return !part && (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
 
 hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
 {
     HD__CALL("hd_requires_grad_");
-    if (!hd__any_arg("x", x, false) || (on && !hd__float_arg(x))) {
+    if (!hd__tensor_any_arg("x", x, false) || (on && !hd__tensor_float_arg(x))) {
         return NULL;
     }
     if (!leaf_now(x)) {
@@ -62,30 +63,30 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
         return NULL;
     }
     if (x->attachment) {
-        hd__leaf_node(x)->requires_grad = on;
+        hd__graph_leaf_node(x)->requires_grad = on;
     }
     return x;
 }
 
 bool hd_requires_grad(const hd_tensor *x)
 {
-    return hd__read_arg("hd_requires_grad", x) && hd__requires_grad(x);
+    return hd__tensor_read_arg("hd_requires_grad", x) && hd__graph_requires_grad(x);
 }
 
 bool hd_is_leaf(const hd_tensor *x)
 {
     HD__CALL("hd_is_leaf");
-    return hd__any_arg("x", x, false) && hd__refresh_view(x) &&
-           (!hd__attached_grad(x) || hd__leaf_node(x));
+    return hd__tensor_any_arg("x", x, false) && hd__graph_refresh_view(x) &&
+           (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
 
 hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
 {
     HD__CALL("hd_parameter");
-    if (!hd__any_arg("x", x, false) || (requires_grad && !hd__float_arg(x))) {
+    if (!hd__tensor_any_arg("x", x, false) || (requires_grad && !hd__tensor_float_arg(x))) {
         return NULL;
     }
-    hd_tensor *p = hd__alias_of(x);
+    hd_tensor *p = hd__tensor_alias_of(x);
     if (!p) {
         return NULL;
     }
@@ -95,32 +96,32 @@ hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad)
 
 bool hd_is_parameter(const hd_tensor *x)
 {
-    return hd__read_arg("hd_is_parameter", x) && x->flags & HD__F_PARAMETER;
+    return hd__tensor_read_arg("hd_is_parameter", x) && x->flags & HD__F_PARAMETER;
 }
 
 /* ---------------------------------------------------------------- .grad */
 
 /* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
-static hd__out_extra *extra_of(hd_tensor *x)
+static hd__node_out_extra *extra_of(hd_tensor *x)
 {
-    if (!hd__refresh_view(x) || (!x->attachment && !make_leaf(x))) {
+    if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
         return NULL;
     }
     hd__node *n = x->attachment;
-    hd__out_extra **extra = &n->outs[x->output].extra;
+    hd__node_out_extra **extra = &n->outs[x->output].extra;
     if (!*extra) {
-        *extra = hd__alloc_zeroed(sizeof **extra);
+        *extra = hd__mem_alloc_zeroed(sizeof **extra);
     }
     return *extra;
 }
 
 /* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
  * then nothing is left of it. */
-static hd__own_grad *own_grad_of(hd_tensor *x)
+static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
-    bool has = hd__own_grad_in(x);
-    hd__own_grad *fresh = has ? NULL : hd__alloc_zeroed(sizeof *fresh);
-    hd__out_extra *extra = has || fresh ? extra_of(x) : NULL;
+    bool has = hd__graph_own_grad_in(x);
+    hd__node_own_grad *fresh = has ? NULL : hd__mem_alloc_zeroed(sizeof *fresh);
+    hd__node_out_extra *extra = has || fresh ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(fresh);
         return NULL;
@@ -135,8 +136,8 @@ static hd__own_grad *own_grad_of(hd_tensor *x)
 /* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
-    hd__node *leaf = hd__leaf_node(x);
-    hd__own_grad *own = leaf ? NULL : hd__own_grad_in(x);
+    hd__node *leaf = hd__graph_leaf_node(x);
+    hd__node_own_grad *own = leaf ? NULL : hd__graph_own_grad_in(x);
     if (leaf || own) {
         *given = leaf ? &leaf->grad_given : &own->grad_given;
     }
@@ -146,46 +147,47 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 /* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
 static bool keeps_none(const hd_tensor *x)
 {
-    const hd__own_grad *own = hd__own_grad_in(x);
+    const hd__node_own_grad *own = hd__graph_own_grad_in(x);
     return !(own && own->retain_grad) && !leaf_now(x);
 }
 
 hd_tensor *hd_grad(const hd_tensor *x)
 {
     HD__CALL("hd_grad");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
-    if ((!slot || !*slot) && hd__warns() && keeps_none(x)) {
+    if ((!slot || !*slot) && hd__error_warns() && keeps_none(x)) {
         hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
                 "hd_retain_grad for it before hd_backward",
                 HD__SHAPE(x), hd_grad_fn(x));
     }
-    return slot && *slot ? hd__alias_of(*slot) : HD_NONE;
+    return slot && *slot ? hd__tensor_alias_of(*slot) : HD_NONE;
 }
 
-bool hd__hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
+bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
 {
-    if (!hd__any_arg("x", x, false) || !hd__arg_or_none("g", g)) {
+    if (!hd__tensor_any_arg("x", x, false) || !hd__tensor_arg_or_none("g", g)) {
         return false;
     }
-    if (hd__is_none(g)) {
+    if (hd__tensor_is_none(g)) {
         return true;
     }
     if (x == g) {
         return hd__fail(HD_VALUE, "%s is to be its own gradient: expected another tensor",
                         HD__SHAPE(x));
     }
-    if (!hd__same_shape(x, g) || x->dtype != g->dtype) {
+    if (!hd__tensor_same_shape(x, g) || x->dtype != g->dtype) {
         return hd__fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
                         hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
     }
-    if (leaf_now(x) ? !x->attachment && (!hd__float_arg(x) || !make_leaf(x)) : !own_grad_of(x)) {
+    if (leaf_now(x) ? !x->attachment && (!hd__tensor_float_arg(x) || !make_leaf(x))
+                    : !own_grad_of(x)) {
         return false;
     }
-    *held = hd__alias_held(g);
+    *held = hd__tensor_alias_held(g);
     return *held;
 }
 
@@ -194,11 +196,11 @@ static inline void put_grad(hd_tensor *x, hd_tensor *held)
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if (slot) {
-        hd__drop(*slot);
+        hd__tensor_drop(*slot);
         *slot = held;
         *given = held;
-        if (hd__leaf_node(x)) {
-            hd__leaf_use(x->attachment)->by = 0;
+        if (hd__graph_leaf_node(x)) {
+            hd__graph_leaf_use(x->attachment)->by = 0;
         }
     }
 }
@@ -207,7 +209,7 @@ bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 {
     HD__CALL("hd_set_grad");
     hd_tensor *held = NULL;
-    bool ok = hd__hold_grad(x, g, &held);
+    bool ok = hd__graph_hold_grad(x, g, &held);
     if (ok) {
         put_grad(x, held);
     }
@@ -217,7 +219,7 @@ bool hd_set_grad(hd_tensor *x, hd_tensor *g)
 bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 {
     HD__CALL("hd_set_grads");
-    if (!hd__list_arg("xs", xs) || !hd__list_arg("gs", gs)) {
+    if (!hd__tensor_list_arg("xs", xs) || !hd__tensor_list_arg("gs", gs)) {
         return false;
     }
     int64_t n = hd_list_len(xs), given = hd_list_len(gs);
@@ -225,37 +227,38 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
         return hd__fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " tensors: expected as many",
                         given, n);
     }
-    hd_tensor **held = hd__alloc_zeroed((size_t)(n + 1) * sizeof *held);
+    hd_tensor **held = hd__mem_alloc_zeroed((size_t)(n + 1) * sizeof *held);
     bool ok = held;
     for (int64_t i = 0; i < n && ok; i++) {
-        ok = hd__hold_grad(hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
+        ok = hd__graph_hold_grad(hd_list_get(xs, i), hd_list_get(gs, i), &held[i]);
     }
     for (int64_t i = 0; held && i < n; i++) {
         if (ok) {
             put_grad(hd_list_get(xs, i), held[i]);
         } else {
-            hd__drop(held[i]);
+            hd__tensor_drop(held[i]);
         }
     }
     hd_free(held);
     return ok;
 }
 
-bool hd__grad_required(const hd_tensor *x)
+bool hd__graph_grad_required(const hd_tensor *x)
 {
-    return hd__requires_grad(x) || hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+    return hd__graph_requires_grad(x) ||
+           hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)
 {
     HD__CALL("hd_retain_grad");
-    if (!hd__arg("x", x) || !hd__grad_required(x)) {
+    if (!hd__tensor_arg("x", x) || !hd__graph_grad_required(x)) {
         return NULL;
     }
     if (leaf_now(x)) {
         return x;
     }
-    hd__own_grad *own = own_grad_of(x);
+    hd__node_own_grad *own = own_grad_of(x);
     if (!own) {
         return NULL;
     }
@@ -270,15 +273,16 @@ static atomic_llong last_hook_id;
 int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 {
     HD__CALL("hd_register_hook");
-    bool ok = hd__arg("x", x) && (hook || hd__null_arg("hook")) && hd__grad_required(x);
-    hd__hook *h = ok ? hd_alloc(sizeof *h) : NULL;
-    hd__out_extra *extra = h ? extra_of(x) : NULL;
+    bool ok =
+        hd__tensor_arg("x", x) && (hook || hd__arg_null_arg("hook")) && hd__graph_grad_required(x);
+    hd__node_hook *h = ok ? hd_alloc(sizeof *h) : NULL;
+    hd__node_out_extra *extra = h ? extra_of(x) : NULL;
     if (!extra) {
         hd_free(h);
         return -1;
     }
-    *h = (hd__hook){.id = atomic_fetch_add(&last_hook_id, 1) + 1, .f = hook, .user = user};
-    hd__hook **end = &extra->hooks;
+    *h = (hd__node_hook){.id = atomic_fetch_add(&last_hook_id, 1) + 1, .f = hook, .user = user};
+    hd__node_hook **end = &extra->hooks;
     while (*end) {
         end = &(*end)->next;
     }
@@ -289,13 +293,13 @@ int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user)
 bool hd_remove_hook(hd_tensor *x, int64_t id)
 {
     HD__CALL("hd_remove_hook");
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return false;
     }
-    hd__out_extra *extra = hd__extra_of(x);
-    for (hd__hook **at = extra ? &extra->hooks : NULL; at && *at; at = &(*at)->next) {
+    hd__node_out_extra *extra = hd__graph_extra_of(x);
+    for (hd__node_hook **at = extra ? &extra->hooks : NULL; at && *at; at = &(*at)->next) {
         if ((*at)->id == id) {
-            hd__hook *gone = *at;
+            hd__node_hook *gone = *at;
             *at = gone->next;
             hd_free(gone);
             return true;

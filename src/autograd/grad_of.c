@@ -36,7 +36,8 @@ static bool on_path(const run *r, const hd__node *n)
     bool on = is_captured(r, n);
     for (int i = 0; i < n->n_in && !on; i++) {
         const hd__node *input = n->edges[i].node;
-        on = input && (input->op == &hd__leaf_op ? is_captured(r, input) : input->mark == r->mark);
+        on = input &&
+             (input->op == &hd__graph_leaf_op ? is_captured(r, input) : input->mark == r->mark);
     }
     return on;
 }
@@ -63,8 +64,8 @@ static bool find_captures(run *r, const hd_list *inputs)
     for (int64_t i = 0; i < inputs->len; i++) {
         hd_tensor *x = inputs->items[i];
         bool ok =
-            hd__arg("an input", x) &&
-            (hd__requires_grad(x) ||
+            hd__tensor_arg("an input", x) &&
+            (hd__graph_requires_grad(x) ||
              hd__fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i, HD__SHAPE(x))) &&
             hd__edge_of(x, &r->captures[i].at);
         if (!ok) {
@@ -107,7 +108,7 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
                             "allow_unused gives HD_NONE there",
                             i, HD__SHAPE(inputs->items[i]));
         }
-        values[i] = v ? hd__alias_of(v) : HD_NONE;
+        values[i] = v ? hd__tensor_alias_of(v) : HD_NONE;
         if (!values[i]) {
             return false;
         }
@@ -118,7 +119,7 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
 /* The captured gradients as a list in the caller's scope. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
-    hd_tensor **values = hd__alloc_zeroed((size_t)inputs->len * sizeof *values);
+    hd_tensor **values = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *values);
     bool ok = values && unpack(r, inputs, allow_unused, values);
     hd_list *list = ok ? hd_list_n(inputs->len, values) : NULL;
     hd_free(values);
@@ -129,14 +130,14 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
                     const hd_grad_options *o)
 {
     HD__CALL("hd_grad_of");
-    if (!hd__list_arg("outputs", outputs) || !hd__list_arg("inputs", inputs) ||
-        (grad_outputs && !hd__list_arg("grad_outputs", grad_outputs)) ||
+    if (!hd__tensor_list_arg("outputs", outputs) || !hd__tensor_list_arg("inputs", inputs) ||
+        (grad_outputs && !hd__tensor_list_arg("grad_outputs", grad_outputs)) ||
         (o && !HD__SIZE_OK(o, "hd_grad_defaults()")) ||
-        !hd__args("outputs", outputs->len, outputs->items, false)) {
+        !hd__tensor_args("outputs", outputs->len, outputs->items, false)) {
         return NULL;
     }
     run r = {.seed = "y", .retain_graph = o && o->retain_graph};
-    r.captures = hd__alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
+    r.captures = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
     if (!r.captures || !hd__run_begin(&r)) {
         hd_free(r.captures);
         return NULL;
@@ -151,8 +152,8 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
     hd__draws_end(&draws, list);
     for (int64_t i = 0; i < r.n_captures; i++) {
         hd__node_release(r.captures[i].at.node);
-        hd__drop(r.captures[i].value);
+        hd__tensor_drop(r.captures[i].value);
     }
     hd_free(r.captures);
-    return list ? list : (hd__failed(), NULL);
+    return list ? list : (hd__graph_failed(), NULL);
 }

@@ -6,7 +6,7 @@
  * the base of that one. So a base never has a base. A view holds its base; a base does not know its
  * views.
  *
- * Versions. A storage counts the changes in place of its elements (hd__bump). A saved tensor
+ * Versions. A storage counts the changes in place of its elements (hd__tensor_bump). A saved tensor
  * remembers the version at which it was saved, and backward refuses it at any other. A view
  * remembers in view_version the version that its node belongs to. When the storage has a newer one,
  * the view is stale: its node describes how its old value was made.
@@ -22,14 +22,14 @@
  *
  * Other views of the base are not told. They are stale from now on, and each of them gets an
  * AsStrided node of its own, which leads to the base's new node, when it is next used
- * (hd__refresh_view). No other function that only reads a tensor writes to it, so this one takes a
+ * (hd__graph_refresh_view). No other function that only reads a tensor writes to it, so this one takes a
  * lock: several threads may use one stale view at once. It stores the new node before the new
  * view_version, so a thread that finds the view up to date also finds the new node.
  *
  * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were
  * registered for the old value: they stay with the old node.
  *
- * What is refused, as in PyTorch (hd__inplace_ok), and why:
+ * What is refused, as in PyTorch (hd__graph_inplace_ok), and why:
  * - a tensor some of whose elements share memory (expand): one write would change several elements;
  * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
  *   result, and its .grad would belong to a value that is gone. A view stays refused when the leaf
@@ -78,24 +78,25 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     for (int d = 0; d < g->ndim; d++) {
         reach += g->sizes[d] > 0 ? (g->sizes[d] - 1) * g->strides[d] : 0;
     }
-    hd_tensor *block = hd__empty(dtype, 1, &reach);
-    return block ? hd__alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
+    hd_tensor *block = hd__tensor_empty(dtype, 1, &reach);
+    return block ? hd__tensor_alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
 /* The part of `whole`, which is laid out as base, that lies where view does. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
-    return hd__alias(whole, view->ndim, view->sizes, view->strides, view->offset - base->offset);
+    return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
+                            view->offset - base->offset);
 }
 
 /* ---------------------------------------------------------------- taking a view */
 
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
-    y->base = hd__hold(x->base ? x->base : x);
-    atomic_init(&y->view_version, hd__storage_version(y));
+    y->base = hd__tensor_hold(x->base ? x->base : x);
+    atomic_init(&y->view_version, hd__tensor_storage_version(y));
     y->flags |= (uint8_t)(x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW));
-    if (!hd__grad_mode_on) {
+    if (!hd__record_grad_mode_on) {
         y->flags |= HD__F_NO_GRAD_VIEW;
     }
 }
@@ -126,22 +127,22 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 /* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
-    if (!hd__own_grad_in(x)) {
+    if (!hd__graph_own_grad_in(x)) {
         return true;
     }
-    to->outs[0].extra = hd__alloc_zeroed(sizeof *to->outs[0].extra);
+    to->outs[0].extra = hd__mem_alloc_zeroed(sizeof *to->outs[0].extra);
     return to->outs[0].extra;
 }
 
 /* x, at its storage's present version, becomes the output of `to`. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
-    if (hd__own_grad_in(x)) {
-        to->outs[0].extra->own = hd__own_grad_in(x);
-        hd__extra_of(x)->own = NULL;
+    if (hd__graph_own_grad_in(x)) {
+        to->outs[0].extra->own = hd__graph_own_grad_in(x);
+        hd__graph_extra_of(x)->own = NULL;
     }
-    hd__attach(x, hd__node_retain(to), 0);
-    atomic_store_explicit(&x->view_version, hd__storage_version(x), memory_order_release);
+    hd__node_attach(x, hd__node_retain(to), 0);
+    atomic_store_explicit(&x->view_version, hd__tensor_storage_version(x), memory_order_release);
 }
 
 /* ---------------------------------------------------------------- views of a changed base */
@@ -150,22 +151,22 @@ static void replace_node(hd_tensor *x, hd__node *to)
  * that an expanded dim repeats add up. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const places *at = hd__params(n);
+    const places *at = hd__node_params(n);
     geometry once = at->view;
     for (int d = 0; d < once.ndim; d++) {
         once.sizes[d] = once.strides[d] == 0 ? 1 : once.sizes[d];
     }
     hd_tensor *zeros = empty_in(&at->base, dy[0]->dtype);
     hd_tensor *part = zeros ? part_in(zeros, &at->base, &once) : NULL;
-    hd_tensor *sum = hd__sum_to(dy[0], once.ndim, once.sizes);
+    hd_tensor *sum = hd__reduce_sum_to(dy[0], once.ndim, once.sizes);
     if (part && sum) {
-        hd__fill(zeros, hd_scalar_int(0));
-        hd__copy(part, sum);
+        hd__tensor_fill(zeros, hd_scalar_int(0));
+        hd__tensor_copy(part, sum);
         dx[0] = zeros;
     }
 }
 
-const hd__op hd__as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
+const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
 /* A node that makes x a part of its base, which is that output of the node `base`. NULL: the base
  * is a leaf that requires no grad any more. */
@@ -173,9 +174,9 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
     const hd__record_args a = {.n_in = 1, HD__PARAMS(at)};
-    hd__node *n = hd__node_new(&hd__as_strided_op, &a, 1, NULL, NULL);
+    hd__node *n = hd__node_new(&hd__graph_as_strided_op, &a, 1, NULL, NULL);
     if (n) {
-        hd__describe_output(n, 0, x);
+        hd__node_describe_output(n, 0, x);
         n->edges[0] = (hd__edge){hd__node_retain(base), output};
         hd__node_stamp(n);
     }
@@ -199,10 +200,10 @@ static bool in_base(const hd_tensor *x)
                     HD__SHAPE(x));
 }
 
-bool hd__refresh_view(const hd_tensor *x)
+bool hd__graph_refresh_view(const hd_tensor *x)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (!hd__stale_in_graph(x)) {
+    if (!hd__graph_stale_in_graph(x)) {
         return true;
     }
     if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
@@ -213,13 +214,13 @@ bool hd__refresh_view(const hd_tensor *x)
     if (!in_base(x)) {
         return false;
     }
-    hd__node *whole = hd__attached_grad(x->base) ? x->base->attachment : NULL;
+    hd__node *whole = hd__graph_attached_grad(x->base) ? x->base->attachment : NULL;
     hd__node *n = view_node(x, whole, x->base->output), *old = NULL;
     if (!n) {
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool late = !hd__stale(x); /* another thread was faster */
+    bool late = !hd__graph_stale(x); /* another thread was faster */
     bool ok = late || retain_room(x, n);
     if (ok && !late) {
         old = hd__node_retain(x->attachment);
@@ -235,15 +236,15 @@ bool hd__refresh_view(const hd_tensor *x)
 
 static bool is_grad_leaf(const hd_tensor *x)
 {
-    const hd__node *n = hd__leaf_node(x);
+    const hd__node *n = hd__graph_leaf_node(x);
     return n && n->requires_grad;
 }
 
 /* Is x part of the graph, and a view of a leaf, even of one that requires no grad any more? */
 static bool is_view_of_leaf(const hd_tensor *x)
 {
-    return x->base && hd__requires_grad(x) &&
-           (!hd__attached_grad(x->base) || hd__leaf_node(x->base));
+    return x->base && hd__graph_requires_grad(x) &&
+           (!hd__graph_attached_grad(x->base) || hd__graph_leaf_node(x->base));
 }
 
 static bool no_grad_leaf(const char *arg, const hd_tensor *x)
@@ -259,22 +260,22 @@ static bool no_grad_leaf(const char *arg, const hd_tensor *x)
                      arg, HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
 }
 
-bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
+bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
 {
-    if (!hd__not_lent("x", x)) {
+    if (!hd__graph_not_lent("x", x)) {
         return false;
     }
-    hd__changes(x);
-    if (hd__overlaps_itself(x)) {
+    hd__tensor_changes(x);
+    if (hd__tensor_overlaps_itself(x)) {
         return hd__fail(HD_STATE,
                         "x of %s is expanded: several elements share memory; clone it first",
                         HD__SHAPE(x));
     }
-    if (!hd__any_wants_grad(n_in, in)) {
+    if (!hd__record_any_wants_grad(n_in, in)) {
         return true;
     }
     for (int i = 0; i < n_in; i++) { /* an input that may not be used any more is found now */
-        if (!hd__is_none(in[i]) && !hd__refresh_view(in[i])) {
+        if (!hd__tensor_is_none(in[i]) && !hd__graph_refresh_view(in[i])) {
             return false;
         }
     }
@@ -287,12 +288,12 @@ bool hd__inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
 /* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */
 static bool write_ok(const char *arg, hd_tensor *x)
 {
-    return hd__not_lent(arg, x) && (!hd__grad_mode_on || no_grad_leaf(arg, x));
+    return hd__graph_not_lent(arg, x) && (!hd__record_grad_mode_on || no_grad_leaf(arg, x));
 }
 
 __attribute__((constructor)) static void install(void)
 {
-    hd__write_check = write_ok;
+    hd__tensor_write_check = write_ok;
 }
 
 /* ---------------------------------------------------------------- a change in place */
@@ -300,20 +301,20 @@ __attribute__((constructor)) static void install(void)
 /* dbase = dy, but at the view what the inner node gives for it */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const places *at = hd__params(n);
+    const places *at = hd__node_params(n);
     hd_tensor *whole = empty_in(&at->base, dy[0]->dtype);
     hd_tensor *part = whole ? part_in(whole, &at->base, &at->view) : NULL;
     if (!part) {
         return;
     }
-    hd__copy(whole, dy[0]);
-    hd_tensor *dpart = hd__clone(part);
+    hd__tensor_copy(whole, dy[0]);
+    hd_tensor *dpart = hd__tensor_clone(part);
     if (!dpart) {
         return;
     }
     n->inner->op->backward(n->inner, &dpart, dx);
-    if (dx[0] && !hd__is_none(dx[0])) { /* else it failed, or the base needs no gradient */
-        hd__copy(part, dx[0]);
+    if (dx[0] && !hd__tensor_is_none(dx[0])) { /* else it failed, or the base needs no gradient */
+        hd__tensor_copy(part, dx[0]);
         dx[0] = whole;
     }
 }
@@ -329,7 +330,7 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
     const hd__record_args a = {.n_in = inner->n_in, HD__PARAMS(at)};
     hd__node_release(inner->edges[0].node);
     inner->edges[0] = (hd__edge){NULL, 0};
-    if (hd__attached_grad(base)) {
+    if (hd__graph_attached_grad(base)) {
         inner->edges[0] = (hd__edge){hd__node_retain(base->attachment), base->output};
     }
     hd__node *n = hd__node_new(&slices_op, &a, 1, NULL, NULL);
@@ -340,7 +341,7 @@ static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
         n->edges[i] = (hd__edge){hd__node_retain(inner->edges[i].node), inner->edges[i].output};
     }
     hd__node_stamp(n);
-    hd__describe_output(n, 0, base);
+    hd__node_describe_output(n, 0, base);
     n->inner = hd__node_retain(inner);
     return n;
 }
@@ -350,7 +351,7 @@ static bool change_plain(hd_tensor *x, hd__node *n)
     if (!retain_room(x, n)) {
         return false;
     }
-    hd__bump(x);
+    hd__tensor_bump(x);
     replace_node(x, n);
     return true;
 }
@@ -360,7 +361,7 @@ static bool change_view(hd_tensor *x, hd__node *inner)
     hd__node *whole = slices_node(x, inner), *part = whole ? view_node(x, whole, 0) : NULL;
     bool ok = part && retain_room(x->base, whole) && retain_room(x, part);
     if (ok) {
-        hd__bump(x);
+        hd__tensor_bump(x);
         replace_node(x->base, whole);
         replace_node(x, part);
     }
@@ -371,13 +372,13 @@ static bool change_view(hd_tensor *x, hd__node *inner)
 
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *a)
 {
-    if (!hd__is_float(x->dtype) || !hd__any_wants_grad(a->n_in, a->in)) {
-        hd__bump(x);
+    if (!hd__tensor_is_float(x->dtype) || !hd__record_any_wants_grad(a->n_in, a->in)) {
+        hd__tensor_bump(x);
         return x;
     }
     hd__node *n = hd__node_new(op, a, 1, &x, a->saved_is_old ? NULL : x->storage);
     bool ok = n && (x->base ? change_view(x, n) : change_plain(x, n));
     hd__node_release(n);
-    hd__assert(!ok || !hd__stale(x));
+    hd__assert(!ok || !hd__graph_stale(x));
     return ok ? x : NULL;
 }

@@ -7,7 +7,7 @@
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
 
-_Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
+_Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__node_saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");
 
 static HD__TLS uint64_t last_seq; /* of this thread's nodes */
@@ -37,7 +37,7 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
                                    size_t params_size)
 {
     size_t rows = ((size_t)n_in + (size_t)n_saved) * 16;
-    size_t outs = ((size_t)n_out * sizeof(hd__out_meta) + 15) & ~(size_t)15;
+    size_t outs = ((size_t)n_out * sizeof(hd__node_out_meta) + 15) & ~(size_t)15;
     hd__node *n = hd_alloc(sizeof *n + rows + outs + params_size);
     if (!n) {
         return NULL;
@@ -56,8 +56,8 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
     n->n_saved = n_saved;
     n->n_out = n_out;
     n->edges = (hd__edge *)(n + 1);
-    n->saved = (hd__saved *)(n->edges + n_in);
-    n->outs = (hd__out_meta *)(n->saved + n_saved);
+    n->saved = (hd__node_saved *)(n->edges + n_in);
+    n->outs = (hd__node_out_meta *)(n->saved + n_saved);
     n->params = (char *)n->outs + outs;
     for (int i = 0; i < n_in; i++) {
         n->edges[i] = (hd__edge){NULL, 0};
@@ -73,15 +73,17 @@ static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int 
     return n;
 }
 
-static inline bool save_tensor(hd__saved *slot, hd_tensor *t, const hd__storage *changing)
+static inline bool save_tensor(hd__node_saved *slot, hd_tensor *t,
+                               const hd__tensor_storage *changing)
 {
-    slot->t = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
-    slot->version = hd__is_none(t) ? 0 : hd__storage_version(t) + (t->storage == changing);
+    slot->t = hd__tensor_is_none(t) ? HD_NONE : hd__tensor_alias_held(t);
+    slot->version =
+        hd__tensor_is_none(t) ? 0 : hd__tensor_storage_version(t) + (t->storage == changing);
     return slot->t;
 }
 
 hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd_tensor *const *ys,
-                       const hd__storage *changing)
+                       const hd__tensor_storage *changing)
 {
     hd__node *n = empty_node(op, (int)a->n_in, a->n_saved + a->save_y, n_out, a->params_size);
     if (!n) {
@@ -89,7 +91,7 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
     }
     bool ok = true;
     for (int i = 0; a->in && i < n->n_in && ok; i++) {
-        ok = hd__is_none(a->in[i]) || hd__edge_of(a->in[i], &n->edges[i]);
+        ok = hd__tensor_is_none(a->in[i]) || hd__edge_of(a->in[i], &n->edges[i]);
     }
     stamp(n);
     for (int i = 0; i < n->n_saved && ok; i++) {
@@ -103,12 +105,12 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
         memcpy(n->params, a->params, a->params_size);
     }
     for (int k = 0; ys && k < n_out; k++) {
-        hd__describe_output(n, k, ys[k]);
+        hd__node_describe_output(n, k, ys[k]);
     }
     n->complete = true;
-    if (ys && hd__listening()) {
+    if (ys && hd__event_listening()) {
         n->made_by = hd__call;
-        n->made_in = hd__module;
+        n->made_in = hd__debug_module;
     }
     return n;
 }
@@ -117,35 +119,35 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
 
 const char *hd__node_name(const hd__node *n, char text[64])
 {
-    if (n->op != &hd__user_op) {
+    if (n->op != &hd__graph_user_op) {
         return n->op->name;
     }
-    snprintf(text, 64, "%sBackward", hd__user_name(n));
+    snprintf(text, 64, "%sBackward", hd__node_user_name(n));
     return text;
 }
 
-const char *hd__call_text(const char *by, const char *in, char text[200])
+const char *hd__node_call_text(const char *by, const char *in, char text[200])
 {
     snprintf(text, 200, "%s%s%.150s", by, in ? " in " : "", in ? in : "");
     return text;
 }
 
-const char *hd__node_places(const hd__node *n, const hd__storage *s, char text[500])
+const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500])
 {
     char saved[200], changed[200];
     const char *by = s->release ? s->changed_by : NULL;
     text[0] = '\0';
     if (n->made_by && by) {
         snprintf(text, 500, "; %s saved it, and %s changed it",
-                 hd__call_text(n->made_by, n->made_in, saved),
-                 hd__call_text(by, s->changed_in, changed));
-    } else if (!hd__watching()) {
+                 hd__node_call_text(n->made_by, n->made_in, saved),
+                 hd__node_call_text(by, s->changed_in, changed));
+    } else if (!hd__event_watching()) {
         snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
     }
     return text;
 }
 
-bool hd__index_ok(const char *what, int i, int n)
+bool hd__node_index_ok(const char *what, int i, int n)
 {
     return (i >= 0 && i < n) ||
            hd__fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
@@ -156,10 +158,10 @@ bool hd__index_ok(const char *what, int i, int n)
 void hd__node_free_saved(hd__node *n)
 {
     atomic_store_explicit(&n->ended, HD__ENDED, memory_order_relaxed);
-    n->freed |= n->op->once && hd__any_edge(n);
+    n->freed |= n->op->once && hd__node_any_edge(n);
     for (int i = 0; i < n->n_saved; i++) {
-        n->freed |= !hd__is_none(n->saved[i].t);
-        hd__drop(n->saved[i].t);
+        n->freed |= !hd__tensor_is_none(n->saved[i].t);
+        hd__tensor_drop(n->saved[i].t);
         n->saved[i].t = HD_NONE;
     }
     if (n->inner) {
@@ -167,24 +169,24 @@ void hd__node_free_saved(hd__node *n)
     }
 }
 
-void hd__own_grad_drop(hd__own_grad *k)
+void hd__node_own_grad_drop(hd__node_own_grad *k)
 {
     if (k && hd__refs_down(&k->refs)) {
-        hd__drop(k->grad);
+        hd__tensor_drop(k->grad);
         hd_free(k);
     }
 }
 
-static void free_extra(hd__out_extra *e)
+static void free_extra(hd__node_out_extra *e)
 {
     if (!e) {
         return;
     }
-    for (hd__hook *h = e->hooks, *next; h; h = next) {
+    for (hd__node_hook *h = e->hooks, *next; h; h = next) {
         next = h->next;
         hd_free(h);
     }
-    hd__own_grad_drop(e->own);
+    hd__node_own_grad_drop(e->own);
     hd_free(e);
 }
 
@@ -210,10 +212,10 @@ static void free_node(hd__node *n, hd__node **list)
         hd_free(n->saved);
     }
     for (int k = 0; k < n->n_out; k++) {
-        hd__drop(n->outs[k].pending);
+        hd__tensor_drop(n->outs[k].pending);
         free_extra(n->outs[k].extra);
     }
-    hd__drop(n->grad);
+    hd__tensor_drop(n->grad);
     give_up(n->inner, list);
     hd_free(n);
 }
@@ -245,7 +247,7 @@ const hd_debug_node_layout_table hd_debug_node_layout = {
     .edge_size = sizeof(hd__edge),
     .edge_node = offsetof(hd__edge, node),
     .outs = offsetof(hd__node, outs),
-    .out_size = sizeof(hd__out_meta),
-    .out_ndim = offsetof(hd__out_meta, ndim),
-    .out_sizes = offsetof(hd__out_meta, sizes),
+    .out_size = sizeof(hd__node_out_meta),
+    .out_ndim = offsetof(hd__node_out_meta, ndim),
+    .out_sizes = offsetof(hd__node_out_meta, sizes),
 };

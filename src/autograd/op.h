@@ -3,7 +3,7 @@
  *
  * The result of a recorded op has that op's node as its attachment, and `output` says which of the
  * node's outputs it is. A leaf that requires grad, or did so once, has a leaf node as its
- * attachment, whose op is hd__leaf_op and which holds .grad. Nodes are reference counted: tensors
+ * attachment, whose op is hd__graph_leaf_op and which holds .grad. Nodes are reference counted: tensors
  * hold them, and so do the edges of later nodes. A node never holds its own output, so there are no
  * cycles. */
 #ifndef HEED_AUTOGRAD_OP_H
@@ -16,7 +16,7 @@ typedef struct hd_ctx hd__node;
 
 /* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
  * the shape and dtype of output k; it is zero for an output that no gradient reached. dx[] comes
- * filled with HD_NONE; an entry is wanted only where hd__needs(n, i). A call that fails in backward
+ * filled with HD_NONE; an entry is wanted only where hd__node_needs(n, i). A call that fails in backward
  * fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i broadcasts to,
  * and any float dtype: the engine sums and casts. backward runs with grad mode off, in a scope of
  * its own. */
@@ -44,17 +44,17 @@ typedef struct hd__edge {
     _Alignas(8) uint32_t output;
 } hd__edge;
 
-typedef struct hd__saved {
+typedef struct hd__node_saved {
     hd_tensor *t;                 /* a detached alias, held; HD_NONE: left out, or freed */
     _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
-} hd__saved;
+} hd__node_saved;
 
-typedef struct hd__out_meta { /* what the engine knows of an output, and gathers for it */
+typedef struct hd__node_out_meta { /* what the engine knows of an output, and gathers for it */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending;          /* the sum of the gradients that arrived so far, held; or NULL */
-    struct hd__out_extra *extra; /* hooks and retain_grad; NULL where there are none */
-} hd__out_meta;
+    hd_tensor *pending; /* the sum of the gradients that arrived so far, held; or NULL */
+    struct hd__node_out_extra *extra; /* hooks and retain_grad; NULL where there are none */
+} hd__node_out_meta;
 
 enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 };
 
@@ -72,44 +72,44 @@ struct hd_ctx {
     uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
     uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, backward_end.c) */
     int32_t n_in, n_saved, n_out;
-    int32_t outstanding;  /* of a leaf that a run counted: edges that it has not passed yet */
-    hd__edge *edges;      /* n_in */
-    hd__saved *saved;     /* n_saved */
-    hd__out_meta *outs;   /* n_out */
-    void *params;         /* the op's own bytes, copied when it was recorded; 16-byte aligned */
-    hd_tensor *grad;      /* of a leaf node: .grad, held; or NULL */
-    struct hd_ctx *inner; /* of CopySlices: the node of the op that changed the view */
-    struct hd_ctx *next;  /* in the list of nodes that are being released */
+    int32_t outstanding;     /* of a leaf that a run counted: edges that it has not passed yet */
+    hd__edge *edges;         /* n_in */
+    hd__node_saved *saved;   /* n_saved */
+    hd__node_out_meta *outs; /* n_out */
+    void *params;            /* the op's own bytes, copied when it was recorded; 16-byte aligned */
+    hd_tensor *grad;         /* of a leaf node: .grad, held; or NULL */
+    struct hd_ctx *inner;    /* of CopySlices: the node of the op that changed the view */
+    struct hd_ctx *next;     /* in the list of nodes that are being released */
     const char *made_by, *made_in; /* in debug mode: the call that recorded it; NULL: unknown */
 };
 
-typedef struct hd__hook {
+typedef struct hd__node_hook {
     int64_t id;
     hd_hook f;
     void *user;
-    struct hd__hook *next;
-} hd__hook;
+    struct hd__node_hook *next;
+} hd__node_hook;
 
 /* What a non-leaf has for its .grad. It goes with the tensor to its next node; a backward that has
  * a gradient for it holds it too. */
-typedef struct hd__own_grad {
+typedef struct hd__node_own_grad {
     atomic_int refs;
     bool retain_grad;
     bool grad_given;
     hd_tensor *grad; /* held; or NULL */
-} hd__own_grad;
+} hd__node_own_grad;
 
-typedef struct hd__out_extra {
-    hd__hook *hooks;   /* in the order of registration */
-    hd__own_grad *own; /* held; NULL: nothing asked for a .grad yet */
-} hd__out_extra;
+typedef struct hd__node_out_extra {
+    hd__node_hook *hooks;   /* in the order of registration */
+    hd__node_own_grad *own; /* held; NULL: nothing asked for a .grad yet */
+} hd__node_out_extra;
 
 /* Leaves have the first op; users' ops have the second, and their names come from their tables. */
-extern const hd__op hd__leaf_op;
-extern const hd__op hd__user_op;
+extern const hd__op hd__graph_leaf_op;
+extern const hd__op hd__graph_user_op;
 
 /* The name of n's op, which is a user's: its params begin with a pointer to it. */
-static inline const char *hd__user_name(const hd__node *n)
+static inline const char *hd__node_user_name(const hd__node *n)
 {
     return (*(const hd_op *const *)n->params)->name;
 }
@@ -136,25 +136,25 @@ enum { HD__FEW = 16 }; /* arrays for up to so many inputs lie on the stack */
 
 /* ---------------------------------------------------------------- in backward functions */
 
-static inline bool hd__needs(const hd__node *n, int i)
+static inline bool hd__node_needs(const hd__node *n, int i)
 {
     return n->edges[i].node;
 }
 
 /* The i-th saved tensor, owned by the node. The engine has checked all of them. */
-static inline hd_tensor *hd__saved_get(const hd__node *n, int i)
+static inline hd_tensor *hd__node_saved_get(const hd__node *n, int i)
 {
     return n->saved[i].t;
 }
 
-static inline const void *hd__params(const hd__node *n)
+static inline const void *hd__node_params(const hd__node *n)
 {
     return n->params;
 }
 
 /* Does a gradient go to any input? None goes to a view that was taken while grad mode was off,
  * although that view says that it requires grad. */
-static inline bool hd__any_edge(const hd__node *n)
+static inline bool hd__node_any_edge(const hd__node *n)
 {
     bool any = false;
     for (int i = 0; i < n->n_in && !any; i++) {
@@ -163,8 +163,8 @@ static inline bool hd__any_edge(const hd__node *n)
     return any;
 }
 
-/* What the graph knows of input i: its shape and dtype. Only where hd__needs(n, i). */
-static inline const hd__out_meta *hd__input_meta(const hd__node *n, int i)
+/* What the graph knows of input i: its shape and dtype. Only where hd__node_needs(n, i). */
+static inline const hd__node_out_meta *hd__node_input_meta(const hd__node *n, int i)
 {
     return &n->edges[i].node->outs[n->edges[i].output];
 }

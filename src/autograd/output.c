@@ -9,9 +9,9 @@
 
 /* The first hook after the one with this id. Ids grow along the list, so a hook may remove itself
  * and any other. */
-static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
+static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
 {
-    hd__hook *h = extra->hooks;
+    hd__node_hook *h = extra->hooks;
     while (h && h->id <= id) {
         h = h->next;
     }
@@ -20,17 +20,17 @@ static hd__hook *hook_after(const hd__out_extra *extra, int64_t id)
 
 /* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
  * neither the hook nor the alias need exist any more. */
-static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__hook *h)
+static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;
-    hd_tensor *seen = hd__lend(p);
+    hd_tensor *seen = hd__graph_lend(p);
     if (!seen) {
         return false;
     }
-    hd__guest guest = {.n = n, .hook = h->id, .n_lent = 1, .lent = &p};
-    hd__guest_enter(&guest);
+    hd__graph_guest guest = {.n = n, .hook = h->id, .n_lent = 1, .lent = &p};
+    hd__graph_guest_enter(&guest);
     hd_tensor *g = h->f(seen, h->user);
-    if (!hd__guest_left(&guest)) {
+    if (!hd__graph_guest_left(&guest)) {
         return false;
     }
     if (!g) {
@@ -38,31 +38,31 @@ static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__hook *h)
                         "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
                         "one it was given");
     }
-    if (!hd__arg_or_none("what a hook returned", g) || hd__is_none(g)) {
+    if (!hd__tensor_arg_or_none("what a hook returned", g) || hd__tensor_is_none(g)) {
         return g == HD_NONE;
     }
-    return ((hd__same_shape(g, p) && g->dtype == p->dtype) ||
+    return ((hd__tensor_same_shape(g, p) && g->dtype == p->dtype) ||
             hd__fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
                      hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype))) &&
-           hd__slot_set(sum, hd__detached_gradient(g));
+           hd__run_slot_set(sum, hd__run_detached_gradient(g));
 }
 
-HD__RARE void hd__close_if_open(hd_scope *scope)
+HD__RARE void hd__run_close_if_open(hd_scope *scope)
 {
     if (hd__scopes_above(scope, 0) >= 0) {
         hd_scope_close(scope);
     }
 }
 
-HD__RARE static bool run_hooks(const hd__node *n, hd_tensor **sum, const hd__out_extra *extra)
+HD__RARE static bool run_hooks(const hd__node *n, hd_tensor **sum, const hd__node_out_extra *extra)
 {
     bool ok = true;
     int64_t last = 0;
-    for (hd__hook *h; ok && (h = hook_after(extra, last));) {
+    for (hd__node_hook *h; ok && (h = hook_after(extra, last));) {
         last = h->id;
         hd_scope *scope = hd_scope_open();
         ok = scope && call_hook(n, sum, h);
-        hd__close_if_open(scope);
+        hd__run_close_if_open(scope);
     }
     return ok;
 }
@@ -71,8 +71,8 @@ HD__RARE static bool run_hooks(const hd__node *n, hd_tensor **sum, const hd__out
 
 HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t output)
 {
-    if (hd__left_alone(r, n)) {
-        hd__capture *c = hd__run_captured(r, n, output);
+    if (hd__run_left_alone(r, n)) {
+        hd__run_capture *c = hd__run_captured(r, n, output);
         return c ? &c->value : NULL;
     }
     return n->mark == r->mark ? &n->outs[output].pending : NULL;
@@ -81,18 +81,18 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
 /* hd_grad_of may ask for one output several times. *at is its gradient. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
-    hd__capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;
+    hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;
     for (; c && c < end && c->at.node == n && c->at.output == (uint32_t)k; c++) {
         if (&c->value != at) {
-            c->value = hd__hold(*at);
+            c->value = hd__tensor_hold(*at);
         }
     }
 }
 
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
 {
-    hd__out_meta *out = &n->outs[k];
-    hd__out_extra *extra = out->extra;
+    hd__node_out_meta *out = &n->outs[k];
+    hd__node_out_extra *extra = out->extra;
     hd_tensor **sum = HD__UNLIKELY(r->mark) ? hd__run_wanted_sum(r, n, (uint32_t)k) : &out->pending;
     if (!sum || !*sum) {
         return true;
@@ -103,7 +103,7 @@ bool hd__run_finish_output(hd__run *r, hd__node *n, int k)
     if (r->n_captures) {
         capture(r, n, k, sum);
     }
-    bool leaf = n->op == &hd__leaf_op;
+    bool leaf = n->op == &hd__graph_leaf_op;
     bool kept = extra && extra->own && extra->own->retain_grad;
     bool wanted = r->accumulate && (leaf ? n->requires_grad : kept);
     return !wanted || hd__run_commit_output(r, n, k, leaf);

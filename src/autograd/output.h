@@ -6,9 +6,9 @@
 #include "autograd/run.h"
 
 /* Is n a leaf, in hd_grad_of? Then what is known of it lies in a capture, and not in n. */
-static inline bool hd__left_alone(const hd__run *r, const hd__node *n)
+static inline bool hd__run_left_alone(const hd__run *r, const hd__node *n)
 {
-    return HD__UNLIKELY(r->mark) && n->op == &hd__leaf_op;
+    return HD__UNLIKELY(r->mark) && n->op == &hd__graph_leaf_op;
 }
 
 /* For hd_grad_of: where the gradients for that output of n add up. NULL: nothing that is asked for
@@ -21,6 +21,6 @@ bool hd__run_finish_output(hd__run *r, hd__node *n, int k);
 
 /* Closes a scope in which something failed: the user's code may have closed it already, and opened
  * another one there. */
-void hd__close_if_open(hd_scope *scope);
+void hd__run_close_if_open(hd_scope *scope);
 
 #endif

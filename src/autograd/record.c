@@ -6,44 +6,44 @@
 #include "autograd/node.h"
 #include "autograd/record.h"
 
-HD__TLS bool hd__grad_mode_on = true;
+HD__TLS bool hd__record_grad_mode_on = true;
 
-bool hd__wants_grad(const hd_tensor *x)
+bool hd__record_wants_grad(const hd_tensor *x)
 {
-    return hd__grad_mode_on && !hd__is_none(x) && hd__requires_grad(x);
+    return hd__record_grad_mode_on && !hd__tensor_is_none(x) && hd__graph_requires_grad(x);
 }
 
-bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs)
+bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs)
 {
     bool any = false;
     for (int64_t i = 0; i < n && !any; i++) {
-        any = hd__wants_grad(xs[i]);
+        any = hd__record_wants_grad(xs[i]);
     }
     return any;
 }
 
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *a)
 {
-    if (hd__listening() && y) {
+    if (hd__event_listening() && y) {
         hd__events->recorded(op, 1, &y, a);
     }
-    if (!y || !hd__is_float(y->dtype) || !hd__any_wants_grad(a->n_in, a->in)) {
+    if (!y || !hd__tensor_is_float(y->dtype) || !hd__record_any_wants_grad(a->n_in, a->in)) {
         return y;
     }
     hd__node *n = hd__node_new(op, a, 1, &y, NULL);
     if (!n) {
         return NULL;
     }
-    hd__attach(y, n, 0);
+    hd__node_attach(y, n, 0);
     return y;
 }
 
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
-    if (hd__listening()) {
+    if (hd__event_listening()) {
         hd__events->recorded(op, n_out, ys, a);
     }
-    if (!hd__any_wants_grad(a->n_in, a->in)) {
+    if (!hd__record_any_wants_grad(a->n_in, a->in)) {
         return true;
     }
     hd__node *n = hd__node_new(op, a, n_out, ys, NULL);
@@ -51,8 +51,8 @@ bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys, const h
         return false;
     }
     for (int k = 0; k < n_out; k++) {
-        if (hd__is_float(ys[k]->dtype)) {
-            hd__attach(ys[k], hd__node_retain(n), (uint32_t)k);
+        if (hd__tensor_is_float(ys[k]->dtype)) {
+            hd__node_attach(ys[k], hd__node_retain(n), (uint32_t)k);
         }
     }
     hd__node_release(n);

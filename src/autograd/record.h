@@ -17,21 +17,22 @@ bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
 /* Would an op on x record? For saving only what is needed:
- *   saved = {hd__save_if(hd__wants_grad(b), a), ...} */
-bool hd__wants_grad(const hd_tensor *x);
-bool hd__any_wants_grad(int64_t n, hd_tensor *const *xs);
-static inline hd_tensor *hd__save_if(bool needed, hd_tensor *x)
+ *   saved = {hd__record_save_if(hd__record_wants_grad(b), a), ...} */
+bool hd__record_wants_grad(const hd_tensor *x);
+bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs);
+static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
 {
     return needed ? x : HD_NONE;
 }
 
-extern HD__TLS bool hd__grad_mode_on;
+extern HD__TLS bool hd__record_grad_mode_on;
 
 /* y, the result of a call that records nothing (op NULL), or had recorded before it computed, is
  * ready, or NULL. Returns y. */
-static inline hd_tensor *hd__told(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *in)
+static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
+                                         hd_tensor *const *in)
 {
-    if (hd__telling() && y) {
+    if (hd__event_telling() && y) {
         hd__events->ready(op, y, n_in, in);
     }
     return y;

@@ -13,7 +13,7 @@ HD__TLS run *hd__run_innermost;
 
 bool hd__run_push(hd__run *r, hd__node *n)
 {
-    if (!hd__grow(&r->heap, &r->cap, r->len + 1, sizeof *r->heap)) {
+    if (!hd__text_grow(&r->heap, &r->cap, r->len + 1, sizeof *r->heap)) {
         return false;
     }
     int64_t i = r->len++;
@@ -44,11 +44,11 @@ hd__node *hd__run_pop(hd__run *r)
 
 bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
 {
-    if (!hd__grow(&r->asides, &r->cap_asides, r->n_asides + 1, sizeof *r->asides)) {
+    if (!hd__text_grow(&r->asides, &r->cap_asides, r->n_asides + 1, sizeof *r->asides)) {
         return false;
     }
-    hd__aside *a = &r->asides[r->n_asides++];
-    *a = (hd__aside){.n = hd__node_retain(n), .mark = n->mark};
+    hd__run_aside *a = &r->asides[r->n_asides++];
+    *a = (hd__run_aside){.n = hd__node_retain(n), .mark = n->mark};
     if (!mark_only) {
         a->pending = n->outs[0].pending;
         a->queued = n->queued;
@@ -62,7 +62,7 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
-        hd__aside *a = &r->asides[--r->n_asides];
+        hd__run_aside *a = &r->asides[--r->n_asides];
         a->n->mark = a->mark;
         if (a->queued) {
             a->n->queued = a->queued;
@@ -86,7 +86,7 @@ uint64_t hd__run_marks(void)
  * one more edge. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
-    bool leaf = n && n->op == &hd__leaf_op;
+    bool leaf = n && n->op == &hd__graph_leaf_op;
     if (leaf && r->counted) {
         n->outstanding = n->mark == mark ? n->outstanding + 1 : 1;
         n->mark = mark;
@@ -116,7 +116,7 @@ bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_
         for (int i = 0; i < each->n_in && ok; i++) {
             ok = queue_once(r, each->edges[i].node, mark);
         }
-        ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
+        ok = ok && hd__text_grow(order, &cap, *n + 1, sizeof **order);
         if (ok) {
             (*order)[(*n)++] = each;
         }
@@ -129,14 +129,14 @@ bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_
 
 static int by_output(const void *a, const void *b)
 {
-    const hd__edge *x = &((const hd__capture *)a)->at, *y = &((const hd__capture *)b)->at;
+    const hd__edge *x = &((const hd__run_capture *)a)->at, *y = &((const hd__run_capture *)b)->at;
     uintptr_t p = (uintptr_t)x->node, q = (uintptr_t)y->node;
     return p != q ? (p > q) - (p < q) : (x->output > y->output) - (x->output < y->output);
 }
 
-hd__capture *hd__run_captured(const run *r, const hd__node *n, uint32_t output)
+hd__run_capture *hd__run_captured(const run *r, const hd__node *n, uint32_t output)
 {
-    const hd__capture wanted = {.at = {(hd__node *)(uintptr_t)n, output}};
+    const hd__run_capture wanted = {.at = {(hd__node *)(uintptr_t)n, output}};
     int64_t first = 0, end = r->n_captures;
     while (first < end) {
         int64_t middle = first + (end - first) / 2;
@@ -157,12 +157,12 @@ void hd__run_sort_captures(run *r)
 
 /* ---------------------------------------------------------------- commits */
 
-hd__commit *hd__run_add_commit(hd__run *r)
+hd__run_commit *hd__run_add_commit(hd__run *r)
 {
-    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
+    if (!hd__text_grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
         return NULL;
     }
-    hd__commit *c = &r->commits[r->n_commits++];
-    *c = (hd__commit){0};
+    hd__run_commit *c = &r->commits[r->n_commits++];
+    *c = (hd__run_commit){0};
     return c;
 }

@@ -27,7 +27,7 @@ static user_call *call_of(const hd_ctx *ctx)
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
-    while (k < n && (lent[k] = hd__hold(hd__lend(dy[k])))) {
+    while (k < n && (lent[k] = hd__tensor_hold(hd__graph_lend(dy[k])))) {
         k++;
     }
     return k;
@@ -39,7 +39,7 @@ static bool none_freed(const hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         char name[100];
         snprintf(name, sizeof name, "gradient %d of %.60s", i, call_of(n)->op->name);
-        if (dx[i] && !hd__arg_or_none(name, dx[i])) {
+        if (dx[i] && !hd__tensor_arg_or_none(name, dx[i])) {
             return false;
         }
     }
@@ -48,10 +48,10 @@ static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 
 static bool call_backward_of(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__guest g = {.n = n, .n_lent = n->n_out, .lent = dy};
-    hd__guest_enter(&g);
+    hd__graph_guest g = {.n = n, .n_lent = n->n_out, .lent = dy};
+    hd__graph_guest_enter(&g);
     call_of(n)->op->backward(n, dy, dx);
-    return hd__guest_left(&g) && none_freed(n, dx);
+    return hd__graph_guest_left(&g) && none_freed(n, dx);
 }
 
 static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
@@ -60,7 +60,7 @@ static void user_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int n_lent = lent ? lend_all(n->n_out, dy, lent) : 0;
     n->failed = n_lent < n->n_out || !call_backward_of(n, lent, dx);
     for (int k = 0; k < n_lent; k++) {
-        hd__drop(lent[k]);
+        hd__tensor_drop(lent[k]);
     }
     hd_free(lent);
 }
@@ -74,20 +74,20 @@ static void user_free(hd__node *n)
     }
 }
 
-const hd__op hd__user_op = {.name = "user", .backward = user_backward, .free = user_free};
+const hd__op hd__graph_user_op = {.name = "user", .backward = user_backward, .free = user_free};
 
 /* ---------------------------------------------------------------- in forward and backward */
 
 bool hd_save(hd_ctx *ctx, hd_tensor *t)
 {
     HD__CALL("hd_save");
-    if (!hd__given("ctx", ctx) || !hd__any_arg("t", t, true)) {
+    if (!hd__arg_given("ctx", ctx) || !hd__tensor_any_arg("t", t, true)) {
         return false;
     }
-    hd_tensor *held = hd__is_none(t) ? HD_NONE : hd__alias_held(t);
-    hd__saved *more = held ? hd_alloc((size_t)(ctx->n_saved + 1) * sizeof *more) : NULL;
+    hd_tensor *held = hd__tensor_is_none(t) ? HD_NONE : hd__tensor_alias_held(t);
+    hd__node_saved *more = held ? hd_alloc((size_t)(ctx->n_saved + 1) * sizeof *more) : NULL;
     if (!more) {
-        hd__drop(held);
+        hd__tensor_drop(held);
         return false;
     }
     memcpy(more, ctx->saved, (size_t)ctx->n_saved * sizeof *more);
@@ -96,28 +96,29 @@ bool hd_save(hd_ctx *ctx, hd_tensor *t)
     }
     ctx->saved = more;
     ctx->saved_apart = true;
-    uint32_t version = hd__is_none(t) ? 0 : hd__storage_version(t);
-    ctx->saved[ctx->n_saved++] = (hd__saved){held, version};
+    uint32_t version = hd__tensor_is_none(t) ? 0 : hd__tensor_storage_version(t);
+    ctx->saved[ctx->n_saved++] = (hd__node_saved){held, version};
     return true;
 }
 
 hd_tensor *hd_saved(hd_ctx *ctx, int i)
 {
     HD__CALL("hd_saved");
-    bool ok = hd__given("ctx", ctx) && hd__index_ok("saved tensor", i, ctx->n_saved);
-    return ok && hd__saved_ok(ctx, i) ? hd__saved_get(ctx, i) : NULL;
+    bool ok = hd__arg_given("ctx", ctx) && hd__node_index_ok("saved tensor", i, ctx->n_saved);
+    return ok && hd__run_saved_ok(ctx, i) ? hd__node_saved_get(ctx, i) : NULL;
 }
 
 bool hd_needs_grad(const hd_ctx *ctx, int i)
 {
     HD__CALL("hd_needs_grad");
-    return hd__given("ctx", ctx) && hd__index_ok("input", i, ctx->n_in) && hd__needs(ctx, i);
+    return hd__arg_given("ctx", ctx) && hd__node_index_ok("input", i, ctx->n_in) &&
+           hd__node_needs(ctx, i);
 }
 
 void *hd_ctx_user(const hd_ctx *ctx)
 {
     HD__CALL("hd_ctx_user");
-    return ctx ? call_of(ctx)->user : hd__null_arg("ctx");
+    return ctx ? call_of(ctx)->user : hd__arg_null_arg("ctx");
 }
 
 /* ---------------------------------------------------------------- apply */
@@ -141,16 +142,16 @@ static bool field_given(const application *a, const char *field, bool given)
 static bool application_ok(const application *a)
 {
     const hd_op *op = a->op;
-    if (!hd__given("op", op) || !HD__SIZE_OK(op, "sizeof(hd_op)") ||
+    if (!hd__arg_given("op", op) || !HD__SIZE_OK(op, "sizeof(hd_op)") ||
         !field_given(a, "name", op->name != NULL) ||
         !field_given(a, "forward", op->forward != NULL) ||
-        !field_given(a, "backward", op->backward != NULL) || !hd__given("inputs", a->inputs)) {
+        !field_given(a, "backward", op->backward != NULL) || !hd__arg_given("inputs", a->inputs)) {
         return false;
     }
     return ((a->n >= 1 && a->outputs >= 1) ||
             hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
                      a->n, a->outputs)) &&
-           hd__args("inputs", a->n, a->inputs, true);
+           hd__tensor_args("inputs", a->n, a->inputs, true);
 }
 
 static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
@@ -169,16 +170,16 @@ static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
         hd_tensor *y = a->y[k];
-        if (!y || hd__is_none(y)) {
+        if (!y || hd__tensor_is_none(y)) {
             return hd__fail(HD_USER, "%s left output %d empty: expected a tensor in y[%d]",
                             a->op->name, k, k);
         }
         char name[100];
         snprintf(name, sizeof name, "output %d of %.60s", k, a->op->name);
-        if (!hd__arg(name, y)) {
+        if (!hd__tensor_arg(name, y)) {
             return false;
         }
-        a->y[k] = shares_any(y, a->n, a->inputs) ? hd__clone(y) : hd__alias_of(y);
+        a->y[k] = shares_any(y, a->n, a->inputs) ? hd__tensor_clone(y) : hd__tensor_alias_of(y);
         if (!a->y[k]) {
             return false;
         }
@@ -188,10 +189,10 @@ static bool results_ok(const application *a)
 
 static bool call_forward(const application *a, hd__node *n)
 {
-    hd__guest g = {.n = n};
-    hd__guest_enter(&g);
+    hd__graph_guest g = {.n = n};
+    hd__graph_guest_enter(&g);
     bool done = a->op->forward(n, a->inputs, a->y);
-    return hd__guest_left(&g) &&
+    return hd__graph_guest_left(&g) &&
            (done || hd__fail(HD_USER,
                              "the forward of %s returned false without an error: expected "
                              "hd_error_set to say why",
@@ -202,11 +203,11 @@ static bool call_forward(const application *a, hd__node *n)
 /* The results become the node's outputs if any input needs a gradient. */
 static void join_graph(const application *a, hd__node *n)
 {
-    bool needed = hd__any_edge(n);
+    bool needed = hd__node_any_edge(n);
     for (int k = 0; k < a->outputs && needed; k++) {
-        hd__describe_output(n, k, a->y[k]);
-        if (hd__is_float(a->y[k]->dtype)) {
-            hd__attach(a->y[k], hd__node_retain(n), (uint32_t)k);
+        hd__node_describe_output(n, k, a->y[k]);
+        if (hd__tensor_is_float(a->y[k]->dtype)) {
+            hd__node_attach(a->y[k], hd__node_retain(n), (uint32_t)k);
         }
     }
 }
@@ -225,33 +226,33 @@ static bool run_application(const application *a, void *user)
 {
     const user_call call = {a->op, user};
     const hd__record_args args = {.n_in = a->n,
-                                  .in = hd__grad_mode_on ? a->inputs : NULL,
+                                  .in = hd__record_grad_mode_on ? a->inputs : NULL,
                                   .params = &call,
                                   .params_size = sizeof call};
     hd__node *n =
-        application_ok(a) ? hd__node_new(&hd__user_op, &args, a->outputs, NULL, NULL) : NULL;
+        application_ok(a) ? hd__node_new(&hd__graph_user_op, &args, a->outputs, NULL, NULL) : NULL;
     if (!n) {
         free_user(a->op, user);
-        return hd__failed();
+        return hd__graph_failed();
     }
     for (int i = 0; i < a->n; i++) {
-        hd__hold(a->inputs[i]); /* forward may release them */
+        hd__tensor_hold(a->inputs[i]); /* forward may release them */
     }
-    if (hd__telling()) {
+    if (hd__event_telling()) {
         hd__events->call_begins();
     }
     bool ok = call_forward(a, n);
-    if (hd__telling()) {
+    if (hd__event_telling()) {
         hd__events->applied(n, ok ? a->outputs : 0, a->y, a->inputs);
     }
     if (ok) {
         join_graph(a, n);
     }
     for (int i = 0; i < a->n; i++) {
-        hd__drop(a->inputs[i]);
+        hd__tensor_drop(a->inputs[i]);
     }
     hd__node_release(n);
-    return ok || hd__failed();
+    return ok || hd__graph_failed();
 }
 
 hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs)
@@ -268,7 +269,7 @@ hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inpu
 hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n, hd_tensor *const *inputs)
 {
     HD__CALL("hd_apply_multi_n");
-    hd_tensor **y = hd__alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
+    hd_tensor **y = hd__mem_alloc_zeroed((size_t)(outputs > 0 ? outputs : 1) * sizeof *y);
     if (!y) {
         free_user(op, user);
         return NULL;

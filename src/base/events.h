@@ -24,28 +24,28 @@ static inline unsigned int hd__debug_any(void)
 {
     return atomic_load_explicit(&hd__debug, memory_order_relaxed);
 }
-static inline bool hd__debugging(void)
+static inline bool hd__debug_on(void)
 {
     return hd__debug_any() & HD__DEBUG_KEEPS;
 }
-static inline bool hd__watching(void)
+static inline bool hd__event_watching(void)
 {
     return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
 }
 /* Is anything traced or profiled? */
-static inline bool hd__telling(void)
+static inline bool hd__event_telling(void)
 {
     return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
 }
 /* Either of the two, where one look at the flags serves both. */
-static inline bool hd__listening(void)
+static inline bool hd__event_listening(void)
 {
     return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
 }
 
-/* While hd__listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
+/* While hd__event_listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
  * NULL outside of any forward. nn sets it; the text stays for ever. */
-extern HD__TLS const char *hd__module;
+extern HD__TLS const char *hd__debug_module;
 
 /* ---------------------------------------------------------------- the table */
 
@@ -57,25 +57,25 @@ struct hd__op;
 struct hd__record_args;
 
 /* The events: a function of the table for each, and when it is called. hd__call is the function
- * that the program called. While hd__listening: made              hd__call has made t changes
+ * that the program called. While hd__event_listening: made              hd__call has made t changes
  * it is about to change x in place recorded          op has made ys of a->in forward_begins    the
- * forward of m, which is hd__module now, begins on x (NULL: not known), inside of the forward of
- * `around` (NULL: of none) While hd__watching: saved             heed holds t, an alias of x, which
+ * forward of m, which is hd__debug_module now, begins on x (NULL: not known), inside of the forward of
+ * `around` (NULL: of none) While hd__event_watching: saved             heed holds t, an alias of x, which
  * counts as made where x was overwrite_begins  a change in place reads `in`, and may write over it
  * overwritten       it has given x; `before` is what overwrite_begins gave gradients_begin   the
  * backward of node n gets dy gradients_end     it has given dx (NULL: it failed); `before` is what
- * gradients_begin gave While hd__telling: computed          so many floating-point operations are
+ * gradients_begin gave While hd__event_telling: computed          so many floating-point operations are
  * computed ready             y is the result of a call that records nothing (op NULL), or that
  * recorded before it computed call_begins       a call begins whose time is measured as a whole, up
  * to `applied` or `stepped` applied           the forward of a user's op has ended. n is its node;
  * n_out is 0 if it failed
  *     node_begins       a backward comes to node n, and
  *     node_ends         leaves it, after its hooks
- *     forward_ends      the forward of hd__module ends with y (NULL: it failed)
- *   While hd__advised:
+ *     forward_ends      the forward of hd__debug_module ends with y (NULL: it failed)
+ *   While hd__event_advised:
  *     backward_ended    a backward of a tensor that made_by made, of that value, is over. loss: its
  *                       node; NULL: the graph was kept
- *     stepped           o has stepped with the gradients of n parameters; while hd__telling, too,
+ *     stepped           o has stepped with the gradients of n parameters; while hd__event_telling, too,
  *                       and then n is -1 if the step failed
  *   While there is a table:
  *     freed             t goes, for which made or saved has set HD__F_LISTED; or its storage is
@@ -120,13 +120,13 @@ typedef struct hd__event_table {
 extern _Atomic(const hd__event_table *) hd__events; /* NULL: nobody listens */
 
 /* Is there a handler of warnings, and src/diagnose, which decides those of whole trainings? */
-static inline bool hd__advised(void)
+static inline bool hd__event_advised(void)
 {
-    return hd__warns() && hd__events;
+    return hd__error_warns() && hd__events;
 }
 
-/* n floating-point operations are computed; n is asked for while hd__telling alone. */
-#define HD__FLOP(n) (hd__telling() ? hd__events->computed(n) : (void)0)
+/* n floating-point operations are computed; n is asked for while hd__event_telling alone. */
+#define HD__FLOP(n) (hd__event_telling() ? hd__events->computed(n) : (void)0)
 
 /* Sets these bits of hd__debug if the environment has HEED_DEBUG=1 (error/debug.c). */
 void hd__debug_start(unsigned int bits);

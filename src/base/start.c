@@ -40,7 +40,7 @@ static const char *const usual_level = NULL; /* the best one */
 #endif
 
 int hd__level;
-int64_t hd__second_cache = 1 << 20;
+int64_t hd__start_second_cache = 1 << 20;
 
 static struct {
     pthread_once_t once;
@@ -82,7 +82,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
  * in the child by a thread that the child does not have. No thread waits for another lock while it
  * holds one of the last two. */
 static pthread_mutex_t *const locks[] = {
-    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
+    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__error_handlers_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };
@@ -117,7 +117,7 @@ static void run_start(void)
         hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT,
                          asked && *asked ? asked : usual_level, start.wrong, sizeof start.wrong);
     long cache = hd__sys_second_cache();
-    hd__second_cache = cache > 0 ? cache : hd__second_cache;
+    hd__start_second_cache = cache > 0 ? cache : hd__start_second_cache;
     if (!start.wrong[0]) {
         hd__pool_start(start.wrong, sizeof start.wrong);
     }
@@ -181,7 +181,7 @@ static void end_thread(void *unused)
 {
     (void)unused;
     call_thread_end();
-    hd__cache_leave();
+    hd__mem_cache_leave();
     hd__count_thread_end();
     armed = false;
 }
@@ -191,12 +191,12 @@ static void make_key(void)
     thread_end.made = pthread_key_create(&thread_end.key, end_thread) == 0;
 }
 
-void hd__on_thread_end(void (*f)(void))
+void hd__start_on_thread_end(void (*f)(void))
 {
     atomic_store(&thread_end.f, f);
 }
 
-void hd__thread_arm(void)
+void hd__start_thread_arm(void)
 {
     if (armed) {
         return;

@@ -12,8 +12,8 @@ bool hd__init(void);
 
 /* Has f called on every armed thread when it ends, and on the thread that calls hd_shutdown before
  * the caches are freed. There is one f, which the tensor layer sets to close root scopes. */
-void hd__on_thread_end(void (*f)(void));
-void hd__thread_arm(void);
+void hd__start_on_thread_end(void (*f)(void));
+void hd__start_thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
 
@@ -29,7 +29,7 @@ enum { HD__LEVEL_BUILT = HD__BASELINE };
 extern int hd__level; /* valid after hd__init */
 
 /* The bytes of a core's second cache, by which kernels choose blocks. No bit depends on it. */
-extern int64_t hd__second_cache;
+extern int64_t hd__start_second_cache;
 
 /* The level to use on a CPU that could run the level `cpu`, with kernels compiled up to `built`:
  * the lower of the two, or the one that text, the value of HEED_CPU, names. If that one is higher

@@ -15,7 +15,7 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
     const hd_tensor *x = items[0]->items[k];
     for (int64_t i = 1; i < n; i++) {
         const hd_tensor *other = items[i]->items[k];
-        if (other->dtype != x->dtype || !hd__same_shape(other, x)) {
+        if (other->dtype != x->dtype || !hd__tensor_same_shape(other, x)) {
             return hd__fail(other->dtype != x->dtype ? HD_DTYPE : HD_SHAPE,
                             "tensor %" PRId64 " of item %" PRId64
                             " of the batch is %s %s, and of item 0 %s %s: expected one dtype "
@@ -33,17 +33,17 @@ static hd_tensor *stacked(hd_list *const *items, int64_t n, int64_t k)
     const hd_tensor *x = items[0]->items[k];
     int64_t sizes[HD_MAX_DIMS + 1] = {n};
     memcpy(sizes + 1, x->sizes, (size_t)x->ndim * sizeof *sizes);
-    bool ok = alike(items, n, k) && hd__sizes_arg(x->ndim + 1, sizes);
-    hd_tensor *y = ok ? hd__empty(x->dtype, x->ndim + 1, sizes) : NULL; /* (n, ...) */
+    bool ok = alike(items, n, k) && hd__tensor_sizes_arg(x->ndim + 1, sizes);
+    hd_tensor *y = ok ? hd__tensor_empty(x->dtype, x->ndim + 1, sizes) : NULL; /* (n, ...) */
     for (int64_t i = 0; y && i < n; i++) {
-        hd__array row;
-        const char *at = (char *)hd__ptr(y) + i * x->numel * hd__bytes_of(x->dtype);
-        hd__copy(hd__array_of(&row, x, at), items[i]->items[k]);
+        hd__tensor_array row;
+        const char *at = (char *)hd__tensor_ptr(y) + i * x->numel * hd__tensor_bytes_of(x->dtype);
+        hd__tensor_copy(hd__tensor_array_of(&row, x, at), items[i]->items[k]);
     }
     return y;
 }
 
-hd_list *hd__stack_items(hd_list *const *items, int64_t n)
+hd_list *hd__data_stack_items(hd_list *const *items, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
         if (items[i]->len != items[0]->len) {
@@ -84,7 +84,9 @@ static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_
 {
     const bool marks = k == 1 && x->dtype == HD_BOOL;
     const bool dtype_ok = x->dtype == HD_INT64 || marks;
-    const bool shape_ok = marks ? hd__same_shape(x, text) : k == 1 ? x->numel == 1 : x->ndim == 1;
+    const bool shape_ok = marks    ? hd__tensor_same_shape(x, text)
+                          : k == 1 ? x->numel == 1
+                                   : x->ndim == 1;
     char expected[128] = "int64 (n,)";
     if (k == 1) {
         snprintf(expected, sizeof expected,
@@ -100,7 +102,7 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
 {
     char name[40];
     snprintf(name, sizeof name, "items[%" PRId64 "]", i);
-    if (!hd__list_arg(name, item) || !hd__args(name, item->len, item->items, false)) {
+    if (!hd__tensor_list_arg(name, item) || !hd__tensor_args(name, item->len, item->items, false)) {
         return false;
     }
     hd_tensor *const *x = item->items;
@@ -116,7 +118,7 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
         }
     }
     bool marked = item->len == 2 && x[1]->dtype == HD_BOOL;
-    int64_t prompt = item->len == 2 && !marked ? hd__int_at(x[1], x[1]->offset) : 0;
+    int64_t prompt = item->len == 2 && !marked ? hd__tensor_int_at(x[1], x[1]->offset) : 0;
     *t = (lesson){x[0], marked ? x[1] : NULL, prompt};
     return (prompt >= 0 && prompt <= x[0]->numel) ||
            hd__fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, prompt,
@@ -125,7 +127,7 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
 
 static int64_t id_at(const hd_tensor *x, int64_t k)
 {
-    return hd__int_at(x, x->offset + k * x->strides[0]);
+    return hd__tensor_int_at(x, x->offset + k * x->strides[0]);
 }
 
 /* Is place k of a text learnt, by its marks? The end token after the text is so with the last
@@ -164,7 +166,7 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     hd_collate_pad_options d = hd_collate_pad_defaults(), *o = options ? options : &d;
     int64_t width = 0;
     lesson t;
-    if (!hd__given("items", items) || !HD__SIZE_OK(o, "hd_collate_pad_defaults()")) {
+    if (!hd__arg_given("items", items) || !HD__SIZE_OK(o, "hd_collate_pad_defaults()")) {
         return NULL;
     }
     if (n < 1 || o->allowed_max_length < 0) {
@@ -181,9 +183,11 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     }
     width = o->allowed_max_length && o->allowed_max_length < width ? o->allowed_max_length : width;
     const int64_t sizes[] = {n, width};
-    hd_tensor *x = hd__empty(HD_INT64, 2, sizes), *y = x ? hd__empty(HD_INT64, 2, sizes) : NULL;
+    hd_tensor *x = hd__tensor_empty(HD_INT64, 2, sizes),
+              *y = x ? hd__tensor_empty(HD_INT64, 2, sizes) : NULL;
     for (int64_t i = 0; y && i < n && lesson_of(items[i], i, &t); i++) {
-        pad(o, &t, width, (int64_t *)hd__ptr(x) + i * width, (int64_t *)hd__ptr(y) + i * width);
+        pad(o, &t, width, (int64_t *)hd__tensor_ptr(x) + i * width,
+            (int64_t *)hd__tensor_ptr(y) + i * width);
     }
-    return y ? hd__list_return(hd_list_of(x, y)) : NULL;
+    return y ? hd__tensor_list_return(hd_list_of(x, y)) : NULL;
 }

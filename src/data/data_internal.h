@@ -18,12 +18,12 @@ struct hd_tokens {
 };
 
 /* For public functions: is t given, and not freed by the user? Whoever else holds t may go on using
- * it. hd__dataset_given is the same. */
-bool hd__tokens_given(const hd_tokens *t);
-hd_tokens *hd__tokens_hold(const hd_tokens *t);
-void hd__tokens_drop(hd_tokens *t); /* takes NULL */
+ * it. hd__data_dataset_given is the same. */
+bool hd__data_tokens_given(const hd_tokens *t);
+hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
+void hd__data_tokens_drop(hd_tokens *t); /* takes NULL */
 /* Copies n ids from `at` on. The caller has checked that they exist. */
-void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
+void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 
 struct hd_dataset {
     atomic_int refs;
@@ -39,35 +39,35 @@ struct hd_dataset {
     int64_t max_length, stride;
 };
 
-bool hd__dataset_given(const hd_dataset *s);
-hd_dataset *hd__dataset_hold(const hd_dataset *s);
-void hd__dataset_drop(hd_dataset *s); /* takes NULL */
+bool hd__data_dataset_given(const hd_dataset *s);
+hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
+void hd__data_dataset_drop(hd_dataset *s); /* takes NULL */
 
 /* Input and target of n windows, (n, max_length) each, without values; ndim 1: (max_length,) of one
  * window. Each row is then filled with an item, which cannot fail. */
-hd_list *hd__windows_empty(const hd_dataset *s, int ndim, int64_t n);
-void hd__windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
+hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n);
+void hd__data_windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
 
 /* The tensors of an item, in the innermost scope, which the caller has opened. */
-hd_list *hd__dataset_item(const hd_dataset *s, int64_t item);
+hd_list *hd__data_dataset_item(const hd_dataset *s, int64_t item);
 /* Has l two tensors? If not, fails: "hd_loader_next: a batch of 3 tensors: expected 2 ..." */
-bool hd__is_pair(const char *what, const hd_list *l);
+bool hd__data_is_pair(const char *what, const hd_list *l);
 /* Writes them to where the caller wants them, in the enclosing scope; NULL: not wanted. */
-void hd__pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target);
+void hd__data_pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target);
 
 /* A batch of the n items: each of an item's tensors stacked along a new first dim. */
-hd_list *hd__stack_items(hd_list *const *items, int64_t n);
+hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 /* The program's own code, which shall give a list, runs between these two:
- *   hd__visit v = hd__visit_begin();
- *   return hd__visit_gave(&v, "collate", call_collate(...));
+ *   hd__data_visit v = hd__data_visit_begin();
+ *   return hd__data_visit_gave(&v, "collate", call_collate(...));
  * The caller has opened a scope. Gives NULL unless the code ended well, with a list of tensors. */
-typedef struct hd__visit {
+typedef struct hd__data_visit {
     const hd_scope *scope;
     uint64_t serial, failures;
-} hd__visit;
+} hd__data_visit;
 
-hd__visit hd__visit_begin(void);
-hd_list *hd__visit_gave(const hd__visit *v, const char *who, hd_list *l);
+hd__data_visit hd__data_visit_begin(void);
+hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
 
 #endif

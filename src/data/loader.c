@@ -94,16 +94,16 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 {
     HD__CALL("hd_loader_new");
     hd_loader_options o = options ? *options : hd_loader_defaults();
-    if (!hd__dataset_given(s) || !loader_options_ok(s, &o)) {
+    if (!hd__data_dataset_given(s) || !loader_options_ok(s, &o)) {
         return NULL;
     }
     hd_loader *l = hd__object_new(HD__LOADER, sizeof *l);
-    int64_t *order = l && o.shuffle ? hd__alloc_items(s->len, sizeof *order) : NULL;
+    int64_t *order = l && o.shuffle ? hd__arg_alloc_items(s->len, sizeof *order) : NULL;
     if (!l || (o.shuffle && !order)) {
         hd_free(l);
         return NULL;
     }
-    l->s = hd__dataset_hold(s);
+    l->s = hd__data_dataset_hold(s);
     l->o = o;
     l->order = order;
     l->ranks = o.num_replicas > 0 ? o.num_replicas : 1;
@@ -114,10 +114,10 @@ hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *options)
 void hd_loader_free(hd_loader *l)
 {
     HD__CALL("hd_loader_free");
-    if (hd__may_free("l", l, HD_NONE)) {
-        hd__dataset_drop(l->s);
+    if (hd__object_may_free("l", l, HD_NONE)) {
+        hd__data_dataset_drop(l->s);
         hd_free(l->order);
-        hd__retire_object(l, hd__call_kept());
+        hd__mem_retire_object(l, hd__call_kept());
     }
 }
 
@@ -140,7 +140,7 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
         hd__gen_seed(fresh, (int64_t)(hd_generator_random64(g) & INT64_MAX));
     }
     if (l->o.shuffle) {
-        hd__randperm(fresh ? fresh : g, l->order, l->s->len);
+        hd__rng_randperm(fresh ? fresh : g, l->order, l->s->len);
     }
 }
 
@@ -149,7 +149,7 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
-        hd__randperm(l->o.generator, l->order, l->s->len);
+        hd__rng_randperm(l->o.generator, l->order, l->s->len);
     }
 }
 
@@ -195,19 +195,19 @@ static hd_list *call_collate(const hd_loader *l, hd_list *const *items, int64_t 
 static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
 {
     if (!l->o.collate) {
-        return hd__stack_items(items, n);
+        return hd__data_stack_items(items, n);
     }
-    hd__visit v = hd__visit_begin();
-    return hd__visit_gave(&v, "collate", call_collate(l, items, n));
+    hd__data_visit v = hd__data_visit_begin();
+    return hd__data_visit_gave(&v, "collate", call_collate(l, items, n));
 }
 
 /* The next batch, item by item. Where one fails, its epoch has begun, but nothing else changes. */
 static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
-    hd_list **items = hd__alloc_items(n, sizeof *items);
+    hd_list **items = hd__arg_alloc_items(n, sizeof *items);
     int64_t got = 0;
     while (items && got < n && hd__object("l", l) &&
-           (items[got] = hd__dataset_item(l->s, item_at(l, got)))) {
+           (items[got] = hd__data_dataset_item(l->s, item_at(l, got)))) {
         got++;
     }
     hd_list *batch = items && got == n && hd__object("l", l) ? collated(l, items, n) : NULL;
@@ -225,15 +225,15 @@ static hd_list *next(hd_loader *l, bool pair)
     }
     int64_t n = size_of_batch(l, l->under_way ? l->batch : 0);
     bool windows = n > 0 && !l->s->get && !l->o.collate;
-    hd_list *b = windows ? hd__windows_empty(l->s, 2, n) : NULL;
+    hd_list *b = windows ? hd__data_windows_empty(l->s, 2, n) : NULL;
     if ((windows && !b) || (!l->under_way && !begin_epoch(l))) {
         return NULL;
     }
     for (int64_t i = 0; windows && i < n; i++) {
-        hd__windows_fill(b, i, l->s, item_at(l, i));
+        hd__data_windows_fill(b, i, l->s, item_at(l, i));
     }
     b = n > 0 && !windows ? gather_batch(l, n) : b;
-    if (n > 0 && (!b || (pair && !hd__is_pair("a batch", b)))) {
+    if (n > 0 && (!b || (pair && !hd__data_is_pair("a batch", b)))) {
         return NULL;
     }
     if (n > 0 ? n < l->o.batch_size : l->o.drop_last || l->s->len % l->o.batch_size == 0) {
@@ -250,7 +250,7 @@ bool hd_loader_next(hd_loader *l, hd_tensor **input, hd_tensor **target)
     HD__SCOPE_OR(false);
     hd_list *b = next(l, true);
     if (b) {
-        hd__pair_give(b, input, target);
+        hd__data_pair_give(b, input, target);
     }
     return b;
 }
@@ -259,7 +259,7 @@ bool hd_loader_next_list(hd_loader *l, hd_list **batch)
 {
     HD__CALL("hd_loader_next_list");
     HD__SCOPE_OR(false);
-    hd_list *b = hd__list_return(next(l, false));
+    hd_list *b = hd__tensor_list_return(next(l, false));
     if (b && batch) {
         *batch = b;
     }
@@ -319,7 +319,7 @@ static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
  * same dictionary has of the other kind is taken out. */
 static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 {
-    const char *seed = hd__field(prefix, "seed"), *order = hd__field(prefix, "order");
+    const char *seed = hd__dict_field(prefix, "seed"), *order = hd__dict_field(prefix, "order");
     if (!seed || !order ||
         !(l->o.num_replicas ? hd_dict_set_int(d, seed, l->o.seed)
                             : hd__dict_set_removed(d, seed))) {
@@ -336,7 +336,7 @@ static bool loader_write(const void *object, hd_dict *d, const char *prefix)
     int64_t numbers[NUMBERS];
     numbers_of(l, numbers);
     for (int i = 0; i < NUMBERS; i++) {
-        if (!hd_dict_set_int(d, hd__field(prefix, names[i]), numbers[i])) {
+        if (!hd_dict_set_int(d, hd__dict_field(prefix, names[i]), numbers[i])) {
             return false;
         }
     }
@@ -346,14 +346,14 @@ static bool loader_write(const void *object, hd_dict *d, const char *prefix)
 bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_loader_save");
-    return hd__state_save("l", l, d, prefix, loader_write);
+    return hd__tensor_state_save("l", l, d, prefix, loader_write);
 }
 
 /* Is the integer prefix.field what this loader has? */
 static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix, const char *field,
                        int64_t here)
 {
-    const char *name = hd__field(prefix, field);
+    const char *name = hd__dict_field(prefix, field);
     int64_t v;
     return hd_dict_get_int(d, name, &v) &&
            (v == here ||
@@ -374,7 +374,7 @@ static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
 /* Looks whether the state has this entry. Fails if memory runs out. */
 static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
 {
-    const char *name = hd__field(prefix, field);
+    const char *name = hd__dict_field(prefix, field);
     *has = hd_dict_kind_of(d, name) != HD_DICT_MISSING;
     return name;
 }
@@ -394,7 +394,7 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
         return hd__fail(HD_VALUE,
                         "'%s' is of a loader with num_replicas: "
                         "expected num_replicas 1 or more here",
-                        hd__field(prefix, "seed"));
+                        hd__dict_field(prefix, "seed"));
     }
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
@@ -406,7 +406,7 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     if (!g) {
         return false;
     }
-    hd__randperm(g, l->order, l->s->len);
+    hd__rng_randperm(g, l->order, l->s->len);
     hd_generator_free(g);
     l->own_order = false;
     return true;
@@ -416,22 +416,22 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
 static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     const int64_t n = l->s->len;
-    const char *name = hd__field(prefix, "order");
+    const char *name = hd__dict_field(prefix, "order");
     hd_tensor *order = hd_dict_get(d, name); /* (n,) */
-    order = order ? hd__contiguous(order) : NULL;
-    unsigned char *seen = order ? hd__alloc_zeroed((size_t)n) : NULL;
+    order = order ? hd__tensor_contiguous(order) : NULL;
+    unsigned char *seen = order ? hd__mem_alloc_zeroed((size_t)n) : NULL;
     if (!seen) {
         return false;
     }
     bool ok = order->dtype == HD_INT64 && order->ndim == 1 && order->numel == n &&
-              is_permutation(hd__ptr(order), n, seen);
+              is_permutation(hd__tensor_ptr(order), n, seen);
     hd_free(seen);
     if (!ok) {
         return hd__fail(HD_VALUE,
                         "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
                         n, n - 1);
     }
-    memcpy(l->order, hd__ptr(order), (size_t)n * sizeof *l->order);
+    memcpy(l->order, hd__tensor_ptr(order), (size_t)n * sizeof *l->order);
     l->own_order = true;
     return true;
 }
@@ -442,11 +442,11 @@ bool hd_loader_load(hd_loader *l, const hd_dict *d, const char *prefix)
     HD__SCOPE_OR(false);
     int64_t epoch, batch, under_way;
     bool seeded, ordered;
-    if (!hd__state_given("l", l, d, prefix) || !look_for(d, prefix, "seed", &seeded) ||
+    if (!hd__tensor_state_given("l", l, d, prefix) || !look_for(d, prefix, "seed", &seeded) ||
         !look_for(d, prefix, "order", &ordered) || !fits_here(l, d, prefix, seeded) ||
-        !hd__int_within(d, hd__field(prefix, "epoch"), 0, HD__MOST_SAVED, &epoch) ||
-        !hd__int_within(d, hd__field(prefix, "batch"), 0, hd_loader_len(l), &batch) ||
-        !hd__int_within(d, hd__field(prefix, "under_way"), 0, 1, &under_way)) {
+        !hd__dict_int_within(d, hd__dict_field(prefix, "epoch"), 0, HD__MOST_SAVED, &epoch) ||
+        !hd__dict_int_within(d, hd__dict_field(prefix, "batch"), 0, hd_loader_len(l), &batch) ||
+        !hd__dict_int_within(d, hd__dict_field(prefix, "under_way"), 0, 1, &under_way)) {
         return false;
     }
     if (under_way && l->o.shuffle &&

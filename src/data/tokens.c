@@ -25,14 +25,14 @@ static hd_tokens *tokens_new(int width, int64_t len, unsigned char *bytes)
     return t;
 }
 
-hd_tokens *hd__tokens_hold(const hd_tokens *t)
+hd_tokens *hd__data_tokens_hold(const hd_tokens *t)
 {
     hd_tokens *held = (hd_tokens *)t;
     hd__refs_up(&held->refs);
     return held;
 }
 
-void hd__tokens_drop(hd_tokens *t)
+void hd__data_tokens_drop(hd_tokens *t)
 {
     while (t && hd__refs_down(&t->refs)) {
         hd_tokens *owner = t->owner;
@@ -42,7 +42,7 @@ void hd__tokens_drop(hd_tokens *t)
         if (t->allocated) {
             hd_free(t->bytes);
         }
-        hd__retire_object(t, "hd_tokens_free");
+        hd__mem_retire_object(t, "hd_tokens_free");
         t = owner;
     }
 }
@@ -50,16 +50,16 @@ void hd__tokens_drop(hd_tokens *t)
 void hd_tokens_free(hd_tokens *t)
 {
     HD__CALL("hd_tokens_free");
-    if (hd__may_free("t", t, HD_NONE) && hd__given_up("t", &t->freed)) {
-        hd__tokens_drop(t);
+    if (hd__object_may_free("t", t, HD_NONE) && hd__object_given_up("t", &t->freed)) {
+        hd__data_tokens_drop(t);
     }
 }
 
 /* ---------------------------------------------------------------- arguments */
 
-bool hd__tokens_given(const hd_tokens *t)
+bool hd__data_tokens_given(const hd_tokens *t)
 {
-    return hd__object("t", t) && hd__not_given_up("t", &t->freed, "hd_tokens_free");
+    return hd__object("t", t) && hd__object_not_given_up("t", &t->freed, "hd_tokens_free");
 }
 
 static bool check_type(hd_token_type type)
@@ -72,16 +72,16 @@ static bool check_type(hd_token_type type)
  * contiguous tensor, or NULL. */
 static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
-    if (!hd__arg("ids", ids)) {
+    if (!hd__tensor_arg("ids", ids)) {
         return NULL;
     }
     if (ids->dtype != HD_INT64 || ids->ndim != 1) {
         return hd__fail(HD_SHAPE, "ids %s %s: expected int64 (n,)", hd_dtype_name(ids->dtype),
                         HD__SHAPE(ids));
     }
-    hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* (n,) */
+    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* (n,) */
     int64_t max = ((int64_t)1 << 8 * width) - 1;
-    const int64_t *v = x ? hd__ptr(x) : NULL;
+    const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] > max) {
             return hd__fail(HD_VALUE, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
@@ -93,7 +93,7 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 
 /* ---------------------------------------------------------------- bytes */
 
-void hd__tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
+void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids)
 {
     const unsigned char *p = t->bytes + at * t->width;
     for (int64_t i = 0; i < n; i++, p += t->width) {
@@ -109,7 +109,7 @@ static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
     int64_t n;
-    int fd = hd__regular_open(path, &n);
+    int fd = hd__file_regular_open(path, &n);
     if (fd < 0) {
         return false;
     }
@@ -118,7 +118,7 @@ static bool tokens_map(hd_tokens *t, const char *path)
                        HD__CUT(path), n, t->width);
     if (ok) {
         t->bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
-        ok = t->bytes || hd__io_fail(path, "map", errno);
+        ok = t->bytes || hd__file_fail(path, "map", errno);
     }
     hd__sys_drop(fd);
     if (ok) {
@@ -132,9 +132,9 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 {
     HD__CALL("hd_tokens_open");
     hd_tokens *t =
-        hd__given("path", path) && check_type(type) ? tokens_new((int)type, 0, NULL) : NULL;
+        hd__arg_given("path", path) && check_type(type) ? tokens_new((int)type, 0, NULL) : NULL;
     if (t && !tokens_map(t, path)) {
-        hd__tokens_drop(t);
+        hd__data_tokens_drop(t);
         return NULL;
     }
     return t;
@@ -145,14 +145,14 @@ static hd_tokens *tokens_of(int width, const hd_tensor *ids)
 {
     HD__SCOPE_OR(NULL);
     hd_tensor *x = checked_ids(ids, width); /* (n,) */
-    unsigned char *bytes = x ? hd__alloc_items(x->numel, (size_t)width) : NULL;
+    unsigned char *bytes = x ? hd__arg_alloc_items(x->numel, (size_t)width) : NULL;
     hd_tokens *t = bytes ? tokens_new(width, x->numel, bytes) : NULL;
     if (!t) {
         hd_free(bytes);
         return NULL;
     }
     t->allocated = true;
-    const int64_t *v = hd__ptr(x);
+    const int64_t *v = hd__tensor_ptr(x);
     for (int64_t i = 0; i < t->len; i++) {
         for (int b = 0; b < width; b++) {
             *bytes++ = (unsigned char)(v[i] >> 8 * b);
@@ -170,12 +170,12 @@ hd_tokens *hd_tokens_from(const hd_tensor *ids)
 bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 {
     HD__CALL("hd_tokens_write");
-    if (!hd__may_save() || !hd__given("path", path) || !check_type(type)) {
+    if (!hd__arg_may_save() || !hd__arg_given("path", path) || !check_type(type)) {
         return false;
     }
     hd_tokens *t = tokens_of((int)type, ids);
-    bool ok = t && hd__whole_write(path, t->bytes, (size_t)(t->len * t->width));
-    hd__tokens_drop(t);
+    bool ok = t && hd__file_whole_write(path, t->bytes, (size_t)(t->len * t->width));
+    hd__data_tokens_drop(t);
     return ok;
 }
 
@@ -184,13 +184,13 @@ bool hd_tokens_write(const char *path, hd_token_type type, const hd_tensor *ids)
 int64_t hd_tokens_len(const hd_tokens *t)
 {
     HD__CALL("hd_tokens_len");
-    return hd__tokens_given(t) ? t->len : -1;
+    return hd__data_tokens_given(t) ? t->len : -1;
 }
 
 hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
 {
     HD__CALL("hd_tokens_read");
-    if (!hd__tokens_given(t)) {
+    if (!hd__data_tokens_given(t)) {
         return NULL;
     }
     if (at < 0 || n < 0 || at > t->len - n) {
@@ -199,9 +199,9 @@ hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
                         " tokens",
                         n, at, t->len);
     }
-    hd_tensor *ids = hd__empty(HD_INT64, 1, &n); /* (n,) */
+    hd_tensor *ids = hd__tensor_empty(HD_INT64, 1, &n); /* (n,) */
     if (ids) {
-        hd__tokens_copy(t, at, n, hd__ptr(ids));
+        hd__data_tokens_copy(t, at, n, hd__tensor_ptr(ids));
     }
     return ids;
 }
@@ -210,7 +210,7 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 {
     hd_tokens *p = tokens_new(t->width, len, t->bytes + at * t->width);
     if (p) {
-        p->owner = hd__tokens_hold(t);
+        p->owner = hd__data_tokens_hold(t);
     }
     return p;
 }
@@ -218,7 +218,8 @@ static hd_tokens *tokens_part(const hd_tokens *t, int64_t at, int64_t len)
 bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_tokens **rest)
 {
     HD__CALL("hd_tokens_split");
-    if (!hd__tokens_given(t) || !hd__given("first", first) || !hd__given("rest", rest)) {
+    if (!hd__data_tokens_given(t) || !hd__arg_given("first", first) ||
+        !hd__arg_given("rest", rest)) {
         return false;
     }
     *first = *rest = NULL;

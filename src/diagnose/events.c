@@ -51,9 +51,9 @@ bool hd_set_debug(bool on)
 /* hd_shutdown also runs at exit. */
 void hd__hear_shutdown(void)
 {
-    if (hd__watching() && hd__warns()) {
-        hd__tell_strays();
-        hd__tell_live();
+    if (hd__event_watching() && hd__error_warns()) {
+        hd__diagnose_tell_strays();
+        hd__live_tell();
     }
 }
 

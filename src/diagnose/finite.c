@@ -42,7 +42,7 @@ static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n
                                       : doubles_finite((const double *)data + at, n);
     }
     int64_t i = 0;
-    while (i < n && isfinite(hd__float_at(x, at + i * stride))) {
+    while (i < n && isfinite(hd__tensor_float_at(x, at + i * stride))) {
         i++;
     }
     return i == n;
@@ -52,8 +52,8 @@ static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n
 static bool all_finite(hd_tensor *x)
 {
     hd__dims w;
-    hd__place p = {0};
-    const int64_t bytes = hd__bytes_of(x->dtype);
+    hd__dims_place p = {0};
+    const int64_t bytes = hd__tensor_bytes_of(x->dtype);
     bool finite = true;
     hd__dims_of(&w, 1, &x);
     do {
@@ -71,11 +71,11 @@ static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};
     hd__dims w;
-    hd__place p = {0};
+    hd__dims_place p = {0};
     unsigned int has = 0;
     hd__dims_make(&w, x->ndim, x->sizes, 1, xs);
     for (int64_t i = 0; i < x->numel && !(has & HD__HAS_NAN); i++) {
-        double v = hd__float_at(x, x->offset + p.offset[0] / hd__bytes_of(x->dtype));
+        double v = hd__tensor_float_at(x, x->offset + p.offset[0] / hd__tensor_bytes_of(x->dtype));
         unsigned int found = isnan(v) ? HD__HAS_NAN : isinf(v) ? HD__HAS_INF : 0;
         if (found & ~has) {
             *first = i;
@@ -86,15 +86,15 @@ static unsigned int finite_search(const hd_tensor *x, int64_t *first)
     return has;
 }
 
-unsigned int hd__not_finite(const hd_tensor *x)
+unsigned int hd__diagnose_not_finite(const hd_tensor *x)
 {
     int64_t first;
-    const bool finite = hd__is_none(x) || !hd__is_float(x->dtype) || x->numel == 0 ||
+    const bool finite = hd__tensor_is_none(x) || !hd__tensor_is_float(x->dtype) || x->numel == 0 ||
                         all_finite((hd_tensor *)(uintptr_t)x);
     return finite ? 0 : finite_search(x, &first);
 }
 
-const char *hd__not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT])
+const char *hd__diagnose_not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT])
 {
     int64_t first = 0;
     bool has_nan = finite_search(x, &first) & HD__HAS_NAN;

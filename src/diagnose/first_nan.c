@@ -20,7 +20,7 @@ unsigned int hd__hear_overwrite_begins(int64_t n, hd_tensor *const *in)
 {
     unsigned int has = 0;
     for (int64_t i = 0; i < n; i++) {
-        has |= hd__not_finite(in[i]);
+        has |= hd__diagnose_not_finite(in[i]);
     }
     return has;
 }
@@ -28,34 +28,36 @@ unsigned int hd__hear_overwrite_begins(int64_t n, hd_tensor *const *in)
 /* What x has that nothing before it had: HD__HAS_NAN, or HD__HAS_INF, or 0. */
 static unsigned int news(unsigned int before, const hd_tensor *x)
 {
-    unsigned int has = hd__not_finite(x);
+    unsigned int has = hd__diagnose_not_finite(x);
     return has & HD__HAS_NAN ? ~before & HD__HAS_NAN : before ? 0 : has;
 }
 
 void hd__hear_overwritten(unsigned int before, const hd_tensor *y)
 {
     char place[HD__PLACE_TEXT];
-    unsigned int first = hd__warns() && !in_backward ? news(before, y) : 0;
+    unsigned int first = hd__error_warns() && !in_backward ? news(before, y) : 0;
     if (first) {
-        hd_warn("the result %s has %s, and %s%s%s", HD__SHAPE(y), hd__not_finite_text(y, place),
+        hd_warn("the result %s has %s, and %s%s%s", HD__SHAPE(y),
+                hd__diagnose_not_finite_text(y, place),
                 first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
-                hd__module ? "; in " : "", hd__module ? hd__module : "");
+                hd__debug_module ? "; in " : "", hd__debug_module ? hd__debug_module : "");
     }
 }
 
 /* A view has only elements that were there before. */
 static bool is_view(const hd_tensor *y, const hd__record_args *a)
 {
-    return a->n_in > 0 && !hd__is_none(a->in[0]) && y->storage == a->in[0]->storage;
+    return a->n_in > 0 && !hd__tensor_is_none(a->in[0]) && y->storage == a->in[0]->storage;
 }
 
 void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
-    if (!hd__watching() || !hd__warns() || op->fills || in_backward || is_view(ys[0], a)) {
+    if (!hd__event_watching() || !hd__error_warns() || op->fills || in_backward ||
+        is_view(ys[0], a)) {
         return;
     }
     for (int k = 0; k < n_out; k++) {
-        if (hd__not_finite(ys[k])) { /* else the inputs do not matter */
+        if (hd__diagnose_not_finite(ys[k])) { /* else the inputs do not matter */
             hd__hear_overwritten(hd__hear_overwrite_begins(a->n_in, a->in), ys[k]);
         }
     }
@@ -68,7 +70,7 @@ static bool saved_finite(const hd__node *n)
 {
     unsigned int has = 0;
     for (int i = 0; i < n->n_saved; i++) {
-        has |= hd__not_finite(n->saved[i].t);
+        has |= hd__diagnose_not_finite(n->saved[i].t);
     }
     return !has;
 }
@@ -81,10 +83,11 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
         if (first && saved_finite(n)) {
             hd_warn("the gradient %s that %s gave for input %d has %s, and the gradient that "
                     "it got %s%s%s",
-                    HD__SHAPE(dx[i]), hd__node_name(n, name), i, hd__not_finite_text(dx[i], place),
+                    HD__SHAPE(dx[i]), hd__node_name(n, name), i,
+                    hd__diagnose_not_finite_text(dx[i], place),
                     first == HD__HAS_NAN ? "has no nan" : "is finite",
                     n->made_by ? "; recorded by " : "",
-                    n->made_by ? hd__call_text(n->made_by, n->made_in, call) : "");
+                    n->made_by ? hd__node_call_text(n->made_by, n->made_in, call) : "");
         }
     }
 }
@@ -92,8 +95,8 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
 unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 {
     unsigned int before = 0;
-    for (int k = 0; k < n->n_out && hd__warns(); k++) {
-        before |= dy[k] ? hd__not_finite(dy[k]) : 0; /* now: backward may write over it */
+    for (int k = 0; k < n->n_out && hd__error_warns(); k++) {
+        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* now: backward may write over it */
     }
     in_backward++;
     return before;
@@ -102,7 +105,7 @@ unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 void hd__hear_gradients_end(const hd__node *n, unsigned int before, hd_tensor *const *dx)
 {
     in_backward--;
-    if (dx && hd__warns()) {
+    if (dx && hd__error_warns()) {
         tell_of_gradients(n, before, dx);
     }
 }
@@ -112,14 +115,15 @@ void hd__hear_gradients_end(const hd__node *n, unsigned int before, hd_tensor *c
 void hd__watch_loss(double loss, const char *made_by)
 {
     static atomic_uint_least64_t told;
-    if (!isfinite(loss) && hd__first(&told, (uintptr_t)made_by)) {
+    if (!isfinite(loss) && hd__error_first(&told, (uintptr_t)made_by)) {
         hd_warn("the loss of %s is %s: %s", made_by,
                 isnan(loss) ? "nan"
                 : loss > 0  ? "inf"
                             : "-inf",
-                hd__watching() ? "a warning before names the call that made the first one, or it "
-                                 "came with the data"
-                               : "HEED_DEBUG=1 in the environment names the call that made the "
-                                 "first one");
+                hd__event_watching()
+                    ? "a warning before names the call that made the first one, or it "
+                      "came with the data"
+                    : "HEED_DEBUG=1 in the environment names the call that made the "
+                      "first one");
     }
 }

@@ -41,7 +41,7 @@ static rounds rounds_in(const hd_scope *s, const char *made_by)
                            .largest = one.largest};
             one = (rounds){.largest = one.largest};
         }
-        if (all.graphs && hd__in_storage(t) && !atomic_load(&t->retained)) {
+        if (all.graphs && hd__tensor_in_storage(t) && !atomic_load(&t->retained)) {
             one.bytes += (int64_t)t->storage->nbytes;
             one.tensors++;
             one.largest = one.largest && one.largest->numel >= t->numel ? one.largest : t;
@@ -56,8 +56,8 @@ static void watch_memory(hd__node *loss, const char *made_by)
     if (loss->ended) {
         loss->ended = HD__ENDED_LOSS;
     }
-    hd_scope *s = hd__top;
-    const int64_t live = hd__counted(HD__BYTES), count = s->count;
+    hd_scope *s = hd__scope_top;
+    const int64_t live = hd__count_counted(HD__BYTES), count = s->count;
     if (live < next && count < s->warn_at) {
         return;
     }
@@ -72,7 +72,7 @@ static void watch_memory(hd__node *loss, const char *made_by)
                 "first and the last of %" PRId64 " backwards, as the %s that %s made: write "
                 "HD_SCOPE; at the start of a loop's body, so that each round frees what it made "
                 "(hd_scope_report lists them all)",
-                hd__scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
+                hd__live_scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
                 HD__SHAPE(r.largest), r.largest->made_by);
     }
 }

@@ -18,7 +18,7 @@ static struct {
 
 /* Tensors of one maker: a function, and the module or the scope that it worked in. */
 typedef struct maker {
-    const hd__storage *storage;
+    const hd__tensor_storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside of any forward */
     int64_t scope;                 /* its number; 0: the root, or not asked for */
     int64_t order;                 /* a storage counts where the order is least */
@@ -44,8 +44,8 @@ static void live_add(hd_tensor *t, const char *made_in)
 void hd__hear_made(hd_tensor *t)
 {
     hd__profile_begin();
-    if (hd__watching()) {
-        live_add(t, hd__module);
+    if (hd__event_watching()) {
+        live_add(t, hd__debug_module);
     }
 }
 
@@ -69,7 +69,7 @@ void hd__hear_changes(hd_tensor *x)
     hd__profile_begin();
     if (x->storage->release) {
         x->storage->changed_by = hd__call_kept();
-        x->storage->changed_in = hd__module;
+        x->storage->changed_in = hd__debug_module;
     }
 }
 
@@ -142,14 +142,14 @@ static maker *list_makers(int64_t *n)
     pthread_mutex_lock(&hd__diagnose_lock);
     *n = live.n;
     size_t bytes = (size_t)(live.n + 1) * sizeof(maker);
-    maker *rows = hd__alloc(bytes), *row = rows;
+    maker *rows = hd__mem_alloc(bytes), *row = rows;
     for (const hd_tensor *t = live.first; t && rows; t = t->live_next, row++) {
         *row = maker_of(t);
         row->made_in = t->made_in;
         row->order = rows - row; /* a storage counts at the oldest of its tensors */
     }
     pthread_mutex_unlock(&hd__diagnose_lock);
-    return rows ? rows : hd__no_memory(bytes);
+    return rows ? rows : hd__error_no_memory(bytes);
 }
 
 static void warn_of_makers(const maker *rows, int64_t n)
@@ -187,7 +187,7 @@ int64_t hd_tensor_report(void)
 }
 
 /* Of the same tensors once. */
-void hd__tell_live(void)
+void hd__live_tell(void)
 {
     static atomic_llong told;
     int64_t n = hd_tensor_count();
@@ -208,7 +208,7 @@ static void list_scope(const hd_scope *s, int64_t scope, maker *rows, int64_t *n
     }
 }
 
-const char *hd__scope_name(const hd_scope *s, char *text, size_t size)
+const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size)
 {
     if (!s->outer) {
         snprintf(text, size, "the root scope");
@@ -229,7 +229,7 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
         bytes += rows[i].bytes;
     }
     hd__text_format(t, "%s: %" PRId64 " tensor%s, %" PRId64 " bytes\n",
-                    hd__scope_name(s, name, sizeof name), s->count, s->count == 1 ? "" : "s",
+                    hd__live_scope_name(s, name, sizeof name), s->count, s->count == 1 ? "" : "s",
                     bytes);
     for (int64_t i = 0; i < n; i++) {
         hd__text_format(t, "%12" PRId64 " %15" PRId64 " bytes  %s\n", rows[i].count, rows[i].bytes,
@@ -241,10 +241,10 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
 static const hd_scope **scopes_from_root(int64_t *n)
 {
     *n = 0;
-    for (const hd_scope *s = hd__top; s; s = s->outer) {
+    for (const hd_scope *s = hd__scope_top; s; s = s->outer) {
         ++*n;
     }
-    const hd_scope **scopes = hd__alloc_items(*n, sizeof *scopes), *s = hd__top;
+    const hd_scope **scopes = hd__arg_alloc_items(*n, sizeof *scopes), *s = hd__scope_top;
     for (int64_t i = *n; scopes && i > 0; s = s->outer) {
         scopes[--i] = s;
     }
@@ -255,7 +255,7 @@ static void write_report(hd__text *t)
 {
     int64_t scopes, n = 0;
     const hd_scope **each = scopes_from_root(&scopes);
-    maker *rows = each ? hd__alloc_items(hd_scope_count(), sizeof *rows) : NULL;
+    maker *rows = each ? hd__arg_alloc_items(hd_scope_count(), sizeof *rows) : NULL;
     for (int64_t i = 0; rows && i < scopes; i++) {
         list_scope(each[i], i, rows, &n);
     }
@@ -275,12 +275,12 @@ static void write_report(hd__text *t)
 bool hd_scope_report(FILE *f)
 {
     HD__CALL("hd_scope_report");
-    if (!hd__given("f", f) || !hd__scope_ready()) {
+    if (!hd__arg_given("f", f) || !hd__scope_ready()) {
         return false;
     }
     hd__text t = {0};
     write_report(&t);
-    return hd__text_print(&t, f, true);
+    return hd__tensor_text_print(&t, f, true);
 }
 
 /* ---------------------------------------------------------------- memory runs out */
@@ -294,7 +294,7 @@ typedef struct makers {
 
 static makers makers_in(const hd_scope *s)
 {
-    maker *rows = hd__alloc((size_t)s->count * sizeof *rows);
+    maker *rows = hd__mem_alloc((size_t)s->count * sizeof *rows);
     makers found = {{.made_by = "?"}, 0};
     int64_t n = 0;
     if (rows) {
@@ -316,7 +316,7 @@ void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};
     const hd_scope *scope = NULL;
-    for (const hd_scope *s = hd__top; s; s = s->outer) {
+    for (const hd_scope *s = hd__scope_top; s; s = s->outer) {
         makers here = makers_in(s);
         scope = here.bytes > most.bytes ? s : scope;
         most = here.bytes > most.bytes ? here : most;
@@ -324,7 +324,7 @@ void hd__hear_memory_ran_out(char text[HD__NOTE])
     if (scope) {
         char name[200];
         snprintf(text, HD__NOTE, "; %s holds %" PRId64 " bytes, %" PRId64 " of them made by %s",
-                 hd__scope_name(scope, name, sizeof name), most.bytes, most.large.bytes,
+                 hd__live_scope_name(scope, name, sizeof name), most.bytes, most.large.bytes,
                  most.large.made_by);
     }
 }

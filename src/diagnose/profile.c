@@ -19,7 +19,7 @@
 enum { BY_MODULE, BY_OP, TABLES };
 enum { PLACES = 8192, TRIES = 64 };
 
-typedef hd__profiled row;
+typedef hd__diagnose_profiled row;
 
 /* hd__diagnose_lock protects it. */
 static struct {
@@ -37,7 +37,7 @@ static bool profiling(void)
 
 static row *row_of(int table, const char *name)
 {
-    uint64_t h = hd__hash(name, strlen(name));
+    uint64_t h = hd__text_hash(name, strlen(name));
     profile.rows = profile.rows ? profile.rows : calloc((size_t)TABLES * PLACES, sizeof(row));
     for (uint64_t i = h; profile.rows && i < h + TRIES; i++) {
         row *r = &profile.rows[table * PLACES + i % PLACES];
@@ -60,7 +60,7 @@ static void add_up(row *r, const row *more)
 }
 
 /* The thread's time up to now counts. */
-static void see(hd__hearing *mine)
+static void see(hd__trace_hearing *mine)
 {
     int64_t now = hd__sys_nanoseconds();
     profile.whole += mine->seen ? now - mine->seen : 0;
@@ -69,7 +69,7 @@ static void see(hd__hearing *mine)
 
 void hd__profile_begin(void)
 {
-    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    hd__trace_hearing *mine = profiling() ? hd__trace_heard() : NULL;
     uint64_t failures = hd_error_count();
     if (mine && !mine->spans && (mine->call != hd__call || mine->failures != failures)) {
         mine->call = hd__call;
@@ -82,7 +82,7 @@ void hd__profile_begin(void)
 
 void hd__hear_call_begins(void)
 {
-    hd__hearing *mine = profiling() ? hd__heard() : NULL;
+    hd__trace_hearing *mine = profiling() ? hd__trace_heard() : NULL;
     if (mine && !mine->spans++) {
         mine->flop = 0;
         mine->began = hd__sys_nanoseconds();
@@ -91,13 +91,13 @@ void hd__hear_call_begins(void)
 
 void hd__hear_computed(int64_t flop)
 {
-    hd__heard()->flop += flop;
+    hd__trace_heard()->flop += flop;
 }
 
-void hd__profile_end(bool span, const hd__profiled *e)
+void hd__profile_end(bool span, const hd__diagnose_profiled *e)
 {
     int64_t now = hd__sys_nanoseconds();
-    hd__hearing *mine = hd__heard();
+    hd__trace_hearing *mine = hd__trace_heard();
     if (!profiling() || (mine->spans -= span)) {
         return;
     }
@@ -181,7 +181,7 @@ static void write_table(hd__text *t, const char *of, row *rows, int64_t n, int64
 HD__RARE bool hd_profile(FILE *f)
 {
     HD__CALL("hd_profile");
-    if (!hd__given("f", f) || !hd__init()) {
+    if (!hd__arg_given("f", f) || !hd__init()) {
         return false;
     }
     if (!profiling()) {
@@ -189,14 +189,14 @@ HD__RARE bool hd_profile(FILE *f)
                                   "the program starts");
     }
     hd__text t = {0};
-    row *rows = hd__alloc_items(TABLES * (PLACES + 1), sizeof *rows);
+    row *rows = hd__arg_alloc_items(TABLES * (PLACES + 1), sizeof *rows);
     if (!rows) {
         return false;
     }
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
     pthread_mutex_lock(&hd__diagnose_lock); /* not while writing, which may call an error handler */
-    see(hd__heard());
+    see(hd__trace_heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;
     pthread_mutex_unlock(&hd__diagnose_lock);
@@ -205,7 +205,7 @@ HD__RARE bool hd_profile(FILE *f)
     write_table(&t, "op", ops, n_ops, whole);
     hd__sys_locale_leave(locale);
     hd_free(rows);
-    return hd__text_print(&t, f, true);
+    return hd__tensor_text_print(&t, f, true);
 }
 
 static void profile_at_exit(void)

@@ -1,7 +1,7 @@
 /* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for nothing.
  *
  * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
- * since (hd__grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
+ * since (hd__tensor_grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
  * does any of them gives no warning, nor does one that adds up the gradients of several
  * backwards. */
 #include <inttypes.h>
@@ -21,10 +21,11 @@ typedef struct finding {
 
 /* Did o use this gradient of p before, and nothing but a backward has changed it since, nor p? A
  * method that begins each step with other weights may want the sum of all gradients. */
-static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__grad_use *use, int64_t version)
+static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__tensor_grad_use *use,
+                    int64_t version)
 {
     return use->by == o->number && use->added && use->version == version &&
-           hd__version_of(p) == use->stepped + 1;
+           hd__tensor_version_of(p) == use->stepped + 1;
 }
 
 static finding look_at_grads(const hd_optim *o)
@@ -33,16 +34,17 @@ static finding look_at_grads(const hd_optim *o)
     for (int64_t i = 0; i < o->n; i++) {
         const hd_tensor *p = o->slots[i].p;
         int64_t version = -1;
-        hd__grad_use *use = hd__grad_use_of(p, &version);
+        hd__tensor_grad_use *use = hd__tensor_grad_use_of(p, &version);
         f.stepped |= o->slots[i].steps > 0;
         f.wanted |= hd_requires_grad(p);
         if (use) {
             f.grads += version >= 0;
             f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
-            use->by = *hd__lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
+            use->by =
+                *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
             use->version = version;
-            use->stepped = hd__version_of(p);
+            use->stepped = hd__tensor_version_of(p);
             use->added = false;
         }
     }
@@ -52,7 +54,7 @@ static finding look_at_grads(const hd_optim *o)
 static void watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
-    bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optims_alive) == 1;
+    bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optim_alive) == 1;
     bool vain = nothing && (f.written || !f.wanted);
     o->in_vain = nothing ? o->in_vain + vain : 0;
     /* The handler may free o. */
@@ -80,10 +82,10 @@ static void watch_step(hd_optim *o)
 
 void hd__hear_stepped(hd_optim *o, int64_t n)
 {
-    if (hd__telling()) {
-        hd__tell_step(o->type->name, n, o->n);
+    if (hd__event_telling()) {
+        hd__trace_tell_step(o->type->name, n, o->n);
     }
-    if (n >= 0 && hd__warns()) {
+    if (n >= 0 && hd__error_warns()) {
         watch_step(o);
     }
 }

@@ -23,16 +23,16 @@ static stray strays[STRAYS];
 /* Does m, or a module below it, have a parameter that requires grad? */
 static bool is_trained(hd_module *m)
 {
-    hd__walk w = {.root = m};
+    hd__nn_walk w = {.root = m};
     bool trained = false;
-    while (!trained && hd__walk_next(&w)) {
+    while (!trained && hd__nn_walk_next(&w)) {
         for (int64_t i = 0; i < w.m->priv->n && !trained; i++) {
-            const hd__entry *e = &w.m->priv->entries[i];
+            const hd__nn_entry *e = &w.m->priv->entries[i];
             const hd_tensor *t = e->kind == HD__PARAMETER ? *e->tensor : NULL;
             trained = t && hd__tensor_exists(t) && hd_requires_grad(t);
         }
     }
-    return hd__walk_end(&w) && trained;
+    return hd__nn_walk_end(&w) && trained;
 }
 
 static void note_stray(const char *around, const hd_module *m)
@@ -40,18 +40,18 @@ static void note_stray(const char *around, const hd_module *m)
     char text[200];
     const char *a = strchr("AEIOU", *m->type->name) ? "an" : "a";
     snprintf(text, sizeof text, "%.90s runs %s %.90s", around, a, m->type->name);
-    const stray found = {m, hd__text_for_ever(text)};
-    stray *place = &strays[hd__hash(around, strlen(around)) % STRAYS];
+    const stray found = {m, hd__lasting_text(text)};
+    stray *place = &strays[hd__text_hash(around, strlen(around)) % STRAYS];
     HD__LOCKED(hd__diagnose_lock);
     *place = place->text ? *place : found;
 }
 
 void hd__hear_forward_begins(const hd_module *around, hd_module *m, hd_tensor *x)
 {
-    if (hd__watching() && around && !m->priv->parent && m->priv->training && is_trained(m)) {
+    if (hd__event_watching() && around && !m->priv->parent && m->priv->training && is_trained(m)) {
         note_stray(around->type->name, m);
     }
-    hd__tell_forward(m->type->name, x);
+    hd__trace_tell_forward(m->type->name, x);
 }
 
 void hd__hear_module_freed(const hd_module *m)
@@ -71,7 +71,7 @@ static const char *take_stray(stray *s)
     return m && !m->priv->parent ? s->text : NULL;
 }
 
-void hd__tell_strays(void)
+void hd__diagnose_tell_strays(void)
 {
     for (int i = 0; i < STRAYS; i++) {
         const char *text = take_stray(&strays[i]);

@@ -20,12 +20,12 @@ static void hearing_prepare(void)
     hd__profile_prepare();
 }
 
-hd__hearing *hd__heard(void)
+hd__trace_hearing *hd__trace_heard(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static hd__hearing spare; /* of all threads for which there is no memory */
+    static hd__trace_hearing spare; /* of all threads for which there is no memory */
     pthread_once(&once, hearing_prepare);
-    hd__hearing *mine = key_made ? pthread_getspecific(key) : &spare;
+    hd__trace_hearing *mine = key_made ? pthread_getspecific(key) : &spare;
     if (!mine) {
         mine = calloc(1, sizeof *mine);
         if (!mine || pthread_setspecific(key, mine) != 0) {
@@ -38,7 +38,7 @@ hd__hearing *hd__heard(void)
 
 /* ---------------------------------------------------------------- lines */
 
-void hd__line_add(hd__line *l, const char *format, ...)
+void hd__trace_line_add(hd__trace_line *l, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -48,29 +48,29 @@ void hd__line_add(hd__line *l, const char *format, ...)
     va_end(args);
 }
 
-void hd__line_begin(hd__line *l, const char *name)
+void hd__trace_line_begin(hd__trace_line *l, const char *name)
 {
     static atomic_int threads; /* that have written a line */
-    hd__hearing *mine = hd__heard();
+    hd__trace_hearing *mine = hd__trace_heard();
     l->len = 0;
     mine->thread = mine->thread ? mine->thread : atomic_fetch_add(&threads, 1) + 1;
     if (mine->thread > 1) {
-        hd__line_add(l, "thread %d: ", mine->thread);
+        hd__trace_line_add(l, "thread %d: ", mine->thread);
     }
-    hd__line_add(l, "%*s%s", 2 * mine->depth, "", name);
+    hd__trace_line_add(l, "%*s%s", 2 * mine->depth, "", name);
 }
 
-void hd__line_tensors(hd__line *l, int64_t n, hd_tensor *const *x)
+void hd__trace_line_tensors(hd__trace_line *l, int64_t n, hd_tensor *const *x)
 {
     for (int64_t i = 0; i < n; i++) {
-        hd__line_add(l, " %s", hd__is_none(x[i]) ? "None" : HD__SHAPE(x[i]));
+        hd__trace_line_add(l, " %s", hd__tensor_is_none(x[i]) ? "None" : HD__SHAPE(x[i]));
     }
 }
 
-void hd__line_end(hd__line *l, const char *module)
+void hd__trace_line_end(hd__trace_line *l, const char *module)
 {
     if (module) {
-        hd__line_add(l, " in %s", module);
+        hd__trace_line_add(l, " in %s", module);
     }
     strcpy(l->text + l->len, l->len == HD__LINE_MOST ? "...\n" : "\n");
     fflush(stdout); /* what the program printed before stands before it */
@@ -79,41 +79,43 @@ void hd__line_end(hd__line *l, const char *module)
 
 /* ---------------------------------------------------------------- modules and optimizers */
 
-void hd__tell_forward(const char *type, hd_tensor *x)
+void hd__trace_tell_forward(const char *type, hd_tensor *x)
 {
-    hd__line l;
+    hd__trace_line l;
     if (hd__debug_any() & HD__TRACES) {
-        hd__line_begin(&l, hd__module);
-        if (strcmp(hd__module, type) != 0) {
-            hd__line_add(&l, ": %s", type);
+        hd__trace_line_begin(&l, hd__debug_module);
+        if (strcmp(hd__debug_module, type) != 0) {
+            hd__trace_line_add(&l, ": %s", type);
         }
-        hd__line_tensors(&l, x != NULL, &x);
-        hd__line_end(&l, NULL);
-        hd__heard()->depth++;
+        hd__trace_line_tensors(&l, x != NULL, &x);
+        hd__trace_line_end(&l, NULL);
+        hd__trace_heard()->depth++;
     }
 }
 
 void hd__hear_forward_ends(hd_tensor *y)
 {
-    hd__line l;
-    hd__profile_end(false, &(hd__profiled){.name = "", .module = hd__module, .calls = 1});
+    hd__trace_line l;
+    hd__profile_end(false,
+                    &(hd__diagnose_profiled){.name = "", .module = hd__debug_module, .calls = 1});
     if (hd__debug_any() & HD__TRACES) {
-        hd__heard()->depth--;
-        hd__line_begin(&l, hd__module);
-        hd__line_add(&l, " ->%s", y ? "" : " an error");
-        hd__line_tensors(&l, y != NULL, &y);
-        hd__line_end(&l, NULL);
+        hd__trace_heard()->depth--;
+        hd__trace_line_begin(&l, hd__debug_module);
+        hd__trace_line_add(&l, " ->%s", y ? "" : " an error");
+        hd__trace_line_tensors(&l, y != NULL, &y);
+        hd__trace_line_end(&l, NULL);
     }
 }
 
-void hd__tell_step(const char *type, int64_t n, int64_t all)
+void hd__trace_tell_step(const char *type, int64_t n, int64_t all)
 {
-    hd__line l;
-    hd__profile_end(true, &(hd__profiled){.name = hd__call, .module = hd__module, .calls = 1});
+    hd__trace_line l;
+    hd__profile_end(
+        true, &(hd__diagnose_profiled){.name = hd__call, .module = hd__debug_module, .calls = 1});
     if (hd__debug_any() & HD__TRACES && n >= 0) {
-        hd__line_begin(&l, hd__call);
-        hd__line_add(&l, " %s: %" PRId64 " of %" PRId64 " parameters have a gradient", type, n,
-                     all);
-        hd__line_end(&l, hd__module);
+        hd__trace_line_begin(&l, hd__call);
+        hd__trace_line_add(&l, " %s: %" PRId64 " of %" PRId64 " parameters have a gradient", type,
+                           n, all);
+        hd__trace_line_end(&l, hd__debug_module);
     }
 }

@@ -12,30 +12,30 @@
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {
-    hd__line l;
-    hd__line_begin(&l, hd__call);
-    hd__line_tensors(&l, n_in, in);
-    hd__line_add(&l, n_out ? " ->" : " -> an error");
-    hd__line_tensors(&l, n_out, ys);
+    hd__trace_line l;
+    hd__trace_line_begin(&l, hd__call);
+    hd__trace_line_tensors(&l, n_in, in);
+    hd__trace_line_add(&l, n_out ? " ->" : " -> an error");
+    hd__trace_line_tensors(&l, n_out, ys);
     if (name && n_out) {
-        bool recorded = hd__is_float(ys[0]->dtype) && hd__any_wants_grad(n_in, in);
+        bool recorded = hd__tensor_is_float(ys[0]->dtype) && hd__record_any_wants_grad(n_in, in);
         const char *end = recorded ? NULL : strstr(name, "Backward");
-        hd__line_add(&l, " %.*s", (int)(end ? end - name : (ptrdiff_t)strlen(name)), name);
+        hd__trace_line_add(&l, " %.*s", (int)(end ? end - name : (ptrdiff_t)strlen(name)), name);
     }
-    hd__line_end(&l, hd__module);
+    hd__trace_line_end(&l, hd__debug_module);
 }
 
 /* An op of that name, or a span, has ended, as trace_op and hd__profile_end have it. */
 static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {
-    hd__profiled e = {.name = hd__call, .module = hd__module, .calls = 1};
-    if (hd__heard()->walking == hd__call) {
+    hd__diagnose_profiled e = {.name = hd__call, .module = hd__debug_module, .calls = 1};
+    if (hd__trace_heard()->walking == hd__call) {
         return; /* the node computes its gradient, and not the program */
     }
     for (int k = 0; k < n_out; k++) { /* a view or a change in place lies in the memory of in[0] */
         bool fresh = n_in == 0 || ys[k]->storage != in[0]->storage;
-        e.bytes += fresh ? ys[k]->numel * hd__bytes_of(ys[k]->dtype) : 0;
+        e.bytes += fresh ? ys[k]->numel * hd__tensor_bytes_of(ys[k]->dtype) : 0;
     }
     hd__profile_end(span, &e);
     if (hd__debug_any() & HD__TRACES) {
@@ -50,7 +50,7 @@ void hd__hear_ready(const hd__op *op, hd_tensor *y, int n_in, hd_tensor *const *
 
 void hd__hear_recorded(const hd__op *op, int n_out, hd_tensor *const *ys, const hd__record_args *a)
 {
-    if (hd__telling()) {
+    if (hd__event_telling()) {
         tell_op(false, op->name, n_out, ys, a->n_in, a->in);
     }
     hd__watch_record(op, n_out, ys, a);
@@ -59,8 +59,8 @@ void hd__hear_recorded(const hd__op *op, int n_out, hd_tensor *const *ys, const 
 void hd__hear_applied(hd__node *n, int n_out, hd_tensor *const *ys, hd_tensor *const *in)
 {
     char name[64];
-    n->made_by = hd__text_for_ever(hd__user_name(n));
-    n->made_in = hd__module;
+    n->made_by = hd__lasting_text(hd__node_user_name(n));
+    n->made_in = hd__debug_module;
     const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
     tell_op(true, hd__node_name(n, name), n_out, ys, n->n_in, in);
     hd__call = call;
@@ -68,46 +68,46 @@ void hd__hear_applied(hd__node *n, int n_out, hd_tensor *const *ys, hd_tensor *c
 
 /* ---------------------------------------------------------------- nodes */
 
-static void add_output(hd__line *l, const hd__out_meta *out)
+static void add_output(hd__trace_line *l, const hd__node_out_meta *out)
 {
-    hd__line_add(l, " %s", out ? HD__SIZES(out->ndim, out->sizes) : "None");
+    hd__trace_line_add(l, " %s", out ? HD__SIZES(out->ndim, out->sizes) : "None");
 }
 
 /* The gradients that n has got, and those that it is asked for. */
 static void trace_node(const hd__node *n)
 {
     char name[64];
-    hd__line l;
-    hd__line_begin(&l, hd__node_name(n, name));
+    hd__trace_line l;
+    hd__trace_line_begin(&l, hd__node_name(n, name));
     for (int k = 0; k < n->n_out; k++) {
         add_output(&l, n->outs[k].pending ? &n->outs[k] : NULL);
     }
     for (int i = 0; i < n->n_in; i++) {
-        hd__line_add(&l, i ? "" : " ->");
-        add_output(&l, hd__needs(n, i) ? hd__input_meta(n, i) : NULL);
+        hd__trace_line_add(&l, i ? "" : " ->");
+        add_output(&l, hd__node_needs(n, i) ? hd__node_input_meta(n, i) : NULL);
     }
     if (n->n_in && n->made_by) {
-        hd__line_add(&l, ", of %s", n->made_by);
+        hd__trace_line_add(&l, ", of %s", n->made_by);
     }
-    hd__line_end(&l, n->n_in && n->made_by ? n->made_in : NULL);
+    hd__trace_line_end(&l, n->n_in && n->made_by ? n->made_in : NULL);
 }
 
 void hd__hear_node_begins(const hd__node *n)
 {
     if (hd__debug_any() & HD__TRACES_BACKWARD) {
         trace_node(n);
-        hd__heard()->depth++;
+        hd__trace_heard()->depth++;
     }
-    hd__heard()->walking = hd__call;
+    hd__trace_heard()->walking = hd__call;
     hd__hear_call_begins();
 }
 
 void hd__hear_node_ends(const hd__node *n)
 {
     bool known = n->n_in && n->made_by; /* of a leaf the maker does not matter */
-    hd__profiled e = {.name = known ? n->made_by : n->op->name,
-                      .module = known ? n->made_in : NULL};
+    hd__diagnose_profiled e = {.name = known ? n->made_by : n->op->name,
+                               .module = known ? n->made_in : NULL};
     hd__profile_end(true, &e);
-    hd__heard()->depth -= (hd__debug_any() & HD__TRACES_BACKWARD) != 0;
-    hd__heard()->walking = NULL;
+    hd__trace_heard()->depth -= (hd__debug_any() & HD__TRACES_BACKWARD) != 0;
+    hd__trace_heard()->walking = NULL;
 }

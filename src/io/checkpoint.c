@@ -24,7 +24,7 @@ static bool encode_text(hd_dict *to, const char *name, const char *kind, const c
     hd__text t = {0};
     hd__text_puts(&t, kind);
     hd__text_puts(&t, s);
-    return hd_dict_set_string(to, name, hd__text_give(&t));
+    return hd_dict_set_string(to, name, hd__tensor_text_give(&t));
 }
 
 static bool encode_value(hd_dict *to, const hd_dict *d, const char *name)
@@ -117,7 +117,7 @@ static bool decode_all(hd_dict *state, const char *path)
 
 static bool save_into(const char *hidden, const char *name, const hd_dict *d)
 {
-    const char *path = hd__path_in(hidden, strlen(hidden), name);
+    const char *path = hd__io_path_in(hidden, strlen(hidden), name);
     return path && hd__safetensors_save(path, d);
 }
 
@@ -164,7 +164,7 @@ static void files_open(const char *dir, checkpoint_file *f)
     for (;;) {
         int fd = files_open_once(dir, f), unknown;
         bool done = fd < 0 || (f[MODEL_FILE].fd >= 0 && f[STATE_FILE].fd >= 0) ||
-                    hd__still_at(fd, dir, true, &unknown) || unknown != 0;
+                    hd__folder_still_at(fd, dir, true, &unknown) || unknown != 0;
         hd__sys_drop(fd);
         if (done) {
             return;
@@ -176,9 +176,9 @@ static void files_open(const char *dir, checkpoint_file *f)
 static hd_dict *load_from(const char *dir, checkpoint_file *f, bool is_state)
 {
     HD__SCOPE_OR(NULL);
-    const char *path = hd__path_in(dir, strlen(dir), f->name);
+    const char *path = hd__io_path_in(dir, strlen(dir), f->name);
     if (!path || f->fd < 0) {
-        return path ? hd__io_fail(path, "open", f->cause) : NULL;
+        return path ? hd__file_fail(path, "open", f->cause) : NULL;
     }
     hd_dict *d = hd__safetensors_load_fd(path, f->fd);
     f->fd = -1;
@@ -199,7 +199,7 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
             *f[i].to = NULL;
         }
     }
-    if (!hd__given("dir", dir)) {
+    if (!hd__arg_given("dir", dir)) {
         return false;
     }
     bool ok = true;

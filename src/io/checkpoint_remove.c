@@ -20,7 +20,7 @@ static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
-        return is_missing(errno) || hd__io_fail(dir, "stat", errno);
+        return is_missing(errno) || hd__file_fail(dir, "stat", errno);
     }
     return info.kind != HD__SYS_LINK ||
            hd__fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
@@ -33,18 +33,18 @@ static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);
     hd__sys_info info;
-    const char *path = hd__path_in(dir, strlen(dir), file);
+    const char *path = hd__io_path_in(dir, strlen(dir), file);
     if (!path) {
         return false;
     }
     bool found = hd__sys_stat(HD__SYS_HERE, path, true, &info) == 0;
     if (!found && !is_missing(errno)) {
-        return hd__io_fail(path, "stat", errno);
+        return hd__file_fail(path, "stat", errno);
     }
     if (found && info.kind == HD__SYS_FILE) {
         return true;
     }
-    if (is_missing(hd__stat_cause(dir))) {
+    if (is_missing(hd__folder_stat_cause(dir))) {
         return hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
     }
     return hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
@@ -56,7 +56,7 @@ static bool check_files_only(const char *dir)
 {
     hd__sys_list *list = hd__sys_list_at(dir);
     if (!list) {
-        return hd__io_fail(dir, "open", errno);
+        return hd__file_fail(dir, "open", errno);
     }
     hd__sys_info info;
     int cause = 0;
@@ -67,11 +67,11 @@ static bool check_files_only(const char *dir)
             ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                           HD__CUT(dir), HD__CUT(name));
         } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
-            ok = hd__io_fail(dir, "read", errno);
+            ok = hd__file_fail(dir, "read", errno);
         }
     }
     hd__sys_list_end(list);
-    return ok && (cause == 0 || hd__io_fail(dir, "read", cause));
+    return ok && (cause == 0 || hd__file_fail(dir, "read", cause));
 }
 
 bool hd__checkpoint_removable(const char *dir)
@@ -94,14 +94,14 @@ static bool left_at(const char *dir, const char *what, int cause, const char *hi
 /* The directory has its hidden name. parent: that of both names, open; this function closes it. */
 static bool remove_hidden(int parent, hd__folder *f)
 {
-    int cause = hd__sync_close(parent);
+    int cause = hd__file_sync_close(parent);
     if (cause != 0 && hd__sys_rename(f->hidden, f->path) == 0) {
-        return hd__io_fail(f->path, "sync its directory", cause);
+        return hd__file_fail(f->path, "sync its directory", cause);
     }
     if (cause != 0) {
         return left_at(f->path, "sync its directory", cause, f->hidden);
     }
-    cause = hd__hidden_clear(f);
+    cause = hd__folder_hidden_clear(f);
     return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
 }
 
@@ -122,13 +122,13 @@ static bool remove_in(int parent, hd__folder *f)
     f->lock = hd__sys_open_directory(f->path, false);
     int cause = f->lock < 0 ? errno : unremovable_cause(f->lock);
     if (cause != 0) {
-        hd__io_fail(f->path, f->lock < 0 ? "open" : "remove its files", cause);
+        hd__file_fail(f->path, f->lock < 0 ? "open" : "remove its files", cause);
     } else {
         hd__sys_lock(f->lock);
         if (hd__sys_rename(f->path, f->hidden) == 0) {
             return remove_hidden(parent, f);
         }
-        hd__io_fail(f->path, "rename", errno);
+        hd__file_fail(f->path, "rename", errno);
     }
     hd__sys_drop(parent);
     return false;
@@ -138,15 +138,15 @@ static bool remove_in(int parent, hd__folder *f)
  * which is removed now. Returns false after an error. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
-    hd__left_overs left = {0};
-    int cause = hd__stat_cause(f->path);
+    hd__file_left_overs left = {0};
+    int cause = hd__folder_stat_cause(f->path);
     *gone = cause != 0;
     if (*gone && !is_missing(cause)) {
-        return hd__io_fail(f->path, "stat", cause);
+        return hd__file_fail(f->path, "stat", cause);
     }
-    hd__left_overs_clear(f, &left);
+    hd__folder_left_overs_clear(f, &left);
     if (*gone && left.unread != 0 && !is_missing(left.unread)) {
-        return hd__io_fail(f->path, "read its directory", left.unread);
+        return hd__file_fail(f->path, "read its directory", left.unread);
     }
     *gone = *gone && left.found > 0;
     return !*gone || left.cause == 0 || left_at(f->path, "remove its files", left.cause, left.path);
@@ -157,7 +157,7 @@ bool hd_checkpoint_remove(const char *dir)
     HD__CALL("hd_checkpoint_remove");
     hd__folder f = {.path = dir, .what = "checkpoint", .names = hd__checkpoint_files, .lock = -1};
     bool gone;
-    if (!hd__given("dir", dir) || !go_on(&f, &gone)) {
+    if (!hd__arg_given("dir", dir) || !go_on(&f, &gone)) {
         return false;
     }
     if (gone) {
@@ -166,10 +166,10 @@ bool hd_checkpoint_remove(const char *dir)
     if (!hd__checkpoint_removable(dir)) {
         return false;
     }
-    hd__hidden_name(&f);
-    int parent = hd__parent_open(dir);
+    hd__folder_hidden_name(&f);
+    int parent = hd__file_parent_open(dir);
     bool ok =
-        (parent >= 0 || hd__io_fail(dir, "open its directory", errno)) && remove_in(parent, &f);
+        (parent >= 0 || hd__file_fail(dir, "open its directory", errno)) && remove_in(parent, &f);
     hd__sys_drop(f.lock);
     return ok;
 }

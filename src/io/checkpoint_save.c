@@ -31,7 +31,7 @@ static bool check_model(const hd_dict *model)
 /* "." and ".." are names that no directory can be exchanged with. */
 static bool has_own_name(const char *dir)
 {
-    const char *last = hd__last_part(dir);
+    const char *last = hd__file_last_part(dir);
     size_t n = strcspn(last, "/");
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
@@ -57,7 +57,7 @@ static bool hide(hd__folder *f)
     hd__sys_info info;
     int cause = hd__sys_fstat(f->lock, &info) == 0 ? set_mode(f, ".", 0700) : errno;
     if (cause != 0) {
-        return hd__io_fail(f->path, "set the mode of the new directory", cause);
+        return hd__file_fail(f->path, "set the mode of the new directory", cause);
     }
     ((saving *)f->user)->mode = info.mode;
     return true;
@@ -83,7 +83,7 @@ static bool exchange_fail(const char *dir, int cause)
 {
     bool unknown = cause == ENOSYS || cause == EINVAL || cause == ENOTSUP;
     if (!unknown) {
-        return hd__io_fail(dir, "exchange it with the new directory", cause);
+        return hd__file_fail(dir, "exchange it with the new directory", cause);
     }
     return hd__fail(HD_IO,
                     "'%.*s': this file system cannot exchange two names, and nothing was "
@@ -99,13 +99,13 @@ static bool give_name(const hd__folder *f, int *cause)
 {
     *cause = set_mode(f, ".", ((saving *)f->user)->mode);
     if (*cause != 0) {
-        return hd__io_fail(f->path, "set the mode of the new directory", *cause);
+        return hd__file_fail(f->path, "set the mode of the new directory", *cause);
     }
     if (hd__sys_rename(f->hidden, f->path) == 0) {
         return true;
     }
     *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
-    return *cause != 0 && hd__io_fail(f->path, "rename the new directory to it", *cause);
+    return *cause != 0 && hd__file_fail(f->path, "rename the new directory to it", *cause);
 }
 
 /* Gives the new directory its name. If another process makes or removes dir meanwhile, there is a
@@ -117,7 +117,7 @@ static bool publish(hd__folder *f)
         if (!hd__folder_place_ok(f)) {
             return false;
         }
-        f->old = hd__stat_cause(f->path) == 0;
+        f->old = hd__folder_stat_cause(f->path) == 0;
         if (!f->old) {
             if (give_name(f, &cause) || cause != 0) {
                 return cause == 0;
@@ -129,13 +129,13 @@ static bool publish(hd__folder *f)
             continue;
         }
         if (cause != 0) {
-            return hd__io_fail(f->path, "give the new directory its mode", cause);
+            return hd__file_fail(f->path, "give the new directory its mode", cause);
         }
         cause = hd__folder_exchange_to(f, f->path);
         if (cause == 0) {
             return true;
         }
-        if (cause != ENOENT || hd__stat_cause(f->path) == 0) {
+        if (cause != ENOENT || hd__folder_stat_cause(f->path) == 0) {
             return exchange_fail(f->path, cause);
         }
     }
@@ -161,8 +161,8 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bo
                     .replaceable = replaces ? hd__checkpoint_removable : NULL,
                     .show = replaces ? publish : NULL,
                     .user = &s};
-    if (!hd__given("dir", dir) || !hd__object("model", model) || !hd__object("state", state) ||
-        !hd__may_save() || !check_model(model) || (replaces && !has_own_name(dir))) {
+    if (!hd__arg_given("dir", dir) || !hd__object("model", model) || !hd__object("state", state) ||
+        !hd__arg_may_save() || !check_model(model) || (replaces && !has_own_name(dir))) {
         return false;
     }
     hd_dict *encoded = hd__checkpoint_encode(state);

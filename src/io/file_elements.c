@@ -1,6 +1,6 @@
 /* file_elements.c - the types of numbers in files, and the dtypes that they become.
  *
- * A type is one row of the table hd__elements. Elements that need no conversion go straight between
+ * A type is one row of the table hd__io_elements. Elements that need no conversion go straight between
  * file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
 
@@ -8,9 +8,9 @@
 #include "tensor/copy.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-const bool hd__big_endian = true;
+const bool hd__io_big_endian = true;
 #else
-const bool hd__big_endian = false;
+const bool hd__io_big_endian = false;
 #endif
 
 /* ---------------------------------------------------------------- conversions */
@@ -65,7 +65,7 @@ static int64_t from_u64(const unsigned char *from, void *to, int64_t n)
     return n;
 }
 
-const hd__element hd__elements[] = {
+const hd__io_element hd__io_elements[] = {
     {"F32", "f4", 4, HD_FLOAT32, NULL},     {"F64", "f8", 8, HD_FLOAT64, NULL},
     {"I64", "i8", 8, HD_INT64, NULL},       {"BOOL", "b1", 1, HD_BOOL, from_bool},
     {"BF16", "", 2, HD_BFLOAT16, NULL},     {"BF16", "", 2, HD_FLOAT32, from_bf16},
@@ -74,9 +74,9 @@ const hd__element hd__elements[] = {
     {"I16", "i2", 2, HD_INT64, from_i16},   {"U32", "u4", 4, HD_INT64, from_u32},
     {"I32", "i4", 4, HD_INT64, from_i32},   {"U64", "u8", 8, HD_INT64, from_u64},
 };
-const int hd__elements_len = sizeof hd__elements / sizeof *hd__elements;
+const int hd__io_elements_len = sizeof hd__io_elements / sizeof *hd__io_elements;
 
-int64_t hd__element_bytes(const hd__element *e, int ndim, const int64_t *sizes)
+int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *sizes)
 {
     int64_t reach = e->bytes, bytes = e->bytes, of_tensor = hd_dtype_size(e->dtype);
     bool fits = true;
@@ -106,7 +106,7 @@ static void swap_bytes(void *elements, int width, int64_t n)
     }
 }
 
-static bool out_of_range(const hd__in *in, const char *what, int64_t at,
+static bool out_of_range(const hd__io_in *in, const char *what, int64_t at,
                          const unsigned char *element)
 {
     uint64_t v;
@@ -116,12 +116,12 @@ static bool out_of_range(const hd__in *in, const char *what, int64_t at,
                     HD__CUT(in->path), what, at, v, INT64_MAX);
 }
 
-bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__element *e,
-                     bool swap, hd_tensor *x)
+bool hd__io_in_elements(const hd__io_in *in, const char *what, int64_t at, const hd__io_element *e,
+                        bool swap, hd_tensor *x)
 {
-    char *to = hd__ptr(x);
+    char *to = hd__tensor_ptr(x);
     if (!e->convert) {
-        bool ok = hd__in_read(in, at, to, (size_t)x->numel * e->bytes);
+        bool ok = hd__io_in_read(in, at, to, (size_t)x->numel * e->bytes);
         if (ok && swap) {
             swap_bytes(to, e->bytes, x->numel);
         }
@@ -131,7 +131,7 @@ bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__e
     int64_t step = (int64_t)sizeof buffer / e->bytes;
     for (int64_t i = 0; i < x->numel; i += step) {
         int64_t n = x->numel - i < step ? x->numel - i : step;
-        if (!hd__in_read(in, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
+        if (!hd__io_in_read(in, at + i * e->bytes, buffer, (size_t)n * e->bytes)) {
             return false;
         }
         if (swap) {
@@ -147,15 +147,15 @@ bool hd__in_elements(const hd__in *in, const char *what, int64_t at, const hd__e
 
 /* ---------------------------------------------------------------- writing */
 
-bool hd__write_elements(hd__whole *file, bool swap, hd_tensor *x)
+bool hd__io_write_elements(hd__file_whole *file, bool swap, hd_tensor *x)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *y = swap ? hd__clone(x) : hd__contiguous(x); /* x's shape */
+    hd_tensor *y = swap ? hd__tensor_clone(x) : hd__tensor_contiguous(x); /* x's shape */
     if (y && swap) {
-        swap_bytes(hd__ptr(y), (int)hd_dtype_size(y->dtype), y->numel);
+        swap_bytes(hd__tensor_ptr(y), (int)hd_dtype_size(y->dtype), y->numel);
     }
     if (y) {
-        hd__whole_add(file, hd__ptr(y), (size_t)(y->numel * hd_dtype_size(y->dtype)));
+        hd__file_whole_add(file, hd__tensor_ptr(y), (size_t)(y->numel * hd_dtype_size(y->dtype)));
     }
     return y && !file->failed;
 }

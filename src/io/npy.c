@@ -12,12 +12,12 @@
 enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: the default limit of numpy.load */
 
 typedef struct header {
-    const hd__in *in;
+    const hd__io_in *in;
     char *text;
     size_t n, at;
     int64_t data; /* where the data begins */
 
-    const hd__element *type;
+    const hd__io_element *type;
     bool swap, fortran;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
@@ -79,7 +79,7 @@ static bool integer(header *h, int64_t *v)
     char first = peek(h);
     size_t begin = h->at;
     *v = 0;
-    for (; h->at < h->n && hd__is_digit(h->text[h->at]); h->at++) {
+    for (; h->at < h->n && hd__text_is_digit(h->text[h->at]); h->at++) {
         if (__builtin_mul_overflow(*v, 10, v) ||
             __builtin_add_overflow(*v, h->text[h->at] - '0', v)) {
             return expected(h, "a size that fits int64");
@@ -105,11 +105,11 @@ static bool parse_descr(header *h)
         return false;
     }
     bool ordered = descr[0] == '<' || descr[0] == '>' || descr[0] == '=' || descr[0] == '|';
-    for (int i = 0; ordered && i < hd__elements_len; i++) {
-        const hd__element *e = &hd__elements[i];
+    for (int i = 0; ordered && i < hd__io_elements_len; i++) {
+        const hd__io_element *e = &hd__io_elements[i];
         if (*e->npy && strcmp(e->npy, descr + 1) == 0 && (descr[0] != '|' || e->bytes == 1)) {
             h->type = e;
-            h->swap = e->bytes > 1 && descr[0] == (hd__big_endian ? '<' : '>');
+            h->swap = e->bytes > 1 && descr[0] == (hd__io_big_endian ? '<' : '>');
             return true;
         }
     }
@@ -217,7 +217,7 @@ static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
     bool short_file = h->in->size < MAGIC_BYTES + 2;
-    if (!short_file && !hd__in_read(h->in, 0, start, MAGIC_BYTES)) {
+    if (!short_file && !hd__io_in_read(h->in, 0, start, MAGIC_BYTES)) {
         return false;
     }
     if (short_file || memcmp(start, "\x93NUMPY", 6) != 0) {
@@ -231,7 +231,7 @@ static bool read_header(header *h)
     if (h->in->size < h->data) {
         return bad_npy(h, "%" PRId64 " bytes: expected a header", h->in->size);
     }
-    if (!hd__in_read(h->in, MAGIC_BYTES, start, width)) {
+    if (!hd__io_in_read(h->in, MAGIC_BYTES, start, width)) {
         return false;
     }
     for (size_t i = width; i-- > 0;) {
@@ -242,14 +242,15 @@ static bool read_header(header *h)
         return bad_npy(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
     }
     h->text = hd_alloc(h->n);
-    bool read = h->text && hd__in_read(h->in, h->data, h->text, h->n);
+    bool read = h->text && hd__io_in_read(h->in, h->data, h->text, h->n);
     h->data += (int64_t)h->n;
     return read && npy_parse(h);
 }
 
 static bool check_data_size(const header *h)
 {
-    int64_t bytes = h->in->size - h->data, wanted = hd__element_bytes(h->type, h->ndim, h->sizes);
+    int64_t bytes = h->in->size - h->data,
+            wanted = hd__io_element_bytes(h->type, h->ndim, h->sizes);
     if (wanted < 0) {
         return bad_npy(h, "shape %s of %s: the size overflows", HD__SIZES(h->ndim, h->sizes),
                        h->type->npy);
@@ -261,8 +262,8 @@ static bool check_data_size(const header *h)
 
 static hd_tensor *read_array(const header *h)
 {
-    hd_tensor *x = hd__empty(h->type->dtype, h->ndim, h->sizes);
-    if (!x || !hd__in_elements(h->in, "data", h->data, h->type, h->swap, x)) {
+    hd_tensor *x = hd__tensor_empty(h->type->dtype, h->ndim, h->sizes);
+    if (!x || !hd__io_in_elements(h->in, "data", h->data, h->type, h->swap, x)) {
         return NULL;
     }
     if (!h->fortran || h->ndim < 2) {
@@ -273,16 +274,16 @@ static hd_tensor *read_array(const header *h)
         strides[i] = step;
         step *= h->sizes[i];
     }
-    hd_tensor *y = hd__alias(x, h->ndim, h->sizes, strides, 0); /* where each element is */
-    return y ? hd__contiguous(y) : NULL;
+    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0); /* where each element is */
+    return y ? hd__tensor_contiguous(y) : NULL;
 }
 
 hd_tensor *hd_load_npy(const char *path)
 {
     HD__CALL("hd_load_npy");
-    hd__in in;
+    hd__io_in in;
     HD__SCOPE_OR(NULL);
-    if (!hd__given("path", path) || !hd__in_open(&in, path, -1)) {
+    if (!hd__arg_given("path", path) || !hd__io_in_open(&in, path, -1)) {
         return NULL;
     }
     header h = {.in = &in};
@@ -300,7 +301,7 @@ hd_tensor *hd_load_npy(const char *path)
 static void put_header(hd__text *t, const hd_tensor *x)
 {
     enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };
-    const hd__element *e = &hd__elements[x->dtype];
+    const hd__io_element *e = &hd__io_elements[x->dtype];
     hd__text_add(t, "\x93NUMPY\x01\0\0\0", BEGIN);
     hd__text_format(t, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
                     e->bytes == 1 ? '|' : '<', e->npy, HD__SIZES(x->ndim, x->sizes));
@@ -314,14 +315,14 @@ static void put_header(hd__text *t, const hd_tensor *x)
 
 static bool npy_save(const char *path, hd_tensor *x)
 {
-    hd__whole file;
+    hd__file_whole file;
     hd__text t = {0};
     put_header(&t, x);
     bool ok = !t.failed;
     if (ok) {
-        hd__whole_begin(&file, path);
-        hd__whole_add(&file, t.s, t.len);
-        ok = hd__whole_end(&file, hd__write_elements(&file, hd__big_endian, x));
+        hd__file_whole_begin(&file, path);
+        hd__file_whole_add(&file, t.s, t.len);
+        ok = hd__file_whole_end(&file, hd__io_write_elements(&file, hd__io_big_endian, x));
     }
     hd_free(t.s);
     return ok;
@@ -330,6 +331,6 @@ static bool npy_save(const char *path, hd_tensor *x)
 bool hd_save_npy(const char *path, const hd_tensor *x)
 {
     HD__CALL("hd_save_npy");
-    return hd__given("path", path) && hd__arg("x", x) && hd__may_save() &&
+    return hd__arg_given("path", path) && hd__tensor_arg("x", x) && hd__arg_may_save() &&
            npy_save(path, (hd_tensor *)x);
 }

@@ -7,36 +7,36 @@
 #include "io/io_internal.h"
 #include "tensor/for_nn_and_optim.h"
 
-const char *hd__path_in(const char *dir, size_t n, const char *name)
+const char *hd__io_path_in(const char *dir, size_t n, const char *name)
 {
     hd__text t = {0};
     hd__text_add(&t, dir, n);
     hd__text_format(&t, "/%s", name);
-    return hd__text_give(&t);
+    return hd__tensor_text_give(&t);
 }
 
-const char *hd__path_beside(const char *path, const char *name)
+const char *hd__io_path_beside(const char *path, const char *name)
 {
-    size_t n = hd__parent_length(path);
-    return n > 0 ? hd__path_in(path, n, name) : hd__path_in(".", 1, name);
+    size_t n = hd__file_parent_length(path);
+    return n > 0 ? hd__io_path_in(path, n, name) : hd__io_path_in(".", 1, name);
 }
 
-bool hd__in_open(hd__in *in, const char *path, int fd)
+bool hd__io_in_open(hd__io_in *in, const char *path, int fd)
 {
-    *in = (hd__in){.path = path, .fd = fd};
+    *in = (hd__io_in){.path = path, .fd = fd};
     if (fd >= 0) {
-        return hd__regular_ok(path, fd, &in->size);
+        return hd__file_regular_ok(path, fd, &in->size);
     }
-    in->fd = hd__regular_open(path, &in->size);
+    in->fd = hd__file_regular_open(path, &in->size);
     return in->fd >= 0;
 }
 
-bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n)
+bool hd__io_in_read(const hd__io_in *in, int64_t at, void *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {
         ptrdiff_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
         if (got < 0) {
-            return hd__io_fail(in->path, "read", errno);
+            return hd__file_fail(in->path, "read", errno);
         }
         if (got == 0) {
             return hd__fail(HD_IO,

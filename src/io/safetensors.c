@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------------- the mapping */
 
-struct hd__mapping {
+struct hd__io_mapping {
     atomic_int refs;
     char *bytes;
     size_t n;
@@ -25,7 +25,7 @@ struct hd__mapping {
 static void mapping_drop(void *unused, void *user)
 {
     (void)unused;
-    hd__mapping *m = user;
+    hd__io_mapping *m = user;
     if (m && hd__refs_down(&m->refs)) {
         hd__sys_unmap(m->bytes, m->n);
         hd_free(m);
@@ -35,7 +35,7 @@ static void mapping_drop(void *unused, void *user)
 /* The mapping is private: writing to a tensor changes the process's own pages, not the file. */
 static bool map_file(hd_safetensors *f)
 {
-    hd__mapping *m = hd_alloc(sizeof *m);
+    hd__io_mapping *m = hd_alloc(sizeof *m);
     if (!m) {
         return false;
     }
@@ -45,7 +45,7 @@ static bool map_file(hd_safetensors *f)
     if (!m->bytes) {
         int cause = errno;
         hd_free(m);
-        return hd__io_fail(f->path, "map", cause);
+        return hd__file_fail(f->path, "map", cause);
     }
     f->mapping = m;
     return true;
@@ -56,7 +56,7 @@ static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
     if (hd__sys_fstat(f->in.fd, &info) != 0) {
-        return hd__io_fail(f->path, "stat", errno);
+        return hd__file_fail(f->path, "stat", errno);
     }
     return info.size == f->in.size || hd__fail(HD_IO,
                                                "'%.*s': %" PRId64 " bytes now: expected %" PRId64
@@ -97,8 +97,8 @@ hd_safetensors *hd__safetensors_open(const char *path, int fd, const hd_safetens
         hd__sys_drop(fd);
         return NULL;
     }
-    if (hd__in_open(&f->in, f->path, fd) && hd__safetensors_header(f) &&
-        (!f->o.map || hd__big_endian || map_file(f))) {
+    if (hd__io_in_open(&f->in, f->path, fd) && hd__safetensors_header(f) &&
+        (!f->o.map || hd__io_big_endian || map_file(f))) {
         return f;
     }
     hd_safetensors_close(f);
@@ -124,7 +124,7 @@ static bool is_index(const char *path)
 
 static hd_safetensors *open_with(const char *path, const hd_safetensors_options *o)
 {
-    if (!hd__given("path", path) || (o && !HD__SIZE_OK(o, "hd_safetensors_defaults()"))) {
+    if (!hd__arg_given("path", path) || (o && !HD__SIZE_OK(o, "hd_safetensors_defaults()"))) {
         return NULL;
     }
     return is_index(path) ? index_open(path, o) : hd__safetensors_open(path, -1, o);
@@ -139,7 +139,7 @@ hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensors_optio
 void hd_safetensors_close(hd_safetensors *f)
 {
     HD__CALL("hd_safetensors_close");
-    if (hd__may_free("f", f, HD_NONE)) {
+    if (hd__object_may_free("f", f, HD_NONE)) {
         for (int64_t i = 0; i < f->n_shards; i++) {
             hd_safetensors_close(f->shards[i]);
         }
@@ -150,18 +150,18 @@ void hd_safetensors_close(hd_safetensors *f)
         hd_dict_free(f->metadata);
         hd_free(f->entries);
         hd_free(f->path);
-        hd__retire_object(f, hd__call_kept());
+        hd__mem_retire_object(f, hd__call_kept());
     }
 }
 
 /* ---------------------------------------------------------------- asking */
 
-static const hd__entry *entry_at(const hd_safetensors *f, int64_t i)
+static const hd__io_entry *entry_at(const hd_safetensors *f, int64_t i)
 {
     if (!hd__object("f", f)) {
         return NULL;
     }
-    int64_t at = hd__index(i, f->n, "tensors");
+    int64_t at = hd__arg_index(i, f->n, "tensors");
     return at < 0 ? NULL : &f->entries[at];
 }
 
@@ -175,7 +175,7 @@ int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 {
     HD__CALL("hd_safetensors_find");
     int64_t i;
-    bool there = hd__object("f", f) && hd__given("name", name) && *name &&
+    bool there = hd__object("f", f) && hd__arg_given("name", name) && *name &&
                  hd_dict_kind_of(f->names, name) != HD_DICT_MISSING &&
                  hd_dict_get_int(f->names, name, &i);
     return there ? i : -1;
@@ -184,35 +184,35 @@ int64_t hd_safetensors_find(const hd_safetensors *f, const char *name)
 const char *hd_safetensors_name(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_name");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? e->name : NULL;
 }
 
 const char *hd_safetensors_type(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_type");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? e->type->safetensors : NULL;
 }
 
 int hd_safetensors_ndim(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_ndim");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? e->ndim : -1;
 }
 
 const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_sizes");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? e->sizes : NULL;
 }
 
 int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_bytes");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? e->end - e->begin : -1;
 }
 
@@ -225,7 +225,7 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 /* ---------------------------------------------------------------- reading */
 
 /* The entry's bytes in the mapping, if there is one and a tensor can use them where they are. */
-static void *bytes_in_place(const hd__entry *e)
+static void *bytes_in_place(const hd__io_entry *e)
 {
     const hd_safetensors *f = e->file;
     char *bytes = f->mapping ? f->mapping->bytes + f->data + e->begin : NULL;
@@ -233,9 +233,9 @@ static void *bytes_in_place(const hd__entry *e)
     return fit ? bytes : NULL;
 }
 
-static hd_tensor *wrap_entry(const hd__entry *e, void *data)
+static hd_tensor *wrap_entry(const hd__io_entry *e, void *data)
 {
-    hd__mapping *m = e->file->mapping;
+    hd__io_mapping *m = e->file->mapping;
     hd_tensor *x = hd_wrap_n(e->type->dtype, data, mapping_drop, m, e->ndim, e->sizes);
     if (x) {
         hd__refs_up(&m->refs);
@@ -243,7 +243,7 @@ static hd_tensor *wrap_entry(const hd__entry *e, void *data)
     return x;
 }
 
-static hd_tensor *read_entry(const hd__entry *e)
+static hd_tensor *read_entry(const hd__io_entry *e)
 {
     char what[160];
     const hd_safetensors *f = e->file;
@@ -252,8 +252,8 @@ static hd_tensor *read_entry(const hd__entry *e)
         return same_size(f) ? wrap_entry(e, in_place) : NULL;
     }
     snprintf(what, sizeof what, "tensor '%.*s'", HD__CUT(e->name));
-    hd_tensor *x = hd__empty(e->type->dtype, e->ndim, e->sizes);
-    if (x && !hd__in_elements(&f->in, what, f->data + e->begin, e->type, hd__big_endian, x)) {
+    hd_tensor *x = hd__tensor_empty(e->type->dtype, e->ndim, e->sizes);
+    if (x && !hd__io_in_elements(&f->in, what, f->data + e->begin, e->type, hd__io_big_endian, x)) {
         hd_release(x);
         return NULL;
     }
@@ -263,7 +263,7 @@ static hd_tensor *read_entry(const hd__entry *e)
 hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i)
 {
     HD__CALL("hd_safetensors_read");
-    const hd__entry *e = entry_at(f, i);
+    const hd__io_entry *e = entry_at(f, i);
     return e ? read_entry(e) : NULL;
 }
 

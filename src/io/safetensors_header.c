@@ -14,26 +14,27 @@ enum { LENGTH_BYTES = 8 };
 
 /* ---------------------------------------------------------------- the parser */
 
-bool hd__parser_unexpected(const hd__parser *p, const char *expected)
+bool hd__safetensors_parser_unexpected(const hd__safetensors_parser *p, const char *expected)
 {
     char where[200];
     snprintf(where, sizeof where, "'%.*s': %s", HD__CUT(p->f->path), p->part);
     return hd__json_fail(&p->json, where, expected);
 }
 
-bool hd__parser_expect(hd__parser *p, hd__json_kind kind)
+bool hd__safetensors_parser_expect(hd__safetensors_parser *p, hd__json_kind kind)
 {
-    return hd__json_next(&p->json) == kind || hd__parser_unexpected(p, hd__json_kind_name(kind));
+    return hd__json_next(&p->json) == kind ||
+           hd__safetensors_parser_unexpected(p, hd__json_kind_name(kind));
 }
 
-bool hd__parser_next(hd__parser *p)
+bool hd__safetensors_parser_next(hd__safetensors_parser *p)
 {
     hd__json_kind kind = hd__json_next(&p->json);
     return kind == HD__JSON_NAME ||
-           (kind != HD__JSON_OBJECT_END && hd__parser_unexpected(p, "a name"));
+           (kind != HD__JSON_OBJECT_END && hd__safetensors_parser_unexpected(p, "a name"));
 }
 
-bool hd__parser_text(hd__parser *p, hd__text *t, const char *what)
+bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what)
 {
     hd__text_cut(t, 0);
     hd__text_add(t, p->json.s, p->json.len);
@@ -42,9 +43,9 @@ bool hd__parser_text(hd__parser *p, hd__text *t, const char *what)
             bad(p, what, t->s, "U+0000 at byte %zu: expected none in a text", strlen(t->s)));
 }
 
-bool hd__parser_new_name(hd__parser *p, const char *what, const hd_dict *d)
+bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d)
 {
-    if (!hd__parser_text(p, &p->name, what)) {
+    if (!hd__safetensors_parser_text(p, &p->name, what)) {
         return false;
     }
     if (p->name.len == 0) {
@@ -54,7 +55,8 @@ bool hd__parser_new_name(hd__parser *p, const char *what, const hd_dict *d)
            bad(p, what, p->name.s, "%s", "comes twice: expected each name once");
 }
 
-bool hd__parser_run(hd__parser *p, char *text, size_t n, bool (*parse)(hd__parser *p))
+bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
+                                bool (*parse)(hd__safetensors_parser *p))
 {
     hd__json_init(&p->json, text, n);
     bool ok = parse(p);
@@ -68,18 +70,19 @@ bool hd__parser_run(hd__parser *p, char *text, size_t n, bool (*parse)(hd__parse
 
 /* ---------------------------------------------------------------- metadata */
 
-static bool parse_metadata(hd__parser *p)
+static bool parse_metadata(hd__safetensors_parser *p)
 {
     if (p->f->metadata) {
         return bad(p, "header", "__metadata__", "%s", "comes twice: expected it once");
     }
     p->f->metadata = hd_dict_new();
-    if (!p->f->metadata || !hd__parser_expect(p, HD__JSON_OBJECT)) {
+    if (!p->f->metadata || !hd__safetensors_parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (hd__parser_next(p)) {
-        if (!hd__parser_new_name(p, "metadata", p->f->metadata) ||
-            !hd__parser_expect(p, HD__JSON_STRING) || !hd__parser_text(p, &p->text, "metadata") ||
+    while (hd__safetensors_parser_next(p)) {
+        if (!hd__safetensors_parser_new_name(p, "metadata", p->f->metadata) ||
+            !hd__safetensors_parser_expect(p, HD__JSON_STRING) ||
+            !hd__safetensors_parser_text(p, &p->text, "metadata") ||
             !hd_dict_set_string(p->f->metadata, p->name.s, p->text.s)) {
             return false;
         }
@@ -89,15 +92,16 @@ static bool parse_metadata(hd__parser *p)
 
 /* ---------------------------------------------------------------- a tensor's entry */
 
-static bool parse_dtype(hd__parser *p, hd__entry *e)
+static bool parse_dtype(hd__safetensors_parser *p, hd__io_entry *e)
 {
-    if (!hd__parser_expect(p, HD__JSON_STRING) || !hd__parser_text(p, &p->text, "tensor")) {
+    if (!hd__safetensors_parser_expect(p, HD__JSON_STRING) ||
+        !hd__safetensors_parser_text(p, &p->text, "tensor")) {
         return false;
     }
-    for (int i = 0; i < hd__elements_len; i++) {
+    for (int i = 0; i < hd__io_elements_len; i++) {
         if ((i != HD_BFLOAT16 || p->f->o.keep_bfloat16) &&
-            strcmp(hd__elements[i].safetensors, p->text.s) == 0) {
-            e->type = &hd__elements[i];
+            strcmp(hd__io_elements[i].safetensors, p->text.s) == 0) {
+            e->type = &hd__io_elements[i];
             return true;
         }
     }
@@ -108,11 +112,11 @@ static bool parse_dtype(hd__parser *p, hd__entry *e)
 }
 
 /* Reads an array of at most `most` integers, each 0 or more. */
-static bool parse_integers(hd__parser *p, const hd__entry *e, const char *field, int most,
-                           int64_t *values, int *n)
+static bool parse_integers(hd__safetensors_parser *p, const hd__io_entry *e, const char *field,
+                           int most, int64_t *values, int *n)
 {
     hd__json *j = &p->json;
-    if (!hd__parser_expect(p, HD__JSON_ARRAY)) {
+    if (!hd__safetensors_parser_expect(p, HD__JSON_ARRAY)) {
         return false;
     }
     for (*n = 0; hd__json_next(j) == HD__JSON_NUMBER; ++*n) {
@@ -127,15 +131,15 @@ static bool parse_integers(hd__parser *p, const hd__entry *e, const char *field,
         }
         values[*n] = v;
     }
-    return j->kind == HD__JSON_ARRAY_END || hd__parser_unexpected(p, "an integer");
+    return j->kind == HD__JSON_ARRAY_END || hd__safetensors_parser_unexpected(p, "an integer");
 }
 
-static bool parse_shape(hd__parser *p, hd__entry *e)
+static bool parse_shape(hd__safetensors_parser *p, hd__io_entry *e)
 {
     return parse_integers(p, e, "shape", HD_MAX_DIMS, e->sizes, &e->ndim);
 }
 
-static bool parse_offsets(hd__parser *p, hd__entry *e)
+static bool parse_offsets(hd__safetensors_parser *p, hd__io_entry *e)
 {
     int64_t offsets[2];
     int n;
@@ -154,7 +158,7 @@ static bool parse_offsets(hd__parser *p, hd__entry *e)
 
 static const struct {
     const char *name;
-    bool (*parse)(hd__parser *p, hd__entry *e);
+    bool (*parse)(hd__safetensors_parser *p, hd__io_entry *e);
 } header_fields[] = {
     {"dtype", parse_dtype},
     {"shape", parse_shape},
@@ -164,7 +168,7 @@ static const struct {
 enum { HEADER_FIELDS = sizeof header_fields / sizeof *header_fields };
 
 /* The place in `header_fields` of the field that the event names; -1 if it names none of them. */
-static int field_of(const hd__parser *p)
+static int field_of(const hd__safetensors_parser *p)
 {
     for (int i = 0; i < HEADER_FIELDS; i++) {
         if (is_name(p, header_fields[i].name)) {
@@ -174,16 +178,16 @@ static int field_of(const hd__parser *p)
     return -1;
 }
 
-static bool parse_fields(hd__parser *p, hd__entry *e)
+static bool parse_fields(hd__safetensors_parser *p, hd__io_entry *e)
 {
     bool seen[HEADER_FIELDS] = {false};
-    if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
+    if (!hd__safetensors_parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (hd__parser_next(p)) {
+    while (hd__safetensors_parser_next(p)) {
         int i = field_of(p);
         if (i < 0) {
-            return hd__parser_text(p, &p->text, "tensor") &&
+            return hd__safetensors_parser_text(p, &p->text, "tensor") &&
                    bad(p, "tensor", e->name,
                        "field '%.*s': expected dtype, shape and data_offsets only",
                        HD__CUT(p->text.s));
@@ -206,9 +210,9 @@ static bool parse_fields(hd__parser *p, hd__entry *e)
 }
 
 /* Do the offsets span as many bytes as the shape and the dtype need? */
-static bool check_offsets(hd__parser *p, const hd__entry *e)
+static bool check_offsets(hd__safetensors_parser *p, const hd__io_entry *e)
 {
-    int64_t wanted = hd__element_bytes(e->type, e->ndim, e->sizes);
+    int64_t wanted = hd__io_element_bytes(e->type, e->ndim, e->sizes);
     if (wanted < 0) {
         return bad(p, "tensor", e->name, "shape %s of %s: the size overflows",
                    HD__SIZES(e->ndim, e->sizes), e->type->safetensors);
@@ -220,15 +224,15 @@ static bool check_offsets(hd__parser *p, const hd__entry *e)
                e->begin, e->end, HD__SIZES(e->ndim, e->sizes), e->type->safetensors, wanted);
 }
 
-static bool parse_entry(hd__parser *p)
+static bool parse_entry(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!hd__parser_new_name(p, "tensor", f->names) ||
-        !hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
+    if (!hd__safetensors_parser_new_name(p, "tensor", f->names) ||
+        !hd__text_grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
         !hd_dict_set_int(f->names, p->name.s, f->n)) {
         return false;
     }
-    hd__entry *e = &f->entries[f->n];
+    hd__io_entry *e = &f->entries[f->n];
     e->name = hd_dict_name(f->names, f->n++);
     e->file = f;
     return parse_fields(p, e) && check_offsets(p, e);
@@ -238,7 +242,7 @@ static bool parse_entry(hd__parser *p)
 
 static int by_offsets(const void *a, const void *b)
 {
-    const hd__entry *x = *(hd__entry *const *)a, *y = *(hd__entry *const *)b;
+    const hd__io_entry *x = *(hd__io_entry *const *)a, *y = *(hd__io_entry *const *)b;
     if (x->begin != y->begin) {
         return x->begin < y->begin ? -1 : 1;
     }
@@ -247,12 +251,12 @@ static int by_offsets(const void *a, const void *b)
 
 /* Does each entry, in the order of the data, begin where the one before it ends, and does the file
  * end where the last one ends? */
-static bool check_cover(hd__parser *p, hd__entry *const *order, int64_t available)
+static bool check_cover(hd__safetensors_parser *p, hd__io_entry *const *order, int64_t available)
 {
     const char *before = "";
     int64_t end = 0;
     for (int64_t i = 0; i < p->f->n; i++) {
-        const hd__entry *e = order[i];
+        const hd__io_entry *e = order[i];
         if (e->begin < end) {
             return bad(p, "tensor", e->name,
                        "begins at %" PRId64 ", inside '%.*s', which ends at %" PRId64
@@ -275,10 +279,10 @@ static bool check_cover(hd__parser *p, hd__entry *const *order, int64_t availabl
                     HD__CUT(p->f->path), available, end);
 }
 
-static bool check_layout(hd__parser *p)
+static bool check_layout(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
-    hd__entry **order = hd__alloc_items(f->n, sizeof *order);
+    hd__io_entry **order = hd__arg_alloc_items(f->n, sizeof *order);
     if (!order) {
         return false;
     }
@@ -293,18 +297,18 @@ static bool check_layout(hd__parser *p)
 
 /* ---------------------------------------------------------------- the whole */
 
-static bool parse_header(hd__parser *p)
+static bool parse_header(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
-    if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
+    if (!hd__safetensors_parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (hd__parser_next(p)) {
+    while (hd__safetensors_parser_next(p)) {
         if (!(is_name(p, "__metadata__") ? parse_metadata(p) : parse_entry(p))) {
             return false;
         }
     }
-    if (!at_end(p) || !hd__parser_expect(p, HD__JSON_END)) {
+    if (!at_end(p) || !hd__safetensors_parser_expect(p, HD__JSON_END)) {
         return false;
     }
     f->metadata = f->metadata ? f->metadata : hd_dict_new();
@@ -329,7 +333,8 @@ static bool read_length(hd_safetensors *f, size_t *n)
         return hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more",
                         HD__CUT(f->path), f->in.size);
     }
-    if (!hd__in_read(&f->in, 0, bytes, sizeof bytes) || !hd__lfs_ok(f->path, bytes, sizeof bytes)) {
+    if (!hd__io_in_read(&f->in, 0, bytes, sizeof bytes) ||
+        !hd__file_lfs_ok(f->path, bytes, sizeof bytes)) {
         return false;
     }
     uint64_t length = 0;
@@ -352,10 +357,11 @@ bool hd__safetensors_header(hd_safetensors *f)
 {
     size_t n = 0;
     char *text = read_length(f, &n) ? hd_alloc(n) : NULL;
-    if (!text || !hd__in_read(&f->in, LENGTH_BYTES, text, n)) {
+    if (!text || !hd__io_in_read(&f->in, LENGTH_BYTES, text, n)) {
         hd_free(text);
         return false;
     }
     f->data = LENGTH_BYTES + (int64_t)n;
-    return hd__parser_run(&(hd__parser){.f = f, .part = "header"}, text, n, parse_header);
+    return hd__safetensors_parser_run(&(hd__safetensors_parser){.f = f, .part = "header"}, text, n,
+                                      parse_header);
 }

@@ -23,12 +23,12 @@ static bool add_metadata(hd_dict *to, const hd_dict *from)
 }
 
 /* Opens the file p->text beside the index, which tensor p->name is the first to name. */
-static bool open_shard(hd__parser *p)
+static bool open_shard(hd__safetensors_parser *p)
 {
     HD__SCOPE_OR(false);
     hd_safetensors *f = p->f;
-    const char *path = hd__path_beside(f->path, p->text.s);
-    if (!path || !hd__grow(&f->shards, &f->shards_room, f->n_shards + 1, sizeof *f->shards) ||
+    const char *path = hd__io_path_beside(f->path, p->text.s);
+    if (!path || !hd__text_grow(&f->shards, &f->shards_room, f->n_shards + 1, sizeof *f->shards) ||
         !hd_dict_set_int(p->shards, p->text.s, f->n_shards)) {
         return false;
     }
@@ -46,17 +46,17 @@ static bool open_shard(hd__parser *p)
 }
 
 /* Reads the name of a file in the index's directory into p->text. */
-static bool parse_file_name(hd__parser *p)
+static bool parse_file_name(hd__safetensors_parser *p)
 {
     const hd__json_kind kind = hd__json_next(&p->json);
     if (kind == HD__JSON_BAD) {
-        return hd__parser_unexpected(p, NULL);
+        return hd__safetensors_parser_unexpected(p, NULL);
     }
     if (kind != HD__JSON_STRING) {
         return bad(p, "tensor", p->name.s, "%s in weight_map: expected the name of a file",
                    hd__json_kind_name(kind));
     }
-    if (!hd__parser_text(p, &p->text, "tensor")) {
+    if (!hd__safetensors_parser_text(p, &p->text, "tensor")) {
         return false;
     }
     const char *s = p->text.s;
@@ -67,11 +67,11 @@ static bool parse_file_name(hd__parser *p)
 }
 
 /* Takes the entry that a shard has for the last name. */
-static bool parse_place(hd__parser *p)
+static bool parse_place(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
     int64_t shard = f->n_shards;
-    if (!hd__parser_new_name(p, "tensor", f->names) || !parse_file_name(p) ||
+    if (!hd__safetensors_parser_new_name(p, "tensor", f->names) || !parse_file_name(p) ||
         !(hd_dict_kind_of(p->shards, p->text.s) == HD_DICT_MISSING
               ? open_shard(p)
               : hd_dict_get_int(p->shards, p->text.s, &shard))) {
@@ -84,7 +84,7 @@ static bool parse_place(hd__parser *p)
                    "'%.*s' has no tensor of this name: expected one, as weight_map says",
                    HD__CUT(from->path));
     }
-    if (!hd__grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
+    if (!hd__text_grow(&f->entries, &f->room, f->n + 1, sizeof *f->entries) ||
         !hd_dict_set_int(f->names, p->name.s, f->n)) {
         return false;
     }
@@ -92,16 +92,16 @@ static bool parse_place(hd__parser *p)
     return true;
 }
 
-static bool parse_weight_map(hd__parser *p)
+static bool parse_weight_map(hd__safetensors_parser *p)
 {
     if (p->shards) {
         return bad(p, p->part, "weight_map", "%s", "comes twice: expected it once");
     }
     p->shards = hd_dict_new();
-    if (!p->shards || !hd__parser_expect(p, HD__JSON_OBJECT)) {
+    if (!p->shards || !hd__safetensors_parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (hd__parser_next(p)) {
+    while (hd__safetensors_parser_next(p)) {
         if (!parse_place(p)) {
             return false;
         }
@@ -110,28 +110,28 @@ static bool parse_weight_map(hd__parser *p)
 }
 
 /* Passes over the value of the last name. */
-static bool pass_over(hd__parser *p)
+static bool pass_over(hd__safetensors_parser *p)
 {
     const int depth = p->json.depth;
     do {
         if (hd__json_next(&p->json) == HD__JSON_BAD) {
-            return hd__parser_unexpected(p, NULL);
+            return hd__safetensors_parser_unexpected(p, NULL);
         }
     } while (p->json.depth > depth);
     return true;
 }
 
-static bool parse_index(hd__parser *p)
+static bool parse_index(hd__safetensors_parser *p)
 {
-    if (!hd__parser_expect(p, HD__JSON_OBJECT)) {
+    if (!hd__safetensors_parser_expect(p, HD__JSON_OBJECT)) {
         return false;
     }
-    while (hd__parser_next(p)) {
+    while (hd__safetensors_parser_next(p)) {
         if (!(is_name(p, "weight_map") ? parse_weight_map(p) : pass_over(p))) {
             return false;
         }
     }
-    return at_end(p) && hd__parser_expect(p, HD__JSON_END) &&
+    return at_end(p) && hd__safetensors_parser_expect(p, HD__JSON_END) &&
            (p->shards || bad(p, p->part, "weight_map", "%s",
                              "is missing: expected an object with the file of each tensor"));
 }
@@ -140,6 +140,7 @@ bool hd__safetensors_index(hd_safetensors *f)
 {
     size_t n;
     f->metadata = hd_dict_new();
-    char *text = f->metadata ? hd__whole_read(f->path, HD__LONGEST_HEADER, &n) : NULL;
-    return text && hd__parser_run(&(hd__parser){.f = f, .part = "index"}, text, n, parse_index);
+    char *text = f->metadata ? hd__file_whole_read(f->path, HD__LONGEST_HEADER, &n) : NULL;
+    return text && hd__safetensors_parser_run(&(hd__safetensors_parser){.f = f, .part = "index"},
+                                              text, n, parse_index);
 }

@@ -8,13 +8,13 @@
 
 enum { HD__LONGEST_HEADER = 100000000 }; /* and index */
 
-typedef struct hd__parser {
+typedef struct hd__safetensors_parser {
     hd_safetensors *f;
     const char *part; /* of the file, in messages: "header" */
     hd__json json;
     hd__text name, text; /* the last name and the last other text */
     hd_dict *shards;     /* index: maps the name of each open shard to its place in f->shards */
-} hd__parser;
+} hd__safetensors_parser;
 
 /* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
 #define bad(p, what, name, format, ...)                                                            \
@@ -22,27 +22,28 @@ typedef struct hd__parser {
              __VA_ARGS__)
 
 /* Parses the n bytes at text, and frees them. */
-bool hd__parser_run(hd__parser *p, char *text, size_t n, bool (*parse)(hd__parser *p));
+bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
+                                bool (*parse)(hd__safetensors_parser *p));
 
 /* Fails because the JSON is wrong, or because its last event is not what the format asks for. */
-bool hd__parser_unexpected(const hd__parser *p, const char *expected);
-bool hd__parser_expect(hd__parser *p, hd__json_kind kind);
+bool hd__safetensors_parser_unexpected(const hd__safetensors_parser *p, const char *expected);
+bool hd__safetensors_parser_expect(hd__safetensors_parser *p, hd__json_kind kind);
 /* Goes to the next name of an object. False at the object's end, too; at_end tells which it was. */
-bool hd__parser_next(hd__parser *p);
+bool hd__safetensors_parser_next(hd__safetensors_parser *p);
 
-static inline bool at_end(const hd__parser *p)
+static inline bool at_end(const hd__safetensors_parser *p)
 {
     return p->json.kind == HD__JSON_OBJECT_END;
 }
 
-static inline bool is_name(const hd__parser *p, const char *name)
+static inline bool is_name(const hd__safetensors_parser *p, const char *name)
 {
     return strlen(name) == p->json.len && memcmp(name, p->json.s, p->json.len) == 0;
 }
 
 /* Copies the event's text to t; fails when there is a zero inside it. */
-bool hd__parser_text(hd__parser *p, hd__text *t, const char *what);
+bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what);
 /* Copies the event's name to p->name; fails when the name is empty or already in d. */
-bool hd__parser_new_name(hd__parser *p, const char *what, const hd_dict *d);
+bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d);
 
 #endif

@@ -57,7 +57,7 @@ static int by_type_and_name(const void *a, const void *b)
 static item *tensors_of(const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);
-    item *items = hd__alloc_items(len, sizeof *items);
+    item *items = hd__arg_alloc_items(len, sizeof *items);
     *n = 0;
     for (int64_t i = 0; items && i < len; i++) {
         const char *name = hd_dict_name(d, i);
@@ -98,7 +98,7 @@ static void put_entry(hd__text *t, const item *each, int64_t begin, int64_t end)
     const hd_tensor *x = each->x;
     hd__text_puts(t, t->len > 1 ? "," : "");
     hd__text_json(t, each->name, strlen(each->name), true);
-    hd__text_format(t, ":{\"dtype\":\"%s\",\"shape\":[", hd__elements[x->dtype].safetensors);
+    hd__text_format(t, ":{\"dtype\":\"%s\",\"shape\":[", hd__io_elements[x->dtype].safetensors);
     for (int i = 0; i < x->ndim; i++) {
         hd__text_format(t, "%s%" PRId64, i ? "," : "", x->sizes[i]);
     }
@@ -133,19 +133,19 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
 
 static bool write_file(const char *path, const hd__text *header, const item *items, int64_t n)
 {
-    hd__whole file;
+    hd__file_whole file;
     unsigned char length[8];
     for (int i = 0; i < 8; i++) {
         length[i] = (unsigned char)((uint64_t)header->len >> 8 * i);
     }
-    hd__whole_begin(&file, path);
-    hd__whole_add(&file, length, sizeof length);
-    hd__whole_add(&file, header->s, header->len);
+    hd__file_whole_begin(&file, path);
+    hd__file_whole_add(&file, length, sizeof length);
+    hd__file_whole_add(&file, header->s, header->len);
     bool ok = !file.failed;
     for (int64_t i = 0; ok && i < n; i++) {
-        ok = hd__write_elements(&file, hd__big_endian, items[i].x);
+        ok = hd__io_write_elements(&file, hd__io_big_endian, items[i].x);
     }
-    return hd__whole_end(&file, ok);
+    return hd__file_whole_end(&file, ok);
 }
 
 bool hd__safetensors_save(const char *path, const hd_dict *d)
@@ -162,6 +162,6 @@ bool hd__safetensors_save(const char *path, const hd_dict *d)
 bool hd_save_safetensors(const char *path, const hd_dict *d)
 {
     HD__CALL("hd_save_safetensors");
-    return hd__given("path", path) && hd__object("d", d) && hd__may_save() &&
+    return hd__arg_given("path", path) && hd__object("d", d) && hd__arg_may_save() &&
            hd__safetensors_save(path, d);
 }

@@ -17,8 +17,8 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
                                    int64_t head_dim)
 {
     HD__CALL("hd_kv_cache_new_for");
-    if (!hd__size_arg("batch", batch, 0) || !hd__size_arg("heads", heads, 0) ||
-        !hd__size_arg("length", length, 0) || !hd__size_arg("head_dim", head_dim, 0)) {
+    if (!hd__nn_size_arg("batch", batch, 0) || !hd__nn_size_arg("heads", heads, 0) ||
+        !hd__nn_size_arg("length", length, 0) || !hd__nn_size_arg("head_dim", head_dim, 0)) {
         return NULL;
     }
     if (dtype != HD_FLOAT32 && dtype != HD_FLOAT64) {
@@ -41,10 +41,10 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
 hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 {
     HD__CALL("hd_kv_cache_new");
-    if (!hd__type_arg("attention", attention, &hd__multi_head_attention_type)) {
+    if (!hd__nn_type_arg("attention", attention, &hd__nn_multi_head_attention_type)) {
         return NULL;
     }
-    const hd__multi_head_attention *m = (const hd__multi_head_attention *)attention;
+    const hd__nn_multi_head_attention *m = (const hd__nn_multi_head_attention *)attention;
     hd_tensor *w = hd_module_get_parameter(m->base.W_key, "weight");
     const hd_dtype d = w && hd_dtype_of(w) == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     int64_t length = hd_size(m->base.mask, 0), heads = m->num_heads;
@@ -58,10 +58,10 @@ hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch)
 void hd_kv_cache_free(hd_kv_cache *c)
 {
     HD__CALL("hd_kv_cache_free");
-    if (hd__may_free("c", c, HD_NONE)) {
+    if (hd__object_may_free("c", c, HD_NONE)) {
         hd_release(c->keys);
         hd_release(c->values);
-        hd__retire_object(c, hd__call_kept());
+        hd__mem_retire_object(c, hd__call_kept());
     }
 }
 
@@ -88,7 +88,7 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
 {
     const int64_t *room = hd_sizes(c->keys), t = hd_ndim(keys) == 4 ? hd_size(keys, 2) : -1;
     const int64_t sizes[] = {room[0], room[1], t, room[3]};
-    if (!hd__sizes_are(keys, 4, sizes) || !hd__sizes_are(values, 4, sizes)) {
+    if (!hd__nn_sizes_are(keys, 4, sizes) || !hd__nn_sizes_are(values, 4, sizes)) {
         return hd__fail(HD_SHAPE,
                         "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
                         ") both",
@@ -108,8 +108,8 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
 bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values)
 {
     HD__CALL("hd_kv_cache_update");
-    if (!hd__object("c", c) || !hd__given("keys", keys) || !hd__given("values", values) ||
-        !hd__tensor_given("keys", *keys) || !hd__tensor_given("values", *values) ||
+    if (!hd__object("c", c) || !hd__arg_given("keys", keys) || !hd__arg_given("values", values) ||
+        !hd__nn_tensor_given("keys", *keys) || !hd__nn_tensor_given("values", *values) ||
         !cache_fits(c, *keys, *values)) {
         return false;
     }
@@ -130,8 +130,8 @@ bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values)
 
 static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_cache *c)
 {
-    if (!hd__type_arg("m", m, &hd__multi_head_attention_type) || !hd__tensor_given("x", x) ||
-        !hd__object("c", c)) {
+    if (!hd__nn_type_arg("m", m, &hd__nn_multi_head_attention_type) ||
+        !hd__nn_tensor_given("x", x) || !hd__object("c", c)) {
         return false;
     }
     if (c->attention != m) {
@@ -152,11 +152,11 @@ hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cach
         return NULL;
     }
     HD_NO_GRAD;
-    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
+    hd__nn_multi_head_attention *self = (hd__nn_multi_head_attention *)m;
     int64_t seen = c->len;
-    hd__projected p = hd__project_heads(self, x);
+    hd__nn_projected p = hd__nn_project_heads(self, x);
     bool ok = hd_kv_cache_update(c, &p.keys, &p.values);
-    hd_tensor *y = hd_forward_end(m, ok ? hd__attend(self, p, seen) : NULL);
+    hd_tensor *y = hd_forward_end(m, ok ? hd__nn_attend(self, p, seen) : NULL);
     if (!y) {
         c->len = seen;
     }

@@ -9,22 +9,22 @@
 /* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
 static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 {
-    hd__attention *m = (hd__attention *)self;
-    return hd__tokens_arg(m, x) ? hd__masked_attention(m, hd__project(m, x), 0) : NULL;
+    hd__nn_attention *m = (hd__nn_attention *)self;
+    return hd__nn_tokens_arg(m, x) ? hd__nn_masked_attention(m, hd__nn_project(m, x), 0) : NULL;
 }
 
-static const hd_module_type causal_attention_type =
-    HD_MODULE_TYPE(hd__attention, "CausalAttention", causal_attention_forward, hd__attention_free);
+static const hd_module_type causal_attention_type = HD_MODULE_TYPE(
+    hd__nn_attention, "CausalAttention", causal_attention_forward, hd__nn_attention_free);
 
 /* A blank one. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
-    hd_module *m = hd__attention_blank(&causal_attention_type, d_in, d_out, qkv_bias);
+    hd_module *m = hd__nn_attention_blank(&causal_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
-    hd__register_mask((hd__attention *)m, dropout, context_length);
+    hd__nn_register_mask((hd__nn_attention *)m, dropout, context_length);
     return hd_module_ready(m);
 }
 
@@ -32,7 +32,7 @@ hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_
                                    double dropout, bool qkv_bias)
 {
     HD__CALL("hd_causal_attention_new");
-    bool ok = hd__attention_args(d_in, d_out, context_length, dropout, 1);
+    bool ok = hd__nn_attention_args(d_in, d_out, context_length, dropout, 1);
     return ok ? hd__module_drawn(
                     causal_attention_blank(d_in, d_out, context_length, dropout, qkv_bias), NULL)
               : NULL;
@@ -63,7 +63,7 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
                                                double dropout, int64_t num_heads, bool qkv_bias)
 {
     HD__CALL("hd_multi_head_attention_wrapper_new");
-    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads)) {
+    if (!hd__nn_attention_args(d_in, d_out, context_length, dropout, num_heads)) {
         return NULL;
     }
     hd_module *m = hd_module_new(&wrapper_type);
@@ -82,24 +82,24 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 /* ---------------------------------------------------------------- MultiHeadAttention */
 
 /* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
-static hd_tensor *heads_of(const hd__multi_head_attention *m, hd_tensor *x)
+static hd_tensor *heads_of(const hd__nn_multi_head_attention *m, hd_tensor *x)
 {
     x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->d_out / m->num_heads);
     return hd_transpose(x, 1, 2);
 }
 
-hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x)
+hd__nn_projected hd__nn_project_heads(const hd__nn_multi_head_attention *m, hd_tensor *x)
 {
-    hd__projected p = hd__project(&m->base, x); /* (b, num_tokens, d_out) */
-    p.keys = heads_of(m, p.keys);               /* (b, num_heads, num_tokens, head_dim) */
+    hd__nn_projected p = hd__nn_project(&m->base, x); /* (b, num_tokens, d_out) */
+    p.keys = heads_of(m, p.keys);                     /* (b, num_heads, num_tokens, head_dim) */
     p.queries = heads_of(m, p.queries);
     p.values = heads_of(m, p.values);
     return p;
 }
 
-hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first)
+hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int64_t first)
 {
-    hd_tensor *context_vec = hd__masked_attention(&m->base, p, first);
+    hd_tensor *context_vec = hd__nn_masked_attention(&m->base, p, first);
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
     context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2)); /* copies nothing if fused */
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
@@ -109,31 +109,31 @@ hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t firs
 /* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
 static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
 {
-    hd__multi_head_attention *m = (hd__multi_head_attention *)self;
-    return hd__tokens_arg(&m->base, x) ? hd__attend(m, hd__project_heads(m, x), 0) : NULL;
+    hd__nn_multi_head_attention *m = (hd__nn_multi_head_attention *)self;
+    return hd__nn_tokens_arg(&m->base, x) ? hd__nn_attend(m, hd__nn_project_heads(m, x), 0) : NULL;
 }
 
-const hd_module_type hd__multi_head_attention_type =
-    HD_MODULE_TYPE(hd__multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
-                   hd__attention_free);
+const hd_module_type hd__nn_multi_head_attention_type =
+    HD_MODULE_TYPE(hd__nn_multi_head_attention, "MultiHeadAttention", multi_head_attention_forward,
+                   hd__nn_attention_free);
 
 hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                        double dropout, int64_t num_heads, bool qkv_bias)
 {
     HD__CALL("hd_multi_head_attention_new");
-    if (!hd__attention_args(d_in, d_out, context_length, dropout, num_heads) ||
-        !hd__heads_arg("d_out", d_out, num_heads)) {
+    if (!hd__nn_attention_args(d_in, d_out, context_length, dropout, num_heads) ||
+        !hd__nn_heads_arg("d_out", d_out, num_heads)) {
         return NULL;
     }
-    hd_module *m = hd__attention_blank(&hd__multi_head_attention_type, d_in, d_out, qkv_bias);
+    hd_module *m = hd__nn_attention_blank(&hd__nn_multi_head_attention_type, d_in, d_out, qkv_bias);
     if (!m) {
         return NULL;
     }
-    hd__multi_head_attention *self = (hd__multi_head_attention *)m;
+    hd__nn_multi_head_attention *self = (hd__nn_multi_head_attention *)m;
     self->d_out = d_out;
     self->num_heads = num_heads;
     hd_register_module(m, "out_proj", &self->out_proj,
-                       hd__linear_blank(&hd__linear_type, d_out, d_out, true));
-    hd__register_mask(&self->base, dropout, context_length);
+                       hd__nn_linear_blank(&hd__nn_linear_type, d_out, d_out, true));
+    hd__nn_register_mask(&self->base, dropout, context_length);
     return hd__module_drawn(m, NULL);
 }

@@ -4,19 +4,19 @@
 
 #include "nn/attention_weights.h"
 
-typedef struct hd__multi_head_attention {
-    hd__attention base;
+typedef struct hd__nn_multi_head_attention {
+    hd__nn_attention base;
     hd_module *out_proj;
     int64_t d_out, num_heads;
-} hd__multi_head_attention;
+} hd__nn_multi_head_attention;
 
-/* hd__project of x (b, num_tokens, d_in), each split to (b, num_heads, num_tokens, head_dim) */
-hd__projected hd__project_heads(const hd__multi_head_attention *m, hd_tensor *x);
+/* hd__nn_project of x (b, num_tokens, d_in), each split to (b, num_heads, num_tokens, head_dim) */
+hd__nn_projected hd__nn_project_heads(const hd__nn_multi_head_attention *m, hd_tensor *x);
 /* Attention and out_proj for the tokens first, first + 1, ..., from queries (b, num_heads,
  * num_tokens, head_dim), and keys and values (b, num_heads, first + num_tokens, head_dim). Gives
  * (b, num_tokens, d_out). */
-hd_tensor *hd__attend(hd__multi_head_attention *m, hd__projected p, int64_t first);
+hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int64_t first);
 
-extern const hd_module_type hd__multi_head_attention_type;
+extern const hd_module_type hd__nn_multi_head_attention_type;
 
 #endif

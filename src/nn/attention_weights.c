@@ -10,15 +10,15 @@
 
 /* ---------------------------------------------------------------- arguments */
 
-bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
-                        int64_t num_heads)
+bool hd__nn_attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
+                           int64_t num_heads)
 {
-    return hd__size_arg("d_in", d_in, 0) && hd__size_arg("d_out", d_out, 0) &&
-           hd__size_arg("context_length", context_length, 0) &&
-           hd__probability_arg("dropout", dropout) && hd__size_arg("num_heads", num_heads, 1);
+    return hd__nn_size_arg("d_in", d_in, 0) && hd__nn_size_arg("d_out", d_out, 0) &&
+           hd__nn_size_arg("context_length", context_length, 0) &&
+           hd__nn_probability_arg("dropout", dropout) && hd__nn_size_arg("num_heads", num_heads, 1);
 }
 
-bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
+bool hd__nn_tokens_arg(const hd__nn_attention *m, hd_tensor *x)
 {
     int64_t context_length = hd_size(m->mask, 0);
     return (hd_ndim(x) == 3 ||
@@ -28,10 +28,10 @@ bool hd__tokens_arg(const hd__attention *m, hd_tensor *x)
                      HD__DIMS(x), hd_size(x, 1), context_length));
 }
 
-hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
-                               bool qkv_bias)
+hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                                  bool qkv_bias)
 {
-    hd__attention *m = (hd__attention *)hd_module_new(type);
+    hd__nn_attention *m = (hd__nn_attention *)hd_module_new(type);
     if (!m) {
         return NULL;
     }
@@ -39,14 +39,14 @@ hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t
     hd_module **const fields[] = {&m->W_query, &m->W_key, &m->W_value};
     for (int i = 0; i < 3 && !m->base.priv->failed; i++) {
         hd_register_module(&m->base, names[i], fields[i],
-                           hd__linear_blank(&hd__linear_type, d_in, d_out, qkv_bias));
+                           hd__nn_linear_blank(&hd__nn_linear_type, d_in, d_out, qkv_bias));
     }
     return &m->base;
 }
 
-hd__projected hd__project(const hd__attention *m, hd_tensor *x)
+hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x)
 {
-    hd__projected p;
+    hd__nn_projected p;
     p.keys = hd_forward(m->W_key, x);
     p.queries = hd_forward(m->W_query, x);
     p.values = hd_forward(m->W_value, x);
@@ -66,7 +66,7 @@ static hd_tensor *causal_mask(int64_t n)
     return mask;
 }
 
-void hd__register_mask(hd__attention *m, double dropout, int64_t n)
+void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n)
 {
     hd_register_module(&m->base, "dropout", &m->dropout, hd_dropout_new(dropout, false));
     if (!m->base.priv->failed) {
@@ -108,13 +108,14 @@ static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 }
 
 /* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
-static hd_tensor *keep_weights(hd__attention *m, hd_tensor *attn_weights)
+static hd_tensor *keep_weights(hd__nn_attention *m, hd_tensor *attn_weights)
 {
     bool ok = !m->keep || hd_assign(&m->weights, hd_detach(attn_weights));
     return ok ? attn_weights : NULL;
 }
 
-hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values)
+hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,
+                        hd_tensor *values)
 {
     hd_tensor *attn_weights =
         hd_softmax(hd_div_scalar(attn_scores, sqrt((double)hd_size(keys, -1))), -1);
@@ -122,15 +123,15 @@ hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, 
     return hd_matmul(keep_weights(m, attn_weights), values);
 }
 
-hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first)
+hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first)
 {
     int64_t num_tokens = hd_size(p.queries, -2), n = first + num_tokens;
-    double dropout_p = hd__dropout_now(m->dropout);
+    double dropout_p = hd__nn_dropout_now(m->dropout);
     if (!hd_fused_attention() || hd_size(p.keys, -1) == 0 || dropout_p < 0) {
         hd_tensor *attn_scores = hd_matmul(p.queries, hd_transpose(p.keys, -2, -1));
         hd_tensor *mask = hd_to(mask_part(m->mask, first, n), HD_BOOL); /* (num_tokens, n) */
         attn_scores = hd_masked_fill_(attn_scores, mask, -INFINITY);
-        return hd__weigh(m, attn_scores, p.keys, p.values);
+        return hd__nn_weigh(m, attn_scores, p.keys, p.values);
     }
     hd_attention_options o = hd_attention_defaults();
     o.safe_softmax = false;
@@ -148,15 +149,15 @@ hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first
 
 /* ---------------------------------------------------------------- kept weights */
 
-void hd__attention_free(hd_module *self)
+void hd__nn_attention_free(hd_module *self)
 {
-    hd_release(((hd__attention *)self)->weights);
+    hd_release(((hd__nn_attention *)self)->weights);
 }
 
 /* The notebooks' classes, and no others, have that `free`. */
 static bool keeps_weights(const hd_module *m)
 {
-    return hd__object("m", m) && (m->type->free == hd__attention_free ||
+    return hd__object("m", m) && (m->type->free == hd__nn_attention_free ||
                                   hd__fail(HD_VALUE,
                                            "%s: expected a SelfAttention_v1, SelfAttention_v2, "
                                            "CausalAttention or MultiHeadAttention",
@@ -169,7 +170,7 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     if (!keeps_weights(m)) {
         return false;
     }
-    hd__attention *self = (hd__attention *)m;
+    hd__nn_attention *self = (hd__nn_attention *)m;
     self->keep = keep;
     return keep || hd_assign(&self->weights, HD_NONE);
 }
@@ -181,6 +182,6 @@ hd_tensor *hd_attention_weights(const hd_module *m)
     if (!keeps_weights(m)) {
         return NULL;
     }
-    hd_tensor *weights = ((const hd__attention *)m)->weights;
+    hd_tensor *weights = ((const hd__nn_attention *)m)->weights;
     return weights && weights != HD_NONE ? hd_detach(weights) : HD_NONE;
 }

@@ -5,40 +5,41 @@
 #include "nn/module.h"
 
 /* Each of their structs begins with this. NULL stands for what a class does not have. */
-typedef struct hd__attention {
+typedef struct hd__nn_attention {
     hd_module base;
     bool keep;
     hd_tensor *weights;                             /* the last ones, retained */
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
     hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
-} hd__attention;
+} hd__nn_attention;
 
 /* A module of that class with three blank Linear(d_in, d_out) under the notebooks' names and in
  * their order. */
-hd_module *hd__attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
-                               bool qkv_bias);
+hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
+                                  bool qkv_bias);
 
 /* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
  * first. */
-typedef struct hd__projected {
+typedef struct hd__nn_projected {
     hd_tensor *keys, *queries, *values;
-} hd__projected;
-hd__projected hd__project(const hd__attention *m, hd_tensor *x);
+} hd__nn_projected;
+hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x);
 
 /* The context vectors (..., num_tokens, d), from queries (..., num_tokens, d) of the tokens first,
  * first + 1, ..., and keys and values (..., first + num_tokens, d). The attention is fused unless
  * hd_set_fused_attention(false) was called. */
-hd_tensor *hd__masked_attention(hd__attention *m, hd__projected p, int64_t first);
+hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first);
 /* softmax(attn_scores / sqrt(d)) values, d the last size of keys. It keeps the weights, after
  * dropout, if it was asked to. */
-hd_tensor *hd__weigh(hd__attention *m, hd_tensor *attn_scores, hd_tensor *keys, hd_tensor *values);
-void hd__attention_free(hd_module *self); /* the function `free` of these types */
+hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,
+                        hd_tensor *values);
+void hd__nn_attention_free(hd_module *self); /* the function `free` of these types */
 /* Is x (b, num_tokens, d_in), with at most context_length tokens? */
-bool hd__tokens_arg(const hd__attention *m, hd_tensor *x);
+bool hd__nn_tokens_arg(const hd__nn_attention *m, hd_tensor *x);
 /* Checks the constructors' arguments. */
-bool hd__attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
-                        int64_t num_heads);
+bool hd__nn_attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
+                           int64_t num_heads);
 /* Registers the Dropout and the mask, (n, n). */
-void hd__register_mask(hd__attention *m, double dropout, int64_t n);
+void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n);
 
 #endif

@@ -21,7 +21,7 @@ static const hd_module_type feed_forward_type =
 hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
 {
     HD__CALL("hd_feed_forward_new");
-    if (!hd__size_arg("emb_dim", emb_dim, 0) || !hd__size_arg("hidden_dim", hidden_dim, 0)) {
+    if (!hd__nn_size_arg("emb_dim", emb_dim, 0) || !hd__nn_size_arg("hidden_dim", hidden_dim, 0)) {
         return NULL;
     }
     hd_module *self = hd_module_new(&feed_forward_type);
@@ -30,9 +30,9 @@ hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim)
     }
     hd_register_module(
         self, "layers", &((feed_forward *)self)->layers,
-        hd_sequential(hd__linear_blank(&hd__linear_type, emb_dim, hidden_dim, true),
+        hd_sequential(hd__nn_linear_blank(&hd__nn_linear_type, emb_dim, hidden_dim, true),
                       hd_gelu_new("tanh"),
-                      hd__linear_blank(&hd__linear_type, hidden_dim, emb_dim, true)));
+                      hd__nn_linear_blank(&hd__nn_linear_type, hidden_dim, emb_dim, true)));
     return hd__module_drawn(self, NULL);
 }
 
@@ -93,7 +93,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
             ok = false;
         }
     }
-    ok = hd__probability_arg("drop_rate", drop_rate) && ok;
+    ok = hd__nn_probability_arg("drop_rate", drop_rate) && ok;
     hd_module *self = ok ? hd_module_new(&transformer_block_type) : NULL;
     if (!self) {
         free_all(4, parts);
@@ -111,7 +111,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
 hd_tensor *hd_transformer_block_cached(hd_module *self, hd_tensor *x, hd_kv_cache *c)
 {
     HD__CALL("hd_transformer_block_cached");
-    if (!hd__type_arg("m", self, &transformer_block_type) || !hd__tensor_given("x", x) ||
+    if (!hd__nn_type_arg("m", self, &transformer_block_type) || !hd__nn_tensor_given("x", x) ||
         !hd__object("c", c) || !hd_forward_begin(self)) {
         return NULL;
     }

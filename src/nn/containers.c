@@ -8,7 +8,7 @@
 static hd_tensor *sequential_forward(hd_module *self, hd_tensor *x)
 {
     for (int64_t i = 0; x && i < self->priv->n; i++) {
-        hd_module *child = hd__list_child(self, i);
+        hd_module *child = hd__nn_list_child(self, i);
         x = child ? hd_forward(child, x) : x;
     }
     return x;
@@ -18,15 +18,15 @@ static const hd_module_type sequential_type =
     HD_MODULE_TYPE(hd_module, "Sequential", sequential_forward);
 static const hd_module_type module_list_type = HD_MODULE_TYPE(hd_module, "ModuleList", NULL);
 
-bool hd__is_module_list(const hd_module *m)
+bool hd__nn_is_module_list(const hd_module *m)
 {
     return m->type == &module_list_type;
 }
 
 /* All entries of a container are children. */
-hd_module *hd__list_child(const hd_module *list, int64_t i)
+hd_module *hd__nn_list_child(const hd_module *list, int64_t i)
 {
-    return i < list->priv->n ? hd__child(&list->priv->entries[i]) : NULL;
+    return i < list->priv->n ? hd__nn_child(&list->priv->entries[i]) : NULL;
 }
 
 /* ---------------------------------------------------------------- making */
@@ -37,12 +37,12 @@ static bool container_append(hd_module *list, hd_module *child)
     if (list) {
         snprintf(name, sizeof name, "%" PRId64, list->priv->n);
     }
-    return hd__register_own(list, name, child);
+    return hd__nn_register_own(list, name, child);
 }
 
 static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *modules)
 {
-    if (!hd__size_arg("n", n, 0) || (n > 0 && !hd__given("modules", modules))) {
+    if (!hd__nn_size_arg("n", n, 0) || (n > 0 && !hd__arg_given("modules", modules))) {
         return NULL;
     }
     hd_module *m = hd_module_new(type);
@@ -80,7 +80,7 @@ hd_module *hd_module_list_n(int64_t n, hd_module *const *modules)
 static bool list_arg(const hd_module *list)
 {
     return hd__object("list", list) &&
-           (list->type == &sequential_type || hd__is_module_list(list) ||
+           (list->type == &sequential_type || hd__nn_is_module_list(list) ||
             hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
 }
 
@@ -103,8 +103,8 @@ int64_t hd_module_list_len(const hd_module *list)
 hd_module *hd_module_list_get(hd_module *list, int64_t i)
 {
     HD__CALL("hd_module_list_get");
-    int64_t at = list_arg(list) ? hd__index(i, list->priv->n, "modules") : -1;
-    hd_module *child = at < 0 ? NULL : hd__list_child(list, at);
+    int64_t at = list_arg(list) ? hd__arg_index(i, list->priv->n, "modules") : -1;
+    hd_module *child = at < 0 ? NULL : hd__nn_list_child(list, at);
     if (at >= 0 && !child) {
         return hd__fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);
     }

@@ -22,7 +22,7 @@ typedef struct frame {
     uint64_t serial;   /* of that scope */
     uint64_t failures; /* those of the frame around, so far */
     enum how how;
-    const char *name; /* while hd__listening: of the module around */
+    const char *name; /* while hd__event_listening: of the module around */
     hd__draws draws;  /* long, so no frame is copied */
 } frame;
 
@@ -33,8 +33,8 @@ static const char *own_name(const hd_module *m)
 {
     const hd_module *parent = m->priv->parent;
     for (int64_t i = 0; parent && i < parent->priv->n; i++) {
-        const hd__entry *e = &parent->priv->entries[i];
-        if (e->kind == HD__CHILD && hd__child(e) == m) {
+        const hd__nn_entry *e = &parent->priv->entries[i];
+        if (e->kind == HD__CHILD && hd__nn_child(e) == m) {
             return e->name;
         }
     }
@@ -60,14 +60,14 @@ HD__RARE static const char *path_of(const hd_module *m)
             text[--at] = '.';
         }
     }
-    return hd__text_for_ever(text + at);
+    return hd__lasting_text(text + at);
 }
 
 static const char *empty_field(const hd_module *m)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
-        const hd__entry *e = &m->priv->entries[i];
-        if (e->tensor ? !*e->tensor : !hd__child(e)) {
+        const hd__nn_entry *e = &m->priv->entries[i];
+        if (e->tensor ? !*e->tensor : !hd__nn_child(e)) {
             return e->name;
         }
     }
@@ -92,13 +92,13 @@ static void note_of_null(char text[HD__NOTE])
     }
 }
 
-static hd__forward forward_running(void)
+static hd__call_forward forward_running(void)
 {
     const frame *f = top;
     while (f && f->how >= BY_HEED) {
         f = f->outer;
     }
-    return (hd__forward){f ? f->m->type->name : NULL, f};
+    return (hd__call_forward){f ? f->m->type->name : NULL, f};
 }
 
 __attribute__((constructor)) static void install_notes(void)
@@ -120,13 +120,13 @@ static frame *push(hd_module *m, hd_tensor *x, enum how how)
     f->m = m;
     f->scope = scope;
     f->serial = hd__scope_serial(scope);
-    f->failures = hd__uncleared_swap(0);
+    f->failures = hd__error_uncleared_swap(0);
     f->how = how;
-    f->name = hd__module;
+    f->name = hd__debug_module;
     hd__draws_begin(&f->draws);
     top = f;
-    if (hd__listening()) {
-        hd__module = path_of(m);
+    if (hd__event_listening()) {
+        hd__debug_module = path_of(m);
         hd__events->forward_begins(f->outer ? f->outer->m : NULL, m, x);
     }
     return f;
@@ -135,7 +135,7 @@ static frame *push(hd_module *m, hd_tensor *x, enum how how)
 /* The failures in f and in the frames above it, which were begun and never ended. */
 static uint64_t failures_since(const frame *f)
 {
-    uint64_t failures = hd__uncleared_swap(0);
+    uint64_t failures = hd__error_uncleared_swap(0);
     for (const frame *each = top; each != f; each = each->outer) {
         failures += each->failures;
     }
@@ -147,14 +147,14 @@ static void leave_top(hd_tensor *y)
     frame *left = top;
     top = left->outer;
     hd__draws_end(&left->draws, y);
-    if (hd__telling()) {
+    if (hd__event_telling()) {
         hd__events->forward_ends(y);
     }
-    hd__module = left->name;
+    hd__debug_module = left->name;
     if (y) {
         hd_scope_return(y);
     }
-    if (hd__top == left->scope || hd__scopes_above(left->scope, 0) >= 0) {
+    if (hd__scope_top == left->scope || hd__scopes_above(left->scope, 0) >= 0) {
         hd_scope_close(left->scope);
     }
     hd_free(left);
@@ -164,12 +164,12 @@ static void leave_top(hd_tensor *y)
  * module, which has closed one of them or left others open. */
 static bool scopes_ok(frame *f)
 {
-    bool innermost = hd__top == f->scope && hd__scope_serial(hd__top) == f->serial;
+    bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;
     if (HD__UNLIKELY(top != f || !innermost)) {
         int above = hd__scopes_above(f->scope, f->serial);
         for (frame *each = top; each != f && above >= 0; each = each->outer) {
             each->how = ENDED;
-            hd__module = each->name; /* f's in the end, for messages */
+            hd__debug_module = each->name; /* f's in the end, for messages */
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         if (above != 0) {
@@ -191,11 +191,11 @@ static bool refuse_result(frame *f, const hd_tensor *y)
                         y ? "HD_NONE" : "NULL without an error");
     }
     if (by_begin) {
-        return hd__tensor_arg("y", y, false);
+        return hd__tensor_given("y", y, false);
     }
     char name[100];
     snprintf(name, sizeof name, "the result of %.60s's forward", type);
-    return hd__tensor_arg(name, y, false);
+    return hd__tensor_given(name, y, false);
 }
 
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
@@ -208,7 +208,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
         leave_top(gave ? y : NULL);
     }
     failures += !failures && !gave;
-    hd__uncleared_swap(before + failures);
+    hd__error_uncleared_swap(before + failures);
     if (failures && hd_error_code() == HD_OK) { /* this says why the forward gives NULL */
         hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
@@ -224,7 +224,7 @@ static hd_tensor *run_forward(hd_module *m, hd_tensor *x)
 hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
 {
     HD__CALL("hd_forward");
-    if (!hd__object("m", m) || !hd__tensor_given("x", x)) {
+    if (!hd__object("m", m) || !hd__nn_tensor_given("x", x)) {
         return NULL;
     }
     if (!m->type->forward) {

@@ -21,7 +21,8 @@ static bool save_grads(const void *m, hd_dict *fresh, const char *prefix)
     bool ok = parameters;
     for (int64_t i = 0; ok && i < hd_dict_len(parameters); i++) {
         const char *name = hd_dict_name(parameters, i);
-        ok = save_one(fresh, hd__key(&key, prefix, NULL, 0, name), hd_dict_get(parameters, name));
+        ok = save_one(fresh, hd__text_key(&key, prefix, NULL, 0, name),
+                      hd_dict_get(parameters, name));
     }
     hd_free(key.s);
     hd_dict_free(parameters);
@@ -31,7 +32,7 @@ static bool save_grads(const void *m, hd_dict *fresh, const char *prefix)
 bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_module_save_grads");
-    return hd__state_save("m", m, d, prefix, save_grads);
+    return hd__tensor_state_save("m", m, d, prefix, save_grads);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -69,7 +70,7 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
 bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_module_load_grads");
-    if (!hd__state_given("m", m, d, prefix)) {
+    if (!hd__tensor_state_given("m", m, d, prefix)) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -81,7 +82,7 @@ bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix)
     for (int64_t i = 0; ok && i < hd_dict_len(parameters); i++) {
         const char *name = hd_dict_name(parameters, i);
         hd_tensor *p = hd_dict_get(parameters, name);
-        hd_tensor *g = read_one(m, d, hd__key(&key, prefix, NULL, 0, name), p);
+        hd_tensor *g = read_one(m, d, hd__text_key(&key, prefix, NULL, 0, name), p);
         ok = g && hd_list_append(leaves, p) && hd_list_append(grads, g);
     }
     ok = ok && hd_set_grads(leaves, grads);

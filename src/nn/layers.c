@@ -35,9 +35,9 @@ static void linear_extra(const hd_module *self, char *text, size_t n)
              hd_size(m->weight, 1), hd_size(m->weight, 0), python_bool(m->bias != HD_NONE));
 }
 
-const hd_module_type hd__linear_type =
+const hd_module_type hd__nn_linear_type =
     HD_MODULE_TYPE(linear, "Linear", linear_forward, NULL, linear_extra);
-const hd_module_type hd__packed_out_proj_type =
+const hd_module_type hd__nn_packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
 /* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
@@ -51,27 +51,27 @@ static bool linear_draw(hd_module *self)
            (m->bias == HD_NONE || hd_uniform_(m->bias, -bound, bound));
 }
 
-hd_module *hd__linear_blank(const hd_module_type *type, int64_t in_features, int64_t out_features,
-                            bool bias)
+hd_module *hd__nn_linear_blank(const hd_module_type *type, int64_t in_features,
+                               int64_t out_features, bool bias)
 {
     linear *m = (linear *)hd_module_new(type);
     if (!m) {
         return NULL;
     }
     m->base.priv->draw = linear_draw;
-    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
-                       (int64_t[]){out_features, in_features});
-    hd__register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
+    hd__nn_register_blank(&m->base, "weight", &m->weight, true, 2,
+                          (int64_t[]){out_features, in_features});
+    hd__nn_register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
     return hd_module_ready(&m->base);
 }
 
 hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 {
     HD__CALL("hd_linear_new");
-    bool ok = hd__size_arg("in_features", in_features, 0) &&
-              hd__size_arg("out_features", out_features, 0);
+    bool ok = hd__nn_size_arg("in_features", in_features, 0) &&
+              hd__nn_size_arg("out_features", out_features, 0);
     return ok ? hd__module_drawn(
-                    hd__linear_blank(&hd__linear_type, in_features, out_features, bias), NULL)
+                    hd__nn_linear_blank(&hd__nn_linear_type, in_features, out_features, bias), NULL)
               : NULL;
 }
 
@@ -103,26 +103,26 @@ hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t o
                            bool bias)
 {
     HD__CALL("hd_bilinear_new");
-    if (!hd__size_arg("in1_features", in1_features, 1) ||
-        !hd__size_arg("in2_features", in2_features, 0) ||
-        !hd__size_arg("out_features", out_features, 0)) {
+    if (!hd__nn_size_arg("in1_features", in1_features, 1) ||
+        !hd__nn_size_arg("in2_features", in2_features, 0) ||
+        !hd__nn_size_arg("out_features", out_features, 0)) {
         return NULL;
     }
     linear *m = (linear *)hd_module_new(&bilinear_type);
     if (!m) {
         return NULL;
     }
-    hd__register_blank(&m->base, "weight", &m->weight, true, 3,
-                       (int64_t[]){out_features, in1_features, in2_features});
-    hd__register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
+    hd__nn_register_blank(&m->base, "weight", &m->weight, true, 3,
+                          (int64_t[]){out_features, in1_features, in2_features});
+    hd__nn_register_blank(&m->base, "bias", &m->bias, bias, 1, &out_features);
     return hd__module_drawn(&m->base, bilinear_draw);
 }
 
 hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2)
 {
     HD__CALL("hd_bilinear_call");
-    if (!hd__type_arg("m", m, &bilinear_type) || !hd__tensor_given("x1", x1) ||
-        !hd__tensor_given("x2", x2) || !hd_forward_begin(m)) {
+    if (!hd__nn_type_arg("m", m, &bilinear_type) || !hd__nn_tensor_given("x1", x1) ||
+        !hd__nn_tensor_given("x2", x2) || !hd_forward_begin(m)) {
         return NULL;
     }
     const linear *b = (const linear *)m;
@@ -170,7 +170,7 @@ double hd_dropout_p(const hd_module *m)
     return ((const dropout *)m)->p;
 }
 
-double hd__dropout_now(const hd_module *m)
+double hd__nn_dropout_now(const hd_module *m)
 {
     bool other = m && m->type != &dropout_type;
     return other ? -1 : m && hd_module_training(m) ? ((const dropout *)m)->p : 0;
@@ -179,7 +179,7 @@ double hd__dropout_now(const hd_module *m)
 hd_module *hd_dropout_new(double p, bool inplace)
 {
     HD__CALL("hd_dropout_new");
-    if (!hd__probability_arg("p", p)) {
+    if (!hd__nn_probability_arg("p", p)) {
         return NULL;
     }
     dropout *m = (dropout *)hd_module_new(&dropout_type);
@@ -228,8 +228,8 @@ static bool embedding_draw(hd_module *self)
 hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64_t padding_idx)
 {
     HD__CALL("hd_embedding_new");
-    if (!hd__size_arg("num_embeddings", num_embeddings, 0) ||
-        !hd__size_arg("embedding_dim", embedding_dim, 0)) {
+    if (!hd__nn_size_arg("num_embeddings", num_embeddings, 0) ||
+        !hd__nn_size_arg("embedding_dim", embedding_dim, 0)) {
         return NULL;
     }
     bool padded = padding_idx != HD_NO_PADDING;
@@ -244,8 +244,8 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
         return NULL;
     }
     m->padding_idx = padded && padding_idx < 0 ? padding_idx + num_embeddings : padding_idx;
-    hd__register_blank(&m->base, "weight", &m->weight, true, 2,
-                       (int64_t[]){num_embeddings, embedding_dim});
+    hd__nn_register_blank(&m->base, "weight", &m->weight, true, 2,
+                          (int64_t[]){num_embeddings, embedding_dim});
     return hd__module_drawn(&m->base, embedding_draw);
 }
 
@@ -283,9 +283,9 @@ static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
         return hd__fail(HD_SHAPE, "normalized_shape of %d dimensions: expected 1 to %d", n,
                         HD_MAX_DIMS);
     }
-    bool ok = hd__given("normalized_shape", normalized_shape);
+    bool ok = hd__arg_given("normalized_shape", normalized_shape);
     for (int i = 0; i < n && ok; i++) {
-        ok = hd__size_arg("normalized_shape", normalized_shape[i], 0);
+        ok = hd__nn_size_arg("normalized_shape", normalized_shape[i], 0);
     }
     return ok;
 }
@@ -311,8 +311,9 @@ hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double ep
     m->ndim = n;
     memcpy(m->normalized_shape, normalized_shape, (size_t)n * sizeof *normalized_shape);
     m->eps = eps;
-    hd__register_blank(&m->base, "weight", &m->weight, elementwise_affine, n, normalized_shape);
-    hd__register_blank(&m->base, "bias", &m->bias, elementwise_affine && bias, n, normalized_shape);
+    hd__nn_register_blank(&m->base, "weight", &m->weight, elementwise_affine, n, normalized_shape);
+    hd__nn_register_blank(&m->base, "bias", &m->bias, elementwise_affine && bias, n,
+                          normalized_shape);
     return hd__module_drawn(&m->base, layer_norm_draw);
 }
 
@@ -354,7 +355,7 @@ static bool rms_norm_draw(hd_module *self)
 hd_module *hd_rms_norm_new(int64_t dim, double eps)
 {
     HD__CALL("hd_rms_norm_new");
-    if (!hd__size_arg("dim", dim, 0)) {
+    if (!hd__nn_size_arg("dim", dim, 0)) {
         return NULL;
     }
     rms_norm *m = (rms_norm *)hd_module_new(&rms_norm_type);
@@ -362,7 +363,7 @@ hd_module *hd_rms_norm_new(int64_t dim, double eps)
         return NULL;
     }
     m->eps = eps;
-    hd__register_blank(&m->base, "weight", &m->weight, true, 1, &dim);
+    hd__nn_register_blank(&m->base, "weight", &m->weight, true, 1, &dim);
     return hd__module_drawn(&m->base, rms_norm_draw);
 }
 
@@ -456,7 +457,7 @@ static const hd_module_type gelu_type =
 hd_module *hd_gelu_new(const char *approximate)
 {
     HD__CALL("hd_gelu_new");
-    if (!hd__given("approximate", approximate)) {
+    if (!hd__arg_given("approximate", approximate)) {
         return NULL;
     }
     bool by_tanh = strcmp(approximate, "tanh") == 0;

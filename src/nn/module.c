@@ -13,8 +13,8 @@
 
 static bool type_ok(const hd_module_type *type)
 {
-    return hd__given("type", type) && HD__SIZE_OK(type, "HD_MODULE_TYPE") &&
-           hd__given("type->name", type->name) &&
+    return hd__arg_given("type", type) && HD__SIZE_OK(type, "HD_MODULE_TYPE") &&
+           hd__arg_given("type->name", type->name) &&
            (type->instance_size >= sizeof(hd_module) ||
             hd__fail(HD_VALUE,
                      "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
@@ -28,7 +28,7 @@ hd_module *hd_module_new(const hd_module_type *type)
         return NULL;
     }
     hd_module *m = hd__object_new(HD__MODULE, type->instance_size);
-    struct hd__module *priv = hd__alloc_zeroed(sizeof *priv);
+    struct hd__module *priv = hd__mem_alloc_zeroed(sizeof *priv);
     if (!m || !priv) {
         hd_free(m);
         hd_free(priv);
@@ -61,7 +61,7 @@ hd_module *hd_module_ready(hd_module *m)
 /* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
-    hd_module *child = hd__child_from(m, &i);
+    hd_module *child = hd__nn_child_from(m, &i);
     if (child) {
         child->priv->above = m;
         child->priv->place = i;
@@ -78,10 +78,10 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m)
     return next;
 }
 
-bool hd__has_children(const hd_module *m)
+bool hd__nn_has_children(const hd_module *m)
 {
     int64_t i = 0;
-    return hd__child_from(m, &i);
+    return hd__nn_child_from(m, &i);
 }
 
 /* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
@@ -91,7 +91,7 @@ static void free_alone(hd_module *m, const char *freed_by)
         hd__events->module_freed(m);
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
-        const hd__entry *e = &m->priv->entries[i];
+        const hd__nn_entry *e = &m->priv->entries[i];
         if (e->kind != HD__CHILD) {
             hd_release(*e->tensor);
         }
@@ -99,17 +99,17 @@ static void free_alone(hd_module *m, const char *freed_by)
     }
     hd_free(m->priv->entries);
     hd_free(m->priv);
-    hd__retire_object(m, freed_by);
+    hd__mem_retire_object(m, freed_by);
 }
 
-HD__TLS uint64_t hd__modules_freed;
+HD__TLS uint64_t hd__nn_modules_freed;
 
 /* Frees root, which has no parent, and all below it, children first. The user's free is called on
  * the way down. */
 static void module_free(hd_module *root, const char *freed_by)
 {
     int64_t entry = 0;
-    hd__modules_freed++;
+    hd__nn_modules_freed++;
     for (hd_module *m = root, *next; m; m = next) {
         if (entry == 0 && m->type->free) {
             HD__CALLS_BACK;
@@ -150,7 +150,7 @@ static bool name_ok(const hd_module *m, const char *name)
 /* Is the field in m's struct, after the hd_module, and not registered yet? */
 static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
-    if (!hd__given("field", field)) {
+    if (!hd__arg_given("field", field)) {
         return false;
     }
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
@@ -160,7 +160,7 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
             m, name, "has a field outside its module's struct, which begins with an hd_module");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
-        const hd__entry *e = &m->priv->entries[i];
+        const hd__nn_entry *e = &m->priv->entries[i];
         if ((const void *)e->tensor == field || (const void *)e->child == field) {
             if (strcmp(e->name, name) == 0) {
                 return module_refuse(m, name, registered_already);
@@ -172,11 +172,11 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
     return true;
 }
 
-static bool module_add(hd_module *m, const char *name, hd__entry e)
+static bool module_add(hd_module *m, const char *name, hd__nn_entry e)
 {
     struct hd__module *priv = m->priv;
     size_t bytes = strlen(name) + 1;
-    if (!hd__grow(&priv->entries, &priv->room, priv->n + 1, sizeof e)) {
+    if (!hd__text_grow(&priv->entries, &priv->room, priv->n + 1, sizeof e)) {
         return false;
     }
     e.name = hd_alloc(bytes);
@@ -192,7 +192,7 @@ static bool module_add(hd_module *m, const char *name, hd__entry e)
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
-    return (hd__holds_floats(d) ||
+    return (hd__tensor_holds_floats(d) ||
             hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
                      m->type->name, name, hd_dtype_name(d))) &&
            (hd_is_leaf(t) || hd__fail(HD_GRAD,
@@ -207,15 +207,15 @@ static bool module_parameter_ok(const hd_module *m, const char *name, const hd_t
 }
 
 static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
-                            hd__kind kind)
+                            hd__nn_kind kind)
 {
     if (!hd__object("m", m)) {
         return false;
     }
-    bool placed = hd__given("name", name) && field_ok(m, name, field);
-    bool ok = placed && name_ok(m, name) && hd__tensor_arg("t", t, true) &&
+    bool placed = hd__arg_given("name", name) && field_ok(m, name, field);
+    bool ok = placed && name_ok(m, name) && hd__tensor_given("t", t, true) &&
               (t == HD_NONE || kind != HD__PARAMETER || module_parameter_ok(m, name, t));
-    ok = ok && (t == HD_NONE || module_add(m, name, (hd__entry){.kind = kind, .tensor = field}));
+    ok = ok && (t == HD_NONE || module_add(m, name, (hd__nn_entry){.kind = kind, .tensor = field}));
     if (placed) {
         ok = hd_assign(field, ok ? t : HD_NONE) && ok;
     }
@@ -239,15 +239,15 @@ bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_te
 bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_module_set_parameter");
-    const hd__entry *e = hd__find(m, name, HD__PARAMETER, "parameter", NULL);
-    if (!e || !hd__tensor_given("t", t) || !module_parameter_ok(m, name, t)) {
+    const hd__nn_entry *e = hd__nn_find(m, name, HD__PARAMETER, "parameter", NULL);
+    if (!e || !hd__nn_tensor_given("t", t) || !module_parameter_ok(m, name, t)) {
         return false;
     }
     const hd_tensor *old = *e->tensor;
     const hd_dtype d = hd_dtype_of(t), was = hd_dtype_of(old);
     const bool stores =
         (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
-    return (((d == was || stores) && hd__sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
+    return (((d == was || stores) && hd__nn_sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
             hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
                      m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
                      HD__DIMS(old))) &&
@@ -263,7 +263,7 @@ static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
         return false;
     }
     /* Only m itself and modules with children can hold m: the others need not look up. */
-    bool look_up = hd__has_children(child);
+    bool look_up = hd__nn_has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
             return hd__fail(HD_STATE, "%s cannot be below itself", child->type->name);
@@ -281,10 +281,11 @@ static bool register_child(hd_module *m, const char *name, hd_module **field, hd
                            bool own)
 {
     bool ours, given = hd__object("m", m);
-    bool ok = child_ok(given ? m : NULL, child, &ours) && given && hd__given("name", name) &&
-              (own || (field_ok(m, name, field) && name_ok(m, name))) &&
-              module_add(m, name,
-                         (hd__entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
+    bool ok =
+        child_ok(given ? m : NULL, child, &ours) && given && hd__arg_given("name", name) &&
+        (own || (field_ok(m, name, field) && name_ok(m, name))) &&
+        module_add(m, name,
+                   (hd__nn_entry){.kind = HD__CHILD, .child = field, .own = own ? child : NULL});
     if (ok && !own) {
         *field = child;
     }
@@ -305,7 +306,7 @@ bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_mo
     return register_child(m, name, field, child, false);
 }
 
-bool hd__register_own(hd_module *m, const char *name, hd_module *child)
+bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child)
 {
     return register_child(m, name, NULL, child, true);
 }
@@ -313,7 +314,7 @@ bool hd__register_own(hd_module *m, const char *name, hd_module *child)
 /* ---------------------------------------------------------------- one child for another */
 
 /* What was in the place of a child; NULL: nothing. It has no parent then. */
-static hd_module *child_exchange(hd__entry *e, hd_module *child)
+static hd_module *child_exchange(hd__nn_entry *e, hd_module *child)
 {
     hd_module **place = e->child ? e->child : &e->own, *old = *place;
     *place = child;
@@ -328,7 +329,7 @@ bool hd_module_set(hd_module *m, const char *name, hd_module *child)
     HD__CALL("hd_module_set");
     bool ours, given = hd__object("m", m);
     hd_module *holder = given ? m : NULL;
-    hd__entry *e = given ? hd__find(m, name, HD__CHILD, "module", &holder) : NULL;
+    hd__nn_entry *e = given ? hd__nn_find(m, name, HD__CHILD, "module", &holder) : NULL;
     bool ok = child_ok(holder, child, &ours) && e;
     hd_module *old = ok ? child_exchange(e, child) : ours ? child : NULL;
     if (ok) {
@@ -343,7 +344,7 @@ bool hd_module_set(hd_module *m, const char *name, hd_module *child)
 hd_module *hd_module_take(hd_module *m, const char *name)
 {
     HD__CALL("hd_module_take");
-    hd__entry *e = hd__find(m, name, HD__CHILD, "module", NULL);
+    hd__nn_entry *e = hd__nn_find(m, name, HD__CHILD, "module", NULL);
     return e ? child_exchange(e, NULL) : NULL;
 }
 
@@ -358,8 +359,8 @@ bool hd_set_init_mode(bool on)
     return before;
 }
 
-void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
-                        const int64_t *sizes)
+void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
+                           const int64_t *sizes)
 {
     if (m->priv->failed) {
         return; /* hd_module_ready will fail, so no more memory is asked for */
@@ -405,7 +406,7 @@ hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m))
 void hd_module_free(hd_module *m)
 {
     HD__CALL("hd_module_free");
-    bool ok = hd__may_free("m", m, HD_NONE);
+    bool ok = hd__object_may_free("m", m, HD_NONE);
     if (ok && m->priv->parent) {
         hd__fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
                  m->priv->parent->type->name);
@@ -451,10 +452,10 @@ const hd_debug_module_layout_table hd_debug_module_layout = {
     .training = offsetof(struct hd__module, training),
     .n = offsetof(struct hd__module, n),
     .entries = offsetof(struct hd__module, entries),
-    .entry_size = sizeof(hd__entry),
-    .entry_name = offsetof(hd__entry, name),
-    .entry_kind = offsetof(hd__entry, kind),
-    .entry_tensor = offsetof(hd__entry, tensor),
-    .entry_child = offsetof(hd__entry, child),
-    .entry_own = offsetof(hd__entry, own),
+    .entry_size = sizeof(hd__nn_entry),
+    .entry_name = offsetof(hd__nn_entry, name),
+    .entry_kind = offsetof(hd__nn_entry, kind),
+    .entry_tensor = offsetof(hd__nn_entry, tensor),
+    .entry_child = offsetof(hd__nn_entry, child),
+    .entry_own = offsetof(hd__nn_entry, own),
 };

@@ -9,20 +9,20 @@
 #include "heed/nn.h"
 #include "tensor/for_nn_and_optim.h"
 
-typedef enum hd__kind {
+typedef enum hd__nn_kind {
     HD__PARAMETER = 1,
     HD__BUFFER = 2,    /* persistent */
     HD__TRANSIENT = 4, /* a buffer that the state_dict leaves out */
     HD__CHILD = 8
-} hd__kind;
+} hd__nn_kind;
 
-typedef struct hd__entry {
+typedef struct hd__nn_entry {
     char *name;
-    hd__kind kind;
+    hd__nn_kind kind;
     hd_tensor **tensor; /* the registered field, in the module's struct */
     hd_module **child;  /* likewise; NULL: the child of a container, which is `own` */
     hd_module *own;
-} hd__entry;
+} hd__nn_entry;
 
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
@@ -31,21 +31,21 @@ struct hd__module {
     bool training;
     bool failed; /* a registration failed, so hd_module_ready will fail */
     int64_t n, room;
-    hd__entry *entries;         /* in the order of registration */
+    hd__nn_entry *entries;      /* in the order of registration */
     bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
 };
 
 /* NULL: e is no child, or the user has emptied its field. */
-static inline hd_module *hd__child(const hd__entry *e)
+static inline hd_module *hd__nn_child(const hd__nn_entry *e)
 {
     return e->child ? *e->child : e->own;
 }
 
 /* The first child of m from entry *i on, whose number *i becomes. NULL: there is none. */
-static inline hd_module *hd__child_from(const hd_module *m, int64_t *i)
+static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 {
     for (; *i < m->priv->n; ++*i) {
-        hd_module *child = hd__child(&m->priv->entries[*i]);
+        hd_module *child = hd__nn_child(&m->priv->entries[*i]);
         if (child) {
             return child;
         }
@@ -53,7 +53,7 @@ static inline hd_module *hd__child_from(const hd_module *m, int64_t *i)
     return NULL;
 }
 
-bool hd__has_children(const hd_module *m);
+bool hd__nn_has_children(const hd_module *m);
 
 /* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
  * one. root comes before them all. Needs no memory and no recursion: each module notes the way back
@@ -63,9 +63,9 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child that has no field, as containers do, under a name that m does not have yet;
  * otherwise like hd_register_module. */
-bool hd__register_own(hd_module *m, const char *name, hd_module *child);
+bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
-extern HD__TLS uint64_t hd__modules_freed; /* how often this thread has freed modules */
+extern HD__TLS uint64_t hd__nn_modules_freed; /* how often this thread has freed modules */
 
 /* ---------------------------------------------------------------- making and drawing */
 
@@ -81,8 +81,8 @@ hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 bool hd__module_draw(hd_module *m);
 
 /* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
- * hd__register_mask, it leaves no tensor in the caller's scope. */
-void hd__register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
-                        const int64_t *sizes);
+ * hd__nn_register_mask, it leaves no tensor in the caller's scope. */
+void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
+                           const int64_t *sizes);
 
 #endif

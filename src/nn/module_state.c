@@ -45,7 +45,7 @@ static void note(problems *p, int which, const char *name, const char *what, con
 
 /* The tensor to copy from into item; NULL if there is none. named: has d one of the names of item's
  * tensor? */
-static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, problems *p)
+static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
     if (kind == HD_DICT_MISSING) {
@@ -55,7 +55,7 @@ static hd_tensor *source_of(const hd_dict *d, const hd__item *item, bool named, 
         return NULL;
     }
     hd_tensor *t = kind == HD_DICT_TENSOR ? hd_dict_get(d, item->name) : NULL;
-    if (!t || !hd__sizes_are(t, hd_ndim(item->t), hd_sizes(item->t))) {
+    if (!t || !hd__nn_sizes_are(t, hd_ndim(item->t), hd_sizes(item->t))) {
         note(p, SHAPES, item->name, t ? HD__DIMS(t) : "no tensor", ", expected ",
              HD__DIMS(item->t));
         return NULL;
@@ -72,7 +72,7 @@ static bool same_bytes(const hd_tensor *a, const hd_tensor *b)
 
 /* A shared parameter may have a source under each of its names. These must have the same bytes as
  * the first of them. */
-static void note_unequal(const hd__items *items, source *sources, problems *p)
+static void note_unequal(const hd__nn_items *items, source *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
         int64_t *supplied = &sources[items->v[i].first].supplied;
@@ -99,14 +99,14 @@ static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
 }
 
 /* Makes sources, one for each item, and notes what does not fit. */
-static void find_sources(const hd_dict *d, const hd__items *items, source *sources, problems *p)
+static void find_sources(const hd_dict *d, const hd__nn_items *items, source *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
         bool has = hd_dict_kind_of(d, items->v[i].name) != HD_DICT_MISSING;
         sources[items->v[i].first].named |= has;
     }
     for (int64_t i = 0; i < items->n; i++) {
-        const hd__item *item = &items->v[i];
+        const hd__nn_item *item = &items->v[i];
         sources[i].t = source_of(d, item, sources[item->first].named, p);
     }
     note_unequal(items, sources, p);
@@ -135,17 +135,17 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 }
 
 /* Writes all of them or none: what may not be written is found before. */
-static bool write_all(const hd_module *m, const hd__items *items, const source *sources)
+static bool write_all(const hd_module *m, const hd__nn_items *items, const source *sources)
 {
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
         char arg[300];
         snprintf(arg, sizeof arg, "%s: \"%s\"", m->type->name, items->v[i].name);
-        ok = !sources[i].t || hd__writable(arg, items->v[i].t);
+        ok = !sources[i].t || hd__tensor_writable(arg, items->v[i].t);
     }
     for (int64_t i = 0; i < items->n && ok; i++) {
         if (sources[i].t) {
-            hd__write_array(items->v[i].t, hd_data(sources[i].t));
+            hd__tensor_write_array(items->v[i].t, hd_data(sources[i].t));
         }
     }
     return ok;
@@ -160,13 +160,13 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     uint64_t failures = hd_error_count();
-    if (report && (!hd__object("report", report) || !hd__may_save())) {
+    if (report && (!hd__object("report", report) || !hd__arg_may_save())) {
         return false;
     }
     problems p = {.report = report ? hd_dict_new() : NULL};
-    hd__items found = {0};
-    bool ok = hd__collect(m, HD__PARAMETER | HD__BUFFER, &found);
-    source *sources = ok ? hd__alloc_zeroed((size_t)(found.n + 1) * sizeof *sources) : NULL;
+    hd__nn_items found = {0};
+    bool ok = hd__nn_collect(m, HD__PARAMETER | HD__BUFFER, &found);
+    source *sources = ok ? hd__mem_alloc_zeroed((size_t)(found.n + 1) * sizeof *sources) : NULL;
     if (sources) {
         find_sources(d, &found, sources, &p);
     }
@@ -179,7 +179,7 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
     for (int i = 0; i < LISTS; i++) {
         hd_free(p.lists[i].s);
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return ok;
 }
 
@@ -188,17 +188,17 @@ bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_d
 bool hd_module_zero_grad(hd_module *m)
 {
     HD__CALL("hd_module_zero_grad");
-    hd__items found = {0};
-    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
+    hd__nn_items found = {0};
+    bool ok = hd__nn_collect(m, HD__PARAMETER | HD__UNNAMED, &found);
     for (int64_t i = 0; i < found.n && ok; i++) {
         ok = hd_set_grad(found.v[i].t, HD_NONE);
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return ok;
 }
 
 /* Going back from what succeeded cannot fail: a leaf keeps the place for its gradient. */
-static bool require_grad_all(const hd__items *parameters, bool on)
+static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;
     for (; i < parameters->n; i++) {
@@ -221,9 +221,10 @@ static bool require_grad_all(const hd__items *parameters, bool on)
 bool hd_module_requires_grad_(hd_module *m, bool on)
 {
     HD__CALL("hd_module_requires_grad_");
-    hd__items found = {0};
-    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found) && require_grad_all(&found, on);
-    hd__items_free(&found);
+    hd__nn_items found = {0};
+    bool ok =
+        hd__nn_collect(m, HD__PARAMETER | HD__UNNAMED, &found) && require_grad_all(&found, on);
+    hd__nn_items_free(&found);
     return ok;
 }
 
@@ -235,7 +236,7 @@ static bool is_below(const char *name, const char *prefix)
 }
 
 /* Fails with the first words of the names, each once. */
-static bool refuse_prefix(const hd_module *m, const hd__items *found, const char *prefix)
+static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const char *prefix)
 {
     hd__text words = {0};
     for (int64_t i = 0; i < found->n; i++) {
@@ -257,8 +258,8 @@ static bool refuse_prefix(const hd_module *m, const hd__items *found, const char
 bool hd_module_freeze(hd_module *m, const char *prefix)
 {
     HD__CALL("hd_module_freeze");
-    hd__items found = {0};
-    bool ok = hd__given("prefix", prefix) && hd__collect(m, HD__PARAMETER, &found);
+    hd__nn_items found = {0};
+    bool ok = hd__arg_given("prefix", prefix) && hd__nn_collect(m, HD__PARAMETER, &found);
     int64_t n = 0;
     for (int64_t i = 0; i < found.n && ok; i++) {
         if (is_below(found.v[i].name, prefix)) {
@@ -271,21 +272,21 @@ bool hd_module_freeze(hd_module *m, const char *prefix)
         found.n = n;
         ok = require_grad_all(&found, false);
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return ok;
 }
 
 int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 {
     HD__CALL("hd_module_num_parameters");
-    hd__items found = {0};
-    int64_t count = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found) ? 0 : -1;
+    hd__nn_items found = {0};
+    int64_t count = hd__nn_collect(m, HD__PARAMETER | HD__UNNAMED, &found) ? 0 : -1;
     for (int64_t i = 0; i < found.n && count >= 0; i++) {
-        const hd__item *item = &found.v[i];
+        const hd__nn_item *item = &found.v[i];
         bool counts = item->first == i && (!trainable_only || hd_requires_grad(item->t));
         count += counts ? hd_numel(item->t) : 0;
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return count;
 }
 
@@ -300,7 +301,7 @@ typedef struct conversion {
 
 static hd_tensor *converted(hd_tensor *t, hd_dtype d)
 {
-    return hd__holds_floats(hd_dtype_of(t)) ? hd_to(t, d) : t;
+    return hd__tensor_holds_floats(hd_dtype_of(t)) ? hd_to(t, d) : t;
 }
 
 static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
@@ -310,17 +311,17 @@ static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
                         "%s: a parameter %s is the result of an operation: expected a leaf",
                         m->type->name, HD__DIMS(p));
     }
-    hd_tensor *g = hd__may_take_over(p) ? hd_grad(p) : NULL;
+    hd_tensor *g = hd__tensor_may_take_over(p) ? hd_grad(p) : NULL;
     return g == HD_NONE ? g : hd_to(g, d);
 }
 
 /* The part that can fail. A tensor that has several fields is converted once. */
-static bool prepare_conversions(const hd_module *m, const hd__items *items, hd_dtype d,
+static bool prepare_conversions(const hd_module *m, const hd__nn_items *items, hd_dtype d,
                                 conversion *all)
 {
     bool ok = true;
     for (int64_t i = 0; i < items->n && ok; i++) {
-        const hd__item *item = &items->v[i];
+        const hd__nn_item *item = &items->v[i];
         conversion *c = &all[item->first];
         c->to = item->first == i ? converted(item->t, d) : c->to;
         ok = c->to;
@@ -332,17 +333,17 @@ static bool prepare_conversions(const hd_module *m, const hd__items *items, hd_d
     return ok;
 }
 
-static bool apply_conversion(const hd__item *item, bool first, const conversion *c)
+static bool apply_conversion(const hd__nn_item *item, bool first, const conversion *c)
 {
     if (c->grad && first) {
-        hd__take_over(item->t, c->to, c->grad);
+        hd__tensor_take_over(item->t, c->to, c->grad);
     }
     return c->grad || c->to == item->t || hd_assign(item->field, c->to);
 }
 
-static bool convert_all(const hd_module *m, const hd__items *items, hd_dtype d)
+static bool convert_all(const hd_module *m, const hd__nn_items *items, hd_dtype d)
 {
-    conversion *all = hd__alloc_zeroed((size_t)(items->n + 1) * sizeof *all);
+    conversion *all = hd__mem_alloc_zeroed((size_t)(items->n + 1) * sizeof *all);
     bool ok = all && prepare_conversions(m, items, d, all);
     for (int64_t i = 0; i < items->n && ok; i++) {
         const int64_t first = items->v[i].first;
@@ -358,15 +359,15 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
     if (!hd__object("m", m)) {
         return false;
     }
-    if (!hd__is_float(d)) {
+    if (!hd__tensor_is_float(d)) {
         return hd__fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
                         hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     int kinds = HD__PARAMETER | HD__BUFFER | HD__TRANSIENT | HD__UNNAMED;
-    hd__items found = {0};
-    bool ok = hd__collect(m, kinds, &found) && convert_all(m, &found, d);
-    hd__items_free(&found);
+    hd__nn_items found = {0};
+    bool ok = hd__nn_collect(m, kinds, &found) && convert_all(m, &found, d);
+    hd__nn_items_free(&found);
     return ok;
 }

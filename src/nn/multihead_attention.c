@@ -65,14 +65,15 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
     if (a->key_padding_mask != HD_NONE) {
         const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
         int n = batched ? 2 : 1;
-        if (!hd__sizes_are(a->key_padding_mask, n, want)) {
+        if (!hd__nn_sizes_are(a->key_padding_mask, n, want)) {
             return hd__fail(HD_SHAPE, "key_padding_mask %s: expected %s",
                             HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
         }
     }
     if (a->attn_mask != HD_NONE) {
         const int64_t sizes[] = {b * m->num_heads, l, s};
-        if (!hd__sizes_are(a->attn_mask, 2, sizes + 1) && !hd__sizes_are(a->attn_mask, 3, sizes)) {
+        if (!hd__nn_sizes_are(a->attn_mask, 2, sizes + 1) &&
+            !hd__nn_sizes_are(a->attn_mask, 3, sizes)) {
             return hd__fail(HD_SHAPE, "attn_mask %s: expected %s or %s", HD__DIMS(a->attn_mask),
                             HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
@@ -316,12 +317,12 @@ hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key
     }
     call_args defaults = hd_multihead_attention_arg_defaults();
     a = a ? a : &defaults;
-    if (!hd__type_arg("m", m, &multihead_attention_type) ||
+    if (!hd__nn_type_arg("m", m, &multihead_attention_type) ||
         !HD__SIZE_OK(a, "hd_multihead_attention_arg_defaults()") ||
-        !hd__tensor_given("query", query) || !hd__tensor_given("key", key) ||
-        !hd__tensor_given("value", value) ||
-        !hd__tensor_arg("key_padding_mask", a->key_padding_mask, true) ||
-        !hd__tensor_arg("attn_mask", a->attn_mask, true) || !hd_forward_begin(m)) {
+        !hd__nn_tensor_given("query", query) || !hd__nn_tensor_given("key", key) ||
+        !hd__nn_tensor_given("value", value) ||
+        !hd__tensor_given("key_padding_mask", a->key_padding_mask, true) ||
+        !hd__tensor_given("attn_mask", a->attn_mask, true) || !hd_forward_begin(m)) {
         return NULL;
     }
     hd_tensor *const given[] = {query, key, value};
@@ -346,9 +347,11 @@ static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
                               const hd_multihead_attention_options *o)
 {
     return HD__SIZE_OK(o, "hd_multihead_attention_defaults()") &&
-           hd__size_arg("embed_dim", embed_dim, 1) && hd__size_arg("num_heads", num_heads, 1) &&
-           hd__probability_arg("dropout", o->dropout) && hd__size_arg("kdim", o->kdim, 0) &&
-           hd__size_arg("vdim", o->vdim, 0) && hd__heads_arg("embed_dim", embed_dim, num_heads);
+           hd__nn_size_arg("embed_dim", embed_dim, 1) &&
+           hd__nn_size_arg("num_heads", num_heads, 1) &&
+           hd__nn_probability_arg("dropout", o->dropout) && hd__nn_size_arg("kdim", o->kdim, 0) &&
+           hd__nn_size_arg("vdim", o->vdim, 0) &&
+           hd__nn_heads_arg("embed_dim", embed_dim, num_heads);
 }
 
 /* Registers in PyTorch's order, without values. */
@@ -358,20 +361,20 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     int64_t e = m->embed_dim;
     bool packed = m->kdim == e && m->vdim == e, more = o->add_bias_kv;
     hd_register_module(self, "out_proj", &m->out_proj,
-                       hd__linear_blank(&hd__packed_out_proj_type, e, e, o->bias));
+                       hd__nn_linear_blank(&hd__nn_packed_out_proj_type, e, e, o->bias));
     if (!m->out_proj) { /* e may be so large that 3 e overflows */
         return;
     }
-    hd__register_blank(self, "in_proj_weight", &m->in_proj_weight, packed, 2,
-                       (int64_t[]){3 * e, e});
-    hd__register_blank(self, "q_proj_weight", &m->q_proj_weight, !packed, 2, (int64_t[]){e, e});
-    hd__register_blank(self, "k_proj_weight", &m->k_proj_weight, !packed, 2,
-                       (int64_t[]){e, m->kdim});
-    hd__register_blank(self, "v_proj_weight", &m->v_proj_weight, !packed, 2,
-                       (int64_t[]){e, m->vdim});
-    hd__register_blank(self, "in_proj_bias", &m->in_proj_bias, o->bias, 1, (int64_t[]){3 * e});
-    hd__register_blank(self, "bias_k", &m->bias_k, more, 3, (int64_t[]){1, 1, e});
-    hd__register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
+    hd__nn_register_blank(self, "in_proj_weight", &m->in_proj_weight, packed, 2,
+                          (int64_t[]){3 * e, e});
+    hd__nn_register_blank(self, "q_proj_weight", &m->q_proj_weight, !packed, 2, (int64_t[]){e, e});
+    hd__nn_register_blank(self, "k_proj_weight", &m->k_proj_weight, !packed, 2,
+                          (int64_t[]){e, m->kdim});
+    hd__nn_register_blank(self, "v_proj_weight", &m->v_proj_weight, !packed, 2,
+                          (int64_t[]){e, m->vdim});
+    hd__nn_register_blank(self, "in_proj_bias", &m->in_proj_bias, o->bias, 1, (int64_t[]){3 * e});
+    hd__nn_register_blank(self, "bias_k", &m->bias_k, more, 3, (int64_t[]){1, 1, e});
+    hd__nn_register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
 }
 
 /* Draws in PyTorch's order: out_proj first. Its bias is drawn, too, before it becomes 0. */

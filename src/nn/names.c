@@ -10,33 +10,33 @@
 /* ---------------------------------------------------------------- visiting */
 
 /* Goes down to m. */
-static bool step_into(hd__walk *w, hd_module *m)
+static bool step_into(hd__nn_walk *w, hd_module *m)
 {
-    w->path.failed |= !hd__grow(&w->v, &w->room, w->n + 1, sizeof *w->v);
+    w->path.failed |= !hd__text_grow(&w->v, &w->room, w->n + 1, sizeof *w->v);
     if (w->path.failed) {
         return false;
     }
     w->m = m;
-    w->v[w->n++] = (struct hd__step){m, 0, w->path.len};
+    w->v[w->n++] = (struct hd__nn_step){m, 0, w->path.len};
     return true;
 }
 
 /* Makes w's path that of the innermost module, with this name after it. */
-static void walk_name(hd__walk *w, const char *name)
+static void walk_name(hd__nn_walk *w, const char *name)
 {
     size_t len = w->v[w->n - 1].len;
     hd__text_cut(&w->path, len);
     hd__text_format(&w->path, "%s%s", len ? "." : "", name);
 }
 
-bool hd__walk_next(hd__walk *w)
+bool hd__nn_walk_next(hd__nn_walk *w)
 {
     if (!w->n) {
         return step_into(w, w->root);
     }
     for (; w->n; w->n--) {
-        struct hd__step *step = &w->v[w->n - 1];
-        hd_module *child = hd__child_from(step->m, &step->next);
+        struct hd__nn_step *step = &w->v[w->n - 1];
+        hd_module *child = hd__nn_child_from(step->m, &step->next);
         if (child) {
             w->at = &step->m->priv->entries[step->next++];
             if (w->named) {
@@ -48,7 +48,7 @@ bool hd__walk_next(hd__walk *w)
     return false;
 }
 
-bool hd__walk_end(hd__walk *w)
+bool hd__nn_walk_end(hd__nn_walk *w)
 {
     hd_free(w->path.s);
     hd_free(w->v);
@@ -57,18 +57,18 @@ bool hd__walk_end(hd__walk *w)
 
 /* The user's function has freed modules, and may have put others in their places: the walk goes on
  * below those that are still where it came through them. */
-static void walk_cut(hd__walk *w)
+static void walk_cut(hd__nn_walk *w)
 {
     for (int64_t i = 1; i < w->n; i++) {
-        const struct hd__step *above = &w->v[i - 1];
-        if (hd__child(&above->m->priv->entries[above->next - 1]) != w->v[i].m) {
+        const struct hd__nn_step *above = &w->v[i - 1];
+        if (hd__nn_child(&above->m->priv->entries[above->next - 1]) != w->v[i].m) {
             w->n = i;
         }
     }
 }
 
-static bool call_visitor(const hd__walk *w, bool (*f)(hd_module *m, const char *name, void *user),
-                         void *user)
+static bool call_visitor(const hd__nn_walk *w,
+                         bool (*f)(hd_module *m, const char *name, void *user), void *user)
 {
     HD__CALLS_BACK;
     return f(w->m, w->at ? w->path.s : "", user);
@@ -78,25 +78,25 @@ bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, voi
                      void *user)
 {
     HD__CALL("hd_module_visit");
-    if (!hd__object("m", m) || (!f && !hd__null_arg("f"))) {
+    if (!hd__object("m", m) || (!f && !hd__arg_null_arg("f"))) {
         return false;
     }
-    hd__walk w = {.root = m, .named = true};
+    hd__nn_walk w = {.root = m, .named = true};
     bool on = true;
-    while (on && hd__walk_next(&w)) {
-        uint64_t freed = hd__modules_freed;
+    while (on && hd__nn_walk_next(&w)) {
+        uint64_t freed = hd__nn_modules_freed;
         on = call_visitor(&w, f, user) && hd__object("m", m);
-        if (on && freed != hd__modules_freed) {
+        if (on && freed != hd__nn_modules_freed) {
             walk_cut(&w);
         }
     }
-    return hd__walk_end(&w) && on;
+    return hd__nn_walk_end(&w) && on;
 }
 
 /* ---------------------------------------------------------------- collecting */
 
 /* t is the tensor of entry e in the walk's module. */
-static bool add_item(hd__items *items, hd__walk *w, const hd__entry *e, hd_tensor *t)
+static bool add_item(hd__nn_items *items, hd__nn_walk *w, const hd__nn_entry *e, hd_tensor *t)
 {
     const char *name = NULL;
     if (items->names) {
@@ -106,18 +106,18 @@ static bool add_item(hd__items *items, hd__walk *w, const hd__entry *e, hd_tenso
         }
         name = hd_dict_name(items->names, -1);
     }
-    if (!hd__grow(&items->v, &items->room, items->n + 1, sizeof *items->v)) {
+    if (!hd__text_grow(&items->v, &items->room, items->n + 1, sizeof *items->v)) {
         return false;
     }
-    items->v[items->n++] = (hd__item){name, e->kind, e->tensor, t, 0};
+    items->v[items->n++] = (hd__nn_item){name, e->kind, e->tensor, t, 0};
     return true;
 }
 
-static bool collect_kind(hd__items *items, hd__walk *w, int kinds)
+static bool collect_kind(hd__nn_items *items, hd__nn_walk *w, int kinds)
 {
     bool ok = true;
     for (int64_t i = 0; i < w->m->priv->n && ok; i++) {
-        const hd__entry *e = &w->m->priv->entries[i];
+        const hd__nn_entry *e = &w->m->priv->entries[i];
         hd_tensor *t = e->kind & kinds ? *e->tensor : NULL;
         ok = !t || t == HD_NONE || add_item(items, w, e, t);
     }
@@ -126,13 +126,13 @@ static bool collect_kind(hd__items *items, hd__walk *w, int kinds)
 
 /* Sets `first` of each item, by a table of the indices + 1 of first items, at most half full, in
  * which a tensor is found by its address. */
-static bool find_first(hd__items *items)
+static bool find_first(hd__nn_items *items)
 {
     int64_t slots = 16;
     while (slots < 2 * items->n) {
         slots *= 2;
     }
-    int64_t *table = hd__alloc_zeroed((size_t)slots * sizeof *table);
+    int64_t *table = hd__mem_alloc_zeroed((size_t)slots * sizeof *table);
     for (int64_t i = 0; table && i < items->n; i++) {
         const hd_tensor *t = items->v[i].t;
         uint64_t at = ((uintptr_t)t >> 4) * 0x9E3779B97F4A7C15u >> 20;
@@ -148,23 +148,23 @@ static bool find_first(hd__items *items)
     return ok;
 }
 
-bool hd__collect(const hd_module *m, int kinds, hd__items *items)
+bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items)
 {
     if (!hd__object("m", m)) {
         return false;
     }
     bool named = !(kinds & HD__UNNAMED);
     items->names = named ? hd_dict_new() : NULL;
-    hd__walk w = {.root = (hd_module *)m, .named = named};
+    hd__nn_walk w = {.root = (hd_module *)m, .named = named};
     bool ok = !named || items->names;
-    while (ok && hd__walk_next(&w)) {
+    while (ok && hd__nn_walk_next(&w)) {
         ok = collect_kind(items, &w, kinds & HD__PARAMETER) &&
              collect_kind(items, &w, kinds & (HD__BUFFER | HD__TRANSIENT));
     }
-    return hd__walk_end(&w) && ok && find_first(items);
+    return hd__nn_walk_end(&w) && ok && find_first(items);
 }
 
-void hd__items_free(hd__items *items)
+void hd__nn_items_free(hd__nn_items *items)
 {
     hd_dict_free(items->names);
     hd_free(items->v);
@@ -175,15 +175,15 @@ void hd__items_free(hd__items *items)
 hd_list *hd_module_parameters(const hd_module *m)
 {
     HD__CALL("hd_module_parameters");
-    hd__items found = {0};
-    bool ok = hd__collect(m, HD__PARAMETER | HD__UNNAMED, &found);
+    hd__nn_items found = {0};
+    bool ok = hd__nn_collect(m, HD__PARAMETER | HD__UNNAMED, &found);
     hd_list *list = ok ? hd_list_n(0, NULL) : NULL;
     for (int64_t i = 0; list && i < found.n; i++) {
         if (found.v[i].first == i && !hd_list_append(list, found.v[i].t)) {
             list = NULL;
         }
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return list;
 }
 
@@ -191,16 +191,16 @@ hd_list *hd_module_parameters(const hd_module *m)
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);
-    hd__items found = {0};
-    hd_dict *d = hd__collect(m, kinds, &found) ? hd_dict_new() : NULL;
+    hd__nn_items found = {0};
+    hd_dict *d = hd__nn_collect(m, kinds, &found) ? hd_dict_new() : NULL;
     bool ok = d;
     for (int64_t i = 0; ok && i < found.n; i++) {
-        const hd__item *item = &found.v[i];
+        const hd__nn_item *item = &found.v[i];
         if (detached || item->first == i) {
             ok = hd_dict_set(d, item->name, detached ? hd_detach(item->t) : item->t);
         }
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     if (!ok) {
         hd_dict_free(d);
     }
@@ -227,10 +227,10 @@ hd_dict *hd_module_state_dict(const hd_module *m)
 
 /* ---------------------------------------------------------------- lookup */
 
-static hd__entry *find_entry(const hd_module *m, const char *name, size_t len, int kinds)
+static hd__nn_entry *find_entry(const hd_module *m, const char *name, size_t len, int kinds)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
-        hd__entry *e = &m->priv->entries[i];
+        hd__nn_entry *e = &m->priv->entries[i];
         if ((e->kind & kinds) && strncmp(e->name, name, len) == 0 && e->name[len] == '\0') {
             return e;
         }
@@ -243,22 +243,22 @@ static hd__entry *find_entry(const hd_module *m, const char *name, size_t len, i
 static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {
-        const hd__entry *e = find_entry(m, *name, (size_t)(dot - *name), HD__CHILD);
-        m = e ? hd__child(e) : NULL;
+        const hd__nn_entry *e = find_entry(m, *name, (size_t)(dot - *name), HD__CHILD);
+        m = e ? hd__nn_child(e) : NULL;
     }
     return m;
 }
 
-hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char *what,
-                    hd_module **holder)
+hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
+                          hd_module **holder)
 {
-    if (!hd__object("m", m) || !hd__given("name", name)) {
+    if (!hd__object("m", m) || !hd__arg_given("name", name)) {
         return NULL;
     }
     const char *last = name;
     hd_module *has = descend((hd_module *)m, &last);
-    hd__entry *e = has ? find_entry(has, last, strlen(last), kinds) : NULL;
-    if (!e || (!holder && (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__child(e)))) {
+    hd__nn_entry *e = has ? find_entry(has, last, strlen(last), kinds) : NULL;
+    if (!e || (!holder && (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__nn_child(e)))) {
         return hd__fail(HD_VALUE, "%s has no %s \"%s\"", m->type->name, what, name);
     }
     if (holder) {
@@ -270,19 +270,19 @@ hd__entry *hd__find(const hd_module *m, const char *name, int kinds, const char 
 hd_module *hd_module_get(hd_module *m, const char *name)
 {
     HD__CALL("hd_module_get");
-    if (!hd__object("m", m) || !hd__given("name", name)) {
+    if (!hd__object("m", m) || !hd__arg_given("name", name)) {
         return NULL;
     }
     if (!*name) {
         return m;
     }
-    const hd__entry *e = hd__find(m, name, HD__CHILD, "module", NULL);
-    return e ? hd__child(e) : NULL;
+    const hd__nn_entry *e = hd__nn_find(m, name, HD__CHILD, "module", NULL);
+    return e ? hd__nn_child(e) : NULL;
 }
 
 static hd_tensor *get_tensor(hd_module *m, const char *name, int kinds, const char *what)
 {
-    const hd__entry *e = hd__find(m, name, kinds, what, NULL);
+    const hd__nn_entry *e = hd__nn_find(m, name, kinds, what, NULL);
     return e ? *e->tensor : NULL;
 }
 

@@ -62,7 +62,7 @@ static void begin_text(level *at)
     }
     at->text.failed |= hd_error_count() != failures;
     hd__text_format(&at->text, "%s(", m->type->name);
-    if (hd__has_children(m) || strchr(extra, '\n')) {
+    if (hd__nn_has_children(m) || strchr(extra, '\n')) {
         add_lines(&at->text, extra, true);
     } else {
         hd__text_puts(&at->text, extra);
@@ -70,14 +70,14 @@ static void begin_text(level *at)
 }
 
 /* Goes down to where the walk is. */
-static bool step_down(open_levels *l, const hd__walk *w)
+static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd__fail(HD_VALUE,
                         "%s: more than %d modules are nested in each other: expected fewer",
                         w->root->type->name, LEVELS_MOST);
     }
-    if (!hd__grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
+    if (!hd__text_grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
         return false;
     }
     l->v[l->n] = (level){.m = w->m, .name = w->at ? w->at->name : NULL};
@@ -90,7 +90,7 @@ static void add_child(level *at, hd__text child)
 {
     at->text.failed |= child.failed;
     if (!at->text.failed) {
-        add_lines(&at->text, child.s, hd__is_module_list(at->m));
+        add_lines(&at->text, child.s, hd__nn_is_module_list(at->m));
     }
     hd_free(child.s);
 }
@@ -116,7 +116,7 @@ static void end_equal(level *at)
 /* text is that of the child with this name. */
 static void take_child(level *at, const char *name, hd__text text)
 {
-    if (!hd__is_module_list(at->m)) {
+    if (!hd__nn_is_module_list(at->m)) {
         hd__text child = {0};
         hd__text_format(&child, "(%s): %s", name, text.s);
         add_child(at, child);
@@ -158,15 +158,15 @@ static hd__text summary_make(hd_module *m)
 {
     HD__SCOPE_OR((hd__text){.failed = true});
     open_levels l = {0};
-    hd__walk w = {.root = m};
+    hd__nn_walk w = {.root = m};
     bool ok = true;
-    while (ok && hd__walk_next(&w)) {
+    while (ok && hd__nn_walk_next(&w)) {
         while (ok && l.n >= w.n) {
             ok = step_up(&l);
         }
         ok = ok && step_down(&l, &w);
     }
-    ok = hd__walk_end(&w) && ok;
+    ok = hd__nn_walk_end(&w) && ok;
     while (ok && l.n) {
         ok = step_up(&l);
     }
@@ -186,7 +186,7 @@ static const char *summary_text(const hd_module *m)
         return NULL;
     }
     hd__text t = summary_make((hd_module *)m);
-    return hd__text_give(&t);
+    return hd__tensor_text_give(&t);
 }
 
 const char *hd_module_summary(const hd_module *m)

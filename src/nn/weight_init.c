@@ -132,7 +132,7 @@ static bool truncated(hd_tensor *x, const truncation *t)
 hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
 {
     HD__CALL("hd_init_trunc_normal_");
-    if (!hd__tensor_given("x", x) || !truncation_ok(mean, std, a, b)) {
+    if (!hd__nn_tensor_given("x", x) || !truncation_ok(mean, std, a, b)) {
         return NULL;
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
@@ -157,7 +157,7 @@ typedef struct fans {
 
 static bool has_two_dims(const hd_tensor *x)
 {
-    return hd__tensor_given("x", x) &&
+    return hd__nn_tensor_given("x", x) &&
            (hd_ndim(x) >= 2 ||
             hd__fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
@@ -215,7 +215,7 @@ double hd_calculate_gain(const char *nonlinearity, double param)
                  {"linear", 1},           {"sigmoid", 1},         {"conv1d", 1},
                  {"conv2d", 1},           {"conv3d", 1},          {"conv_transpose1d", 1},
                  {"conv_transpose2d", 1}, {"conv_transpose3d", 1}};
-    if (!hd__given("nonlinearity", nonlinearity)) {
+    if (!hd__arg_given("nonlinearity", nonlinearity)) {
         return NAN;
     }
     for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
@@ -239,7 +239,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
                           bool uniform)
 {
     fans f;
-    if (!hd__tensor_given("x", x)) {
+    if (!hd__nn_tensor_given("x", x)) {
         return NULL;
     }
     if (hd_numel(x) == 0) {

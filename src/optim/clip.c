@@ -10,16 +10,16 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    hd__walk w;    /* over the gradients that exist and have elements */
-    double *sums;  /* of the powers in each grain */
-    int kernel;    /* of what changes them */
-    double number; /* the p of a norm, or the a of that kernel */
+    hd__optim_walk w; /* over the gradients that exist and have elements */
+    double *sums;     /* of the powers in each grain */
+    int kernel;       /* of what changes them */
+    double number;    /* the p of a norm, or the a of that kernel */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 {
-    hd_tensor *p = hd__parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
-    if (g && g != HD_NONE && hd__overlaps_itself(g)) {
+    hd_tensor *p = hd__optim_parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
+    if (g && g != HD_NONE && hd__tensor_overlaps_itself(g)) {
         return hd__fail(HD_VALUE,
                         "the gradient of parameter %" PRId64
                         " of %s is expanded: several elements share memory",
@@ -32,10 +32,10 @@ static bool collect(const hd_list *parameters, grads *f)
 {
     int64_t n = hd_list_len(parameters);
     *f = (grads){0};
-    bool ok = hd__walk_begin(&f->w, n);
+    bool ok = hd__optim_walk_begin(&f->w, n);
     for (int64_t i = 0; i < n && ok; i++) {
         hd_tensor *g = grad_of(parameters, i);
-        ok = g && (g == HD_NONE || hd_numel(g) == 0 || hd__walk_add(&f->w, g));
+        ok = g && (g == HD_NONE || hd_numel(g) == 0 || hd__optim_walk_add(&f->w, g));
     }
     return ok;
 }
@@ -80,12 +80,12 @@ static double fold(const double *sums, int64_t n, double p)
 
 static bool total_norm(grads *f, double p, double *norm)
 {
-    const hd__walk *w = &f->w;
+    const hd__optim_walk *w = &f->w;
     int64_t n = 0;
     for (int64_t i = 0; i < w->n; i++) {
-        n += hd__grains(w->x[i]);
+        n += hd__optim_grains(w->x[i]);
     }
-    double *sums = f->sums = hd__alloc_items(n, sizeof *sums), sum = first_sum(p);
+    double *sums = f->sums = hd__arg_alloc_items(n, sizeof *sums), sum = first_sum(p);
     if (!sums) {
         return false;
     }
@@ -93,10 +93,10 @@ static bool total_norm(grads *f, double p, double *norm)
         sums[i] = first_sum(p);
     }
     f->number = p;
-    hd__walk_all(w, false, sum_run, f);
+    hd__optim_walk_all(w, false, sum_run, f);
     const double *from = sums;
     for (int64_t i = 0; i < w->n; i++) {
-        int64_t grains = hd__grains(w->x[i]);
+        int64_t grains = hd__optim_grains(w->x[i]);
         sums[i] = root(fold(from, grains, p), p); /* writes over what was read */
         from += grains;
     }
@@ -120,9 +120,9 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
  * one since. */
 static void note_clip(const hd_list *parameters)
 {
-    for (int64_t i = 0; hd__warns() && i < hd_list_len(parameters); i++) {
+    for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {
         int64_t version;
-        hd__grad_use *use = hd__grad_use_of(hd_list_get(parameters, i), &version);
+        hd__tensor_grad_use *use = hd__tensor_grad_use_of(hd_list_get(parameters, i), &version);
         if (use && version == use->version + 1) {
             use->version = version;
         }
@@ -134,7 +134,7 @@ static bool change_all(const hd_list *parameters, grads *f, int kernel, double a
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < f->w.n; i++) {
-        ok = hd__may_write(f->w.x[i]);
+        ok = hd__tensor_may_write(f->w.x[i]);
     }
     for (int64_t i = 0; ok && i < f->w.n; i++) {
         ok = hd_data_mut(f->w.dense[i]);
@@ -142,7 +142,7 @@ static bool change_all(const hd_list *parameters, grads *f, int kernel, double a
     f->kernel = kernel;
     f->number = a;
     if (ok) {
-        hd__walk_all(&f->w, true, change_run, f);
+        hd__optim_walk_all(&f->w, true, change_run, f);
         note_clip(parameters);
     }
     return ok;
@@ -167,9 +167,9 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
                           bool error_if_nonfinite)
 {
     HD__CALL("hd_clip_grad_norm_");
-    if (!hd__list_arg("parameters", parameters) ||
-        !hd__number_ok("max_norm", HD__NOT_NEGATIVE, max_norm) ||
-        !hd__number_ok("norm_type", HD__ANY_NUMBER, norm_type)) {
+    if (!hd__tensor_list_arg("parameters", parameters) ||
+        !hd__optim_number_ok("max_norm", HD__NOT_NEGATIVE, max_norm) ||
+        !hd__optim_number_ok("norm_type", HD__ANY_NUMBER, norm_type)) {
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
@@ -193,8 +193,8 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
 bool hd_clip_grad_value_(const hd_list *parameters, double clip_value)
 {
     HD__CALL("hd_clip_grad_value_");
-    if (!hd__list_arg("parameters", parameters) ||
-        !hd__number_ok("clip_value", HD__NOT_NEGATIVE, clip_value)) {
+    if (!hd__tensor_list_arg("parameters", parameters) ||
+        !hd__optim_number_ok("clip_value", HD__NOT_NEGATIVE, clip_value)) {
         return false;
     }
     HD__SCOPE_OR(false);

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-atomic_int hd__optims_alive;
+atomic_int hd__optim_alive;
 
 /* ---------------------------------------------------------------- parameters */
 
-hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)
+hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i)
 {
     hd_tensor *p = hd_list_get(list, i);
     return p != HD_NONE
@@ -19,12 +19,12 @@ hd_tensor *hd__parameter_at(const hd_list *list, int64_t i)
 
 static bool optim_parameter_ok(const hd_list *list, int64_t i)
 {
-    hd_tensor *p = hd__parameter_at(list, i);
+    hd_tensor *p = hd__optim_parameter_at(list, i);
     if (!p) {
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (!hd__holds_floats(d)) { /* bfloat16 has no gradient, so that no step writes it */
+    if (!hd__tensor_holds_floats(d)) { /* bfloat16 has no gradient, so that no step writes it */
         return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                         hd_dtype_name(d));
     }
@@ -33,7 +33,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
             HD_GRAD, "parameter %" PRId64 " of %s is the result of an operation: expected a leaf",
             i, HD__DIMS(p));
     }
-    if (hd__overlaps_itself(p)) {
+    if (hd__tensor_overlaps_itself(p)) {
         return hd__fail(HD_VALUE,
                         "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
                         HD__DIMS(p));
@@ -49,7 +49,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
 
 static bool parameters_ok(const hd_list *list)
 {
-    if (!hd__list_arg("parameters", list)) {
+    if (!hd__tensor_list_arg("parameters", list)) {
         return false;
     }
     if (hd_list_len(list) == 0) {
@@ -83,8 +83,8 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
                              const hd__optim_options *options)
 {
     const hd__optim_options *defaults = type->defaults;
-    return hd__size_ok(name, options->size, defaults->size, type->giver) &&
-           hd__options_ok(type->options, options) &&
+    return hd__arg_size_ok(name, options->size, defaults->size, type->giver) &&
+           hd__optim_options_ok(type->options, options) &&
            (!type->options_ok || type->options_ok(options));
 }
 
@@ -92,17 +92,17 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
 static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_options *options)
 {
     int64_t more = hd_list_len(parameters);
-    if (!hd__grow(&o->slots, &o->room, o->n + more, sizeof *o->slots) ||
-        !hd__grow(&o->groups, &o->groups_room, o->n_groups + 1, sizeof *o->groups)) {
+    if (!hd__text_grow(&o->slots, &o->room, o->n + more, sizeof *o->slots) ||
+        !hd__text_grow(&o->groups, &o->groups_room, o->n_groups + 1, sizeof *o->groups)) {
         return false;
     }
-    hd__group *g = &o->groups[o->n_groups];
-    *g = (hd__group){0};
+    hd__optim_group *g = &o->groups[o->n_groups];
+    *g = (hd__optim_group){0};
     memcpy(&g->given, options, options->size);
     g->now = g->given;
     for (int64_t i = 0; i < more; i++) {
         o->slots[o->n++] =
-            (hd__slot){.p = hd_retain(hd_list_get(parameters, i)), .group = o->n_groups};
+            (hd__optim_slot){.p = hd_retain(hd_list_get(parameters, i)), .group = o->n_groups};
     }
     o->n_groups++;
     return true;
@@ -122,8 +122,8 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
     }
     o->type = type;
     o->number = atomic_fetch_add(&last_number, 1) + 1;
-    o->dtypes = atomic_load(&hd__taken_over);
-    atomic_fetch_add(&hd__optims_alive, 1);
+    o->dtypes = atomic_load(&hd__tensor_taken_over);
+    atomic_fetch_add(&hd__optim_alive, 1);
     if (!add_group(o, parameters, options)) {
         hd_optim_free(o);
         return NULL;
@@ -134,7 +134,7 @@ hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, c
 void hd_optim_free(hd_optim *o)
 {
     HD__CALL("hd_optim_free");
-    if (hd__may_free("o", o, HD_NONE)) {
+    if (hd__object_may_free("o", o, HD_NONE)) {
         for (int64_t i = 0; i < o->n; i++) {
             hd_release(o->slots[i].p);
             for (int k = 0; k < HD__STATES; k++) {
@@ -143,8 +143,8 @@ void hd_optim_free(hd_optim *o)
         }
         hd_free(o->slots);
         hd_free(o->groups);
-        atomic_fetch_sub(&hd__optims_alive, 1);
-        hd__retire_object(o, hd__call_kept());
+        atomic_fetch_sub(&hd__optim_alive, 1);
+        hd__mem_retire_object(o, hd__call_kept());
     }
 }
 
@@ -178,16 +178,16 @@ static bool group_ok(const hd_optim *o, int64_t group)
 double hd_optim_group_lr(const hd_optim *o, int64_t group)
 {
     HD__CALL("hd_optim_group_lr");
-    return group_ok(o, group) ? *hd__lr(o, group) : NAN;
+    return group_ok(o, group) ? *hd__optim_lr(o, group) : NAN;
 }
 
 bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr)
 {
     HD__CALL("hd_optim_group_set_lr");
-    if (!group_ok(o, group) || !hd__number_ok("lr", HD__NOT_NEGATIVE, lr)) {
+    if (!group_ok(o, group) || !hd__optim_number_ok("lr", HD__NOT_NEGATIVE, lr)) {
         return false;
     }
-    *hd__lr(o, group) = lr;
+    *hd__optim_lr(o, group) = lr;
     return true;
 }
 

@@ -8,23 +8,23 @@
 
 /* ---------------------------------------------------------------- fields */
 
-static const void *field(const hd__option *option, const void *options)
+static const void *field(const hd__optim_option *option, const void *options)
 {
     return (const char *)options + option->offset;
 }
 
-double *hd__option_double(const hd__option *option, const void *options)
+double *hd__optim_option_double(const hd__optim_option *option, const void *options)
 {
     return (double *)field(option, options);
 }
 
-static bool is_double(const hd__option *option)
+static bool is_double(const hd__optim_option *option)
 {
     return option->range <= HD__ANY_NUMBER;
 }
 
 /* The value of a field that is not a double. */
-static int64_t int_of(const hd__option *option, const void *options)
+static int64_t int_of(const hd__optim_option *option, const void *options)
 {
     const void *at = field(option, options);
     switch (option->range) {
@@ -34,22 +34,22 @@ static int64_t int_of(const hd__option *option, const void *options)
     }
 }
 
-static double value_of(const hd__option *option, const void *options)
+static double value_of(const hd__optim_option *option, const void *options)
 {
-    return is_double(option) ? *hd__option_double(option, options)
+    return is_double(option) ? *hd__optim_option_double(option, options)
                              : (double)int_of(option, options);
 }
 
-bool hd__uses(const hd__optim_type *type, const hd__optim_options *o, int k)
+bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int k)
 {
-    const hd__state_type *s = &type->states[k];
+    const hd__optim_state_type *s = &type->states[k];
     return s->name && (!s->when || value_of(&type->options[s->when], o) != 0);
 }
 
 /* ---------------------------------------------------------------- checking */
 
 /* Is v in the range? NaN never is. *expected: the range in words. */
-static bool option_in_range(hd__range range, double v, const char **expected)
+static bool option_in_range(hd__optim_range range, double v, const char **expected)
 {
     switch (range) {
     case HD__NOT_NEGATIVE:
@@ -64,7 +64,7 @@ static bool option_in_range(hd__range range, double v, const char **expected)
     }
 }
 
-static bool option_ok(const hd__option *option, const void *options)
+static bool option_ok(const hd__optim_option *option, const void *options)
 {
     const char *expected;
     double v = value_of(option, options);
@@ -74,12 +74,12 @@ static bool option_ok(const hd__option *option, const void *options)
                                          int_of(option, options), expected));
 }
 
-bool hd__number_ok(const char *name, hd__range range, double v)
+bool hd__optim_number_ok(const char *name, hd__optim_range range, double v)
 {
-    return option_ok(&(hd__option){.name = name, .range = range}, &v);
+    return option_ok(&(hd__optim_option){.name = name, .range = range}, &v);
 }
 
-bool hd__options_ok(const hd__option *table, const void *options)
+bool hd__optim_options_ok(const hd__optim_option *table, const void *options)
 {
     bool ok = true;
     for (; table->name && ok; table++) {
@@ -90,9 +90,9 @@ bool hd__options_ok(const hd__option *table, const void *options)
 
 /* ---------------------------------------------------------------- saved state */
 
-bool hd__saved_text(hd__saved *s, const char *name, const char *want)
+bool hd__optim_saved_text(hd__optim_saved *s, const char *name, const char *want)
 {
-    const char *key = hd__key(&s->key, s->prefix, NULL, 0, name);
+    const char *key = hd__text_key(&s->key, s->prefix, NULL, 0, name);
     if (s->to) {
         return hd_dict_set_string(s->to, key, want);
     }
@@ -101,9 +101,10 @@ bool hd__saved_text(hd__saved *s, const char *name, const char *want)
                     hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, text, want));
 }
 
-bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, int64_t want)
+bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const char *name,
+                         int64_t want)
 {
-    const char *key = hd__key(&s->key, s->prefix, list, i, name);
+    const char *key = hd__text_key(&s->key, s->prefix, list, i, name);
     int64_t v;
     return s->to ? hd_dict_set_int(s->to, key, want)
                  : hd_dict_get_int(s->from, key, &v) &&
@@ -111,10 +112,10 @@ bool hd__saved_int(hd__saved *s, const char *list, int64_t i, const char *name, 
                         hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
 }
 
-static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const char *name,
+static bool saved_same_double(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                               double want)
 {
-    const char *key = hd__key(&s->key, s->prefix, list, i, name);
+    const char *key = hd__text_key(&s->key, s->prefix, list, i, name);
     double v;
     return s->to ? hd_dict_set_double(s->to, key, want)
                  : hd_dict_get_double(s->from, key, &v) &&
@@ -122,10 +123,10 @@ static bool saved_same_double(hd__saved *s, const char *list, int64_t i, const c
                                               HD__FLOAT(v), HD__FLOAT(want)));
 }
 
-bool hd__saved_number(hd__saved *s, const char *list, int64_t i, const char *name, hd__range range,
-                      double *x)
+bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
+                            hd__optim_range range, double *x)
 {
-    const char *key = hd__key(&s->key, s->prefix, list, i, name), *expected;
+    const char *key = hd__text_key(&s->key, s->prefix, list, i, name), *expected;
     return s->to
                ? hd_dict_set_double(s->to, key, *x)
                : hd_dict_get_double(s->from, key, x) &&
@@ -133,19 +134,20 @@ bool hd__saved_number(hd__saved *s, const char *list, int64_t i, const char *nam
                       hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*x), expected));
 }
 
-bool hd__saved_options(hd__saved *s, const char *list, int64_t i, const hd__option *table,
-                       const void *options)
+bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
+                             const hd__optim_option *table, const void *options)
 {
     bool ok = true;
     for (; table->name && ok; table++) {
         ok = is_double(table)
-                 ? saved_same_double(s, list, i, table->name, *hd__option_double(table, options))
-                 : hd__saved_int(s, list, i, table->name, int_of(table, options));
+                 ? saved_same_double(s, list, i, table->name,
+                                     *hd__optim_option_double(table, options))
+                 : hd__optim_saved_int(s, list, i, table->name, int_of(table, options));
     }
     return ok;
 }
 
-bool hd__may_step(void)
+bool hd__optim_may_step(void)
 {
     return hd_error_code() == HD_OK || hd__fail(HD_STATE, "an error stands: nothing is changed");
 }

@@ -15,7 +15,7 @@ static bool is_better(const hd_reduce_on_plateau_options *p, double metric, doub
 static void reduce_lr(hd_optim *o, const hd_reduce_on_plateau_options *p)
 {
     for (int64_t i = 0; i < o->n_groups; i++) {
-        double *lr = hd__lr(o, i), reduced = fmax(*lr * p->factor, p->min_lr);
+        double *lr = hd__optim_lr(o, i), reduced = fmax(*lr * p->factor, p->min_lr);
         if (*lr - reduced > p->eps) {
             *lr = reduced;
         }
@@ -79,7 +79,7 @@ hd_schedule *hd_reduce_on_plateau_new(hd_optim *o, const hd_reduce_on_plateau_op
     hd_reduce_on_plateau_options defaults = hd_reduce_on_plateau_defaults();
     p = p ? p : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", p->size, sizeof *p, "hd_reduce_on_plateau_defaults()")) {
+        !hd__arg_size_ok("options", p->size, sizeof *p, "hd_reduce_on_plateau_defaults()")) {
         return NULL;
     }
     hd_schedule *s = hd__schedule_new(&plateau_type, o, &(hd__schedule_options){.plateau = *p});

@@ -5,13 +5,13 @@
 #include "optim/optim_internal.h"
 
 /* What ConstantLR, StepLR and LinearLR are given. Each reads its own part. */
-typedef struct hd__plain_lr {
+typedef struct hd__schedule_plain_lr {
     double factor, gamma, start_factor, end_factor;
     int64_t total_iters, step_size;
-} hd__plain_lr;
+} hd__schedule_plain_lr;
 
 typedef union hd__schedule_options {
-    hd__plain_lr plain;
+    hd__schedule_plain_lr plain;
     hd_cosine_annealing_options annealing;
     hd_cosine_warmup_options cosine;
     hd_one_cycle_options cycle;
@@ -20,7 +20,7 @@ typedef union hd__schedule_options {
 
 typedef struct hd__schedule_type {
     const char *name; /* "StepLR" */
-    hd__option table[HD__OPTIONS];
+    hd__optim_option table[HD__OPTIONS];
     /* Is step t possible? If not, sets the error. NULL: every step is. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
     int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */

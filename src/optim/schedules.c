@@ -22,10 +22,11 @@ static double constant(const hd__schedule_options *o, double base, double now, i
     return factor > 0 ? now * (1 / factor) : base;
 }
 
-static const hd__schedule_type constant_type = {"ConstantLR",
-                                                {HD__OPTION(hd__plain_lr, factor, HD__FROM_0_TO_1),
-                                                 HD__OPTION(hd__plain_lr, total_iters, HD__COUNT)},
-                                                .lr = constant};
+static const hd__schedule_type constant_type = {
+    "ConstantLR",
+    {HD__OPTION(hd__schedule_plain_lr, factor, HD__FROM_0_TO_1),
+     HD__OPTION(hd__schedule_plain_lr, total_iters, HD__COUNT)},
+    .lr = constant};
 
 hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters)
 {
@@ -44,8 +45,8 @@ static double step_lr(const hd__schedule_options *o, double base, double now, in
 
 static const hd__schedule_type step_type = {
     "StepLR",
-    {HD__OPTION(hd__plain_lr, step_size, HD__POSITIVE_COUNT),
-     HD__OPTION(hd__plain_lr, gamma, HD__NOT_NEGATIVE)},
+    {HD__OPTION(hd__schedule_plain_lr, step_size, HD__POSITIVE_COUNT),
+     HD__OPTION(hd__schedule_plain_lr, gamma, HD__NOT_NEGATIVE)},
     .lr = step_lr};
 
 hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
@@ -60,7 +61,7 @@ hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma)
 static double linear_lr(const hd__schedule_options *o, double base, double now, int64_t t)
 {
     (void)base;
-    const hd__plain_lr *l = &o->plain;
+    const hd__schedule_plain_lr *l = &o->plain;
     double rise = l->end_factor - l->start_factor;
     if (t == 0) {
         return now * l->start_factor;
@@ -72,9 +73,9 @@ static double linear_lr(const hd__schedule_options *o, double base, double now, 
 
 static const hd__schedule_type linear_type = {
     "LinearLR",
-    {HD__OPTION(hd__plain_lr, start_factor, HD__ABOVE_0_TO_1),
-     HD__OPTION(hd__plain_lr, end_factor, HD__FROM_0_TO_1),
-     HD__OPTION(hd__plain_lr, total_iters, HD__POSITIVE_COUNT)},
+    {HD__OPTION(hd__schedule_plain_lr, start_factor, HD__ABOVE_0_TO_1),
+     HD__OPTION(hd__schedule_plain_lr, end_factor, HD__FROM_0_TO_1),
+     HD__OPTION(hd__schedule_plain_lr, total_iters, HD__POSITIVE_COUNT)},
     .lr = linear_lr};
 
 hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
@@ -129,7 +130,7 @@ hd_schedule *hd_cosine_annealing_new(hd_optim *o, const hd_cosine_annealing_opti
     hd_cosine_annealing_options defaults = hd_cosine_annealing_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", c->size, sizeof *c, "hd_cosine_annealing_defaults()")) {
+        !hd__arg_size_ok("options", c->size, sizeof *c, "hd_cosine_annealing_defaults()")) {
         return NULL;
     }
     return hd__schedule_new(&annealing_type, o, &(hd__schedule_options){.annealing = *c});
@@ -183,7 +184,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
     hd_cosine_warmup_options defaults = hd_cosine_warmup_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
+        !hd__arg_size_ok("options", c->size, sizeof *c, "hd_cosine_warmup_defaults()")) {
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
@@ -296,7 +297,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
     hd_one_cycle_options defaults = hd_one_cycle_defaults();
     c = c ? c : &defaults;
     if (!hd__object("o", o) ||
-        !hd__size_ok("options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
+        !hd__arg_size_ok("options", c->size, sizeof *c, "hd_one_cycle_defaults()")) {
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {

@@ -3,19 +3,20 @@
 #include "optim/optim_internal.h"
 
 /* The lr of each group is written, or read to `lr`. All else must be equal. */
-static bool groups_visit(hd__saved *s, const hd_optim *o, double *lr)
+static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 {
     const char *list = "param_groups";
-    bool ok =
-        hd__saved_text(s, "type", o->type->name) && hd__saved_int(s, NULL, 0, list, o->n_groups);
+    bool ok = hd__optim_saved_text(s, "type", o->type->name) &&
+              hd__optim_saved_int(s, NULL, 0, list, o->n_groups);
     for (int64_t i = 0; i < o->n_groups && ok; i++) {
         int64_t n = 0;
         for (int64_t k = 0; k < o->n; k++) {
             n += o->slots[k].group == i;
         }
-        ok = hd__saved_number(s, list, i, "lr", HD__ANY_NUMBER, lr ? &lr[i] : hd__lr(o, i)) &&
-             hd__saved_int(s, list, i, "params", n) &&
-             hd__saved_options(s, list, i, &o->type->options[1], &o->groups[i].given);
+        ok = hd__optim_saved_number(s, list, i, "lr", HD__ANY_NUMBER,
+                                    lr ? &lr[i] : hd__optim_lr(o, i)) &&
+             hd__optim_saved_int(s, list, i, "params", n) &&
+             hd__optim_saved_options(s, list, i, &o->type->options[1], &o->groups[i].given);
     }
     return ok;
 }
@@ -23,17 +24,18 @@ static bool groups_visit(hd__saved *s, const hd_optim *o, double *lr)
 /* ---------------------------------------------------------------- writing */
 
 /* A parameter that was never stepped has no state. */
-static bool save_slot(hd__saved *s, const hd_optim *o, int64_t i)
+static bool save_slot(hd__optim_saved *s, const hd_optim *o, int64_t i)
 {
-    const hd__slot *slot = &o->slots[i];
+    const hd__optim_slot *slot = &o->slots[i];
     if (slot->steps == 0) {
         return true;
     }
-    bool ok = hd_dict_set_int(s->to, hd__key(&s->key, s->prefix, "state", i, "step"), slot->steps);
+    bool ok =
+        hd_dict_set_int(s->to, hd__text_key(&s->key, s->prefix, "state", i, "step"), slot->steps);
     for (int k = 0; k < HD__STATES && ok; k++) {
         if (slot->state[k]) {
             const char *name = o->type->states[k].name;
-            ok = hd_dict_set(s->to, hd__key(&s->key, s->prefix, "state", i, name),
+            ok = hd_dict_set(s->to, hd__text_key(&s->key, s->prefix, "state", i, name),
                              hd_to(hd_detach(slot->state[k]), hd_dtype_of(slot->p)));
         }
     }
@@ -43,7 +45,7 @@ static bool save_slot(hd__saved *s, const hd_optim *o, int64_t i)
 static bool optim_write(const void *object, hd_dict *d, const char *prefix)
 {
     const hd_optim *o = object;
-    hd__saved s = {.to = d, .prefix = prefix};
+    hd__optim_saved s = {.to = d, .prefix = prefix};
     bool ok = groups_visit(&s, o, NULL);
     for (int64_t i = 0; i < o->n && ok; i++) {
         ok = save_slot(&s, o, i);
@@ -55,19 +57,19 @@ static bool optim_write(const void *object, hd_dict *d, const char *prefix)
 bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_optim_save");
-    return hd__state_save("o", o, d, prefix, optim_write);
+    return hd__tensor_state_save("o", o, d, prefix, optim_write);
 }
 
 /* ---------------------------------------------------------------- reading */
 
 /* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
  * missing. */
-static bool read_state(hd__saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
+static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;
-    const hd__group *g = &o->groups[o->slots[i].group];
-    const char *key = hd__key(&s->key, s->prefix, "state", i, type->states[k].name);
-    bool needed = hd__uses(type, &g->given, k) && hd__uses(type, &g->now, k);
+    const hd__optim_group *g = &o->groups[o->slots[i].group];
+    const char *key = hd__text_key(&s->key, s->prefix, "state", i, type->states[k].name);
+    bool needed = hd__optim_uses(type, &g->given, k) && hd__optim_uses(type, &g->now, k);
     if (!key || (!needed && hd_dict_kind_of(s->from, key) == HD_DICT_MISSING)) {
         return key;
     }
@@ -75,26 +77,26 @@ static bool read_state(hd__saved *s, const hd_optim *o, int64_t i, int k, hd_ten
     return *state;
 }
 
-static bool read_slot(hd__saved *s, const hd_optim *o, int64_t i, hd__slot *slot)
+static bool read_slot(hd__optim_saved *s, const hd_optim *o, int64_t i, hd__optim_slot *slot)
 {
-    const char *key = hd__key(&s->key, s->prefix, "state", i, "step");
+    const char *key = hd__text_key(&s->key, s->prefix, "state", i, "step");
     if (!key || hd_dict_kind_of(s->from, key) == HD_DICT_MISSING) {
         return key;
     }
-    bool ok = hd__int_within(s->from, key, 1, HD__MOST_SAVED, &slot->steps);
+    bool ok = hd__dict_int_within(s->from, key, 1, HD__MOST_SAVED, &slot->steps);
     for (int k = 0; k < HD__STATES && o->type->states[k].name && ok; k++) {
         ok = read_state(s, o, i, k, &slot->state[k]);
     }
     return ok;
 }
 
-static void take_over(hd_optim *o, const double *lr, const hd__slot *slots)
+static void take_over(hd_optim *o, const double *lr, const hd__optim_slot *slots)
 {
     for (int64_t i = 0; i < o->n_groups; i++) {
-        *hd__lr(o, i) = lr[i];
+        *hd__optim_lr(o, i) = lr[i];
     }
     for (int64_t i = 0; i < o->n; i++) {
-        hd__slot *slot = &o->slots[i];
+        hd__optim_slot *slot = &o->slots[i];
         slot->steps = slots[i].steps;
         for (int k = 0; k < HD__STATES; k++) {
             hd_release(slot->state[k]);
@@ -106,15 +108,15 @@ static void take_over(hd_optim *o, const double *lr, const hd__slot *slots)
 bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_optim_load");
-    if (!hd__state_given("o", o, d, prefix)) {
+    if (!hd__tensor_state_given("o", o, d, prefix)) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    hd__saved s = {.from = d, .prefix = prefix};
-    double *lr = hd__alloc_items(o->n_groups, sizeof *lr);
-    hd__slot *slots =
-        hd__alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns the states */
+    hd__optim_saved s = {.from = d, .prefix = prefix};
+    double *lr = hd__arg_alloc_items(o->n_groups, sizeof *lr);
+    hd__optim_slot *slots =
+        hd__mem_alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns the states */
     bool ok = lr && slots && groups_visit(&s, o, lr);
     for (int64_t i = 0; i < o->n && ok; i++) {
         ok = read_slot(&s, o, i, &slots[i]);

@@ -8,7 +8,7 @@
 
 /* A parameter that has a gradient. */
 typedef struct pending {
-    hd__slot *slot;
+    hd__optim_slot *slot;
     hd_tensor *grad;              /* contiguous */
     hd_tensor *state[HD__STATES]; /* NULL: not used */
     hdk_step step;
@@ -17,7 +17,7 @@ typedef struct pending {
 
 /* Does all that can fail. A hook may be given a gradient in the memory of the parameter or of a
  * state. */
-static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t)
+static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;
     const hd__optim_options *now = &o->groups[slot->group].now;
@@ -25,14 +25,15 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
     t->slot = slot;
     t->kernel = type->kernel;
     t->grad = hd_contiguous(hd_shares_storage(g, p) ? hd_clone(g) : g);
-    bool ok = t->grad && hd__may_write(p);
+    bool ok = t->grad && hd__tensor_may_write(p);
     for (int k = 0; ok && k < HD__STATES; k++) {
         t->state[k] = NULL;
-        if (hd__uses(type, now, k)) {
-            double start = type->start ? *hd__option_double(&type->options[type->start], now) : 0;
+        if (hd__optim_uses(type, now, k)) {
+            double start =
+                type->start ? *hd__optim_option_double(&type->options[type->start], now) : 0;
             hd_tensor *old = slot->state[k];
             t->state[k] = old ? old : hd_full_like(p, hd_dtype_of(p), start);
-            ok = t->state[k] && hd__may_write(t->state[k]);
+            ok = t->state[k] && hd__tensor_may_write(t->state[k]);
         }
     }
     return ok;
@@ -40,7 +41,7 @@ static bool step_ask(const hd_optim *o, hd__slot *slot, hd_tensor *g, pending *t
 
 static void step_begin(const hd_optim *o, hd_tensor *dense, pending *t)
 {
-    hd__slot *slot = t->slot;
+    hd__optim_slot *slot = t->slot;
     t->step = (hdk_step){.p = hd_data_mut(dense), .g = hd_data(t->grad)};
     t->step.numbers = o->type->numbers(&o->groups[slot->group].now, ++slot->steps);
     for (int k = 0; k < HD__STATES; k++) {
@@ -64,7 +65,7 @@ HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < o->n * HD__STATES; i++) {
-        const hd__slot *slot = &o->slots[i / HD__STATES];
+        const hd__optim_slot *slot = &o->slots[i / HD__STATES];
         hd_tensor **state = &o->slots[i / HD__STATES].state[i % HD__STATES];
         hd_tensor *to = *state ? hd_to(*state, hd_dtype_of(slot->p)) : NULL;
         ok = !*state || (to && hd_assign(state, to));
@@ -76,19 +77,19 @@ HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
 /* Returns how many parameters had a gradient, or -1 if the step failed. */
 static int64_t step_all(hd_optim *o)
 {
-    hd__walk w;
-    pending *todo = hd__alloc_items(o->n, sizeof *todo);
-    bool ok = hd__walk_begin(&w, o->n) && todo;
+    hd__optim_walk w;
+    pending *todo = hd__arg_alloc_items(o->n, sizeof *todo);
+    bool ok = hd__optim_walk_begin(&w, o->n) && todo;
     for (int64_t i = 0; ok && i < o->n; i++) {
         hd_tensor *p = o->slots[i].p, *g = hd_grad(p);
-        ok = g &&
-             (g == HD_NONE || (step_ask(o, &o->slots[i], g, &todo[w.n]) && hd__walk_add(&w, p)));
+        ok = g && (g == HD_NONE ||
+                   (step_ask(o, &o->slots[i], g, &todo[w.n]) && hd__optim_walk_add(&w, p)));
     }
     for (int64_t i = 0; ok && i < w.n; i++) {
         step_begin(o, w.dense[i], &todo[i]);
     }
     if (ok) {
-        hd__walk_all(&w, true, step_run, todo);
+        hd__optim_walk_all(&w, true, step_run, todo);
         o->stepped = o->scheduled;
     }
     hd_free(w.x);
@@ -99,20 +100,20 @@ static int64_t step_all(hd_optim *o)
 bool hd_optim_step(hd_optim *o)
 {
     HD__CALL("hd_optim_step");
-    if (!hd__object("o", o) || !hd__may_step()) {
+    if (!hd__object("o", o) || !hd__optim_may_step()) {
         return false;
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
-    const unsigned int dtypes = atomic_load_explicit(&hd__taken_over, memory_order_relaxed);
+    const unsigned int dtypes = atomic_load_explicit(&hd__tensor_taken_over, memory_order_relaxed);
     if (HD__UNLIKELY(o->dtypes != dtypes) && !convert_states(o, dtypes)) {
         return false;
     }
-    if (hd__telling()) {
+    if (hd__event_telling()) {
         hd__events->call_begins();
     }
     const int64_t n = step_all(o);
-    if (hd__telling() || (n >= 0 && hd__advised())) {
+    if (hd__event_telling() || (n >= 0 && hd__event_advised())) {
         hd__events->stepped(o, n);
     }
     return n >= 0;

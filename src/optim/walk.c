@@ -3,42 +3,42 @@
 #include "base/threads/pool.h"
 #include "optim/optim_internal.h"
 
-bool hd__walk_begin(hd__walk *w, int64_t most)
+bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most)
 {
-    *w = (hd__walk){.x = hd__alloc_items(2 * most + 1, sizeof *w->x)};
+    *w = (hd__optim_walk){.x = hd__arg_alloc_items(2 * most + 1, sizeof *w->x)};
     w->dense = w->x ? w->x + most : NULL;
     return w->x;
 }
 
-bool hd__walk_add(hd__walk *w, hd_tensor *x)
+bool hd__optim_walk_add(hd__optim_walk *w, hd_tensor *x)
 {
     w->x[w->n] = x;
     w->dense[w->n] = hd_contiguous(x);
     return w->dense[w->n++];
 }
 
-int64_t hd__grains(const hd_tensor *x)
+int64_t hd__optim_grains(const hd_tensor *x)
 {
     int64_t n = hd_numel(x);
     return hd_is_contiguous(x) ? n / HD__GRAIN + (n % HD__GRAIN != 0) : n > 0;
 }
 
 typedef struct tour {
-    const hd__walk *w;
+    const hd__optim_walk *w;
     bool writes;
-    hd__run run;
+    hd__optim_run run;
     void *arg;
 } tour;
 
 static void run_grains(int64_t begin, int64_t end, void *arg)
 {
     const tour *t = arg;
-    const hd__walk *w = t->w;
+    const hd__optim_walk *w = t->w;
     int64_t i = -1, first = 0, past = 0; /* x[i] has the grains from `first` to past - 1 */
     for (int64_t grain = begin; grain < end; grain++) {
         while (past <= grain) {
             first = past;
-            past += hd__grains(w->x[++i]);
+            past += hd__optim_grains(w->x[++i]);
         }
         int64_t at = (grain - first) * HD__GRAIN, to = at + HD__GRAIN;
         if (!t->writes || w->dense[i] == w->x[i]) {
@@ -54,16 +54,16 @@ static void run_copied(const tour *t, int64_t i)
     void *copy = hd_data_mut(t->w->dense[i]);
     if (hd_copy_to(x, copy, (size_t)hd_numel(x) * (size_t)hd_dtype_size(hd_dtype_of(x)))) {
         t->run(i, -1, 0, hd_numel(x), t->arg);
-        hd__write_array(x, copy);
+        hd__tensor_write_array(x, copy);
     }
 }
 
-void hd__walk_all(const hd__walk *w, bool writes, hd__run run, void *arg)
+void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run, void *arg)
 {
     int64_t sum = 0, elements = 0;
     tour t = {w, writes, run, arg};
     for (int64_t i = 0; i < w->n; i++) {
-        sum += hd__grains(w->x[i]);
+        sum += hd__optim_grains(w->x[i]);
         elements += hd_numel(w->x[i]);
     }
     int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a second thread */

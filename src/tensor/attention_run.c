@@ -51,12 +51,12 @@ static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
     int nb = x->ndim - own;
-    int64_t bytes = hd__bytes_of(x->dtype);
-    o->p = hd__ptr(x);
+    int64_t bytes = hd__tensor_bytes_of(x->dtype);
+    o->p = hd__tensor_ptr(x);
     o->row = x->strides[nb];
     o->col = own == 2 ? x->strides[nb + 1] : 0;
     for (int d = 0; d < t->heads.ndim; d++) {
-        o->head[d] = hd__stride_over(x, nb - 1 - d, t->heads.dim[d].size) * bytes;
+        o->head[d] = hd__dims_stride_over(x, nb - 1 - d, t->heads.dim[d].size) * bytes;
     }
 }
 
@@ -82,12 +82,12 @@ static void set_up(attention_task *t, const attention_call *c, hd_tensor *const 
     const struct hdk_attention *of = hdk_attention();
     bool tiled = d == HD_FLOAT32 && c->head.s > HD__FEW_KEYS && of->tiles.forward;
     t->kernel = tiled ? &of->tiles : &of->rows[d];
-    t->item = hd__bytes_of(d);
-    t->bits = hd__ptr_or_null(x[HD__BITS]);
+    t->item = hd__tensor_bytes_of(d);
+    t->bits = hd__tensor_ptr_or_null(x[HD__BITS]);
     hd__dims_make(&t->heads, c->n_batch, c->batch, 0, NULL);
     for (int i = 0; i < HD__OPERANDS; i++) {
         t->x[i].p = NULL;
-        if (x[i] && !hd__is_none(x[i]) && i != HD__BITS) {
+        if (x[i] && !hd__tensor_is_none(x[i]) && i != HD__BITS) {
             give(t, i, x[i], i == HD__LSE ? 1 : 2);
         }
     }
@@ -157,7 +157,7 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
         t->room = t->backward ? t->kernel->backward_room(h) : t->kernel->forward_room(h);
         t->room = (t->room + 63) / 64 * 64;
     }
-    return (few && hd__bytes(t->room, (size_t)threads, bytes)) ||
+    return (few && hd__arg_bytes(t->room, (size_t)threads, bytes)) ||
            hd__fail(HD_MEMORY,
                     "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
                     " elements, values of %" PRId64 ": the size of the scratch overflows",
@@ -175,9 +175,9 @@ static bool run_attention(attention_task *t)
         return false;
     }
     bool fits = bytes <= sizeof small;
-    t->scratch = fits ? small : hd__alloc(bytes);
+    t->scratch = fits ? small : hd__mem_alloc(bytes);
     if (!t->scratch) {
-        hd__no_memory(bytes);
+        hd__error_no_memory(bytes);
         return false;
     }
     for (int i = 0; i < threads; i++) {
@@ -224,14 +224,14 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
 /* Runs the parts of each head with a copy of dq for each part, and adds the copies up, in order. */
 static bool run_parts(attention_task *t, hd_tensor *dq)
 {
-    t->dq_part = hd__alloc_items(t->parts, (size_t)(dq->numel * t->item));
+    t->dq_part = hd__arg_alloc_items(t->parts, (size_t)(dq->numel * t->item));
     bool ok = t->dq_part && run_attention(t);
     if (ok) {
-        hd__fill(dq, hd_scalar_int(0));
+        hd__tensor_fill(dq, hd_scalar_int(0));
     }
     for (int64_t k = 0; ok && k < t->parts; k++) {
-        hd__array part;
-        hd__add_into(dq, hd__array_of(&part, dq, t->dq_part + k * dq->numel * t->item));
+        hd__tensor_array part;
+        hd__loop_add_into(dq, hd__tensor_array_of(&part, dq, t->dq_part + k * dq->numel * t->item));
     }
     hd_free(t->dq_part);
     return ok;

@@ -58,20 +58,23 @@ static void repeat_value(char *const *data, const int64_t *strides, int64_t n, c
 static void copy_repeated(const hd__dims *w, int to, int from, char *const *data, hdk_loop convert,
                           const void *params)
 {
-    repetition r = {convert, hdk_copy()->fill[to], params, {hd__bytes_of(to), hd__bytes_of(from)}};
+    repetition r = {convert,
+                    hdk_copy()->fill[to],
+                    params,
+                    {hd__tensor_bytes_of(to), hd__tensor_bytes_of(from)}};
     hd__loop(repeat_value, &r, w, data, NULL);
 }
 
-hd_tensor *hd__copy(hd_tensor *dst, const hd_tensor *src)
+hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src)
 {
     hd__dims w;
     if (!dst || dst->numel == 0) {
         return dst;
     }
-    char *data[] = {hd__ptr(dst), hd__ptr(src)};
-    if (dst->dtype == src->dtype && hd__contig(dst) && hd__contig(src) &&
+    char *data[] = {hd__tensor_ptr(dst), hd__tensor_ptr(src)};
+    if (dst->dtype == src->dtype && hd__tensor_contig(dst) && hd__tensor_contig(src) &&
         dst->numel == src->numel && dst->numel <= 4096) {
-        memmove(data[0], data[1], (size_t)(dst->numel * hd__bytes_of(dst->dtype)));
+        memmove(data[0], data[1], (size_t)(dst->numel * hd__tensor_bytes_of(dst->dtype)));
         return dst;
     }
     hd_tensor *operands[] = {dst, (hd_tensor *)src};
@@ -81,8 +84,8 @@ hd_tensor *hd__copy(hd_tensor *dst, const hd_tensor *src)
     hdk_loop convert = hdk_convert(dst->dtype, src->dtype);
     const void *params = convert ? NULL : &two;
     convert = convert ? convert : by_way_of_float;
-    bool rows = dst->dtype == src->dtype && w.dim[0].stride[0] == hd__bytes_of(dst->dtype);
-    int across = rows ? hd__tiled_dim(&w, operands) : 0;
+    bool rows = dst->dtype == src->dtype && w.dim[0].stride[0] == hd__tensor_bytes_of(dst->dtype);
+    int across = rows ? hd__loop_tiled_dim(&w, operands) : 0;
     if (across > 0) {
         hd__loop_over_tiles(NULL, NULL, &w, across, data, operands);
     } else if (w.dim[0].stride[1] == 0) {
@@ -101,8 +104,8 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
     hd_tensor place = *y;
     place.sizes[dim] = x->sizes[dim];
     place.offset += start * place.strides[dim];
-    hd__geometry_changed(&place);
-    hd__copy(&place, x);
+    hd__tensor_geometry_changed(&place);
+    hd__tensor_copy(&place, x);
 }
 
 /* Narrow parts would each write a few bytes in every row of the output. Row by row they write all
@@ -125,9 +128,9 @@ static void join_rows(int64_t begin, int64_t end, void *arg)
             if (x->numel == 0) {
                 continue;
             }
-            int64_t next = x->strides[j->lead] * hd__bytes_of(x->dtype);
+            int64_t next = x->strides[j->lead] * hd__tensor_bytes_of(x->dtype);
             size_t bytes = (size_t)(x->sizes[j->dim] * j->inner);
-            const char *from = (const char *)hd__ptr(x) + r * next;
+            const char *from = (const char *)hd__tensor_ptr(x) + r * next;
             for (int64_t i = 0; i < rows; i++) {
                 memcpy(column + i * j->row, from + i * next, bytes);
             }
@@ -148,9 +151,10 @@ static bool in_order(const hd_tensor *x, int begin, int end, int64_t next)
     return true;
 }
 
-void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
+void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
 {
-    joint j = {hd__ptr(y), parts, n, .inner = hd__bytes_of(y->dtype), .dim = dim, .lead = dim - 1};
+    joint j = {hd__tensor_ptr(y), parts,          n, .inner = hd__tensor_bytes_of(y->dtype),
+               .dim = dim,        .lead = dim - 1};
     int64_t rows = 1;
     for (int d = 0; d < y->ndim; d++) {
         *(d < dim ? &rows : &j.inner) *= d == dim ? 1 : y->sizes[d];
@@ -159,7 +163,8 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     }
     j.row = j.inner * y->sizes[dim];
     const int64_t mean = j.row / n; /* one element is copied faster in a loop over all rows */
-    bool narrow = y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__bytes_of(y->dtype);
+    bool narrow =
+        y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {
         const hd_tensor *x = parts[k];
         bool rows_of_y = x->numel > 0 && x->dtype == y->dtype && in_order(x, dim, x->ndim, 1) &&
@@ -167,7 +172,8 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
         narrow = x->numel == 0 || (x->numel < y->numel && rows_of_y);
     }
     if (narrow) {
-        hd__parallel_for(rows, COPY_GRAIN * hd__bytes_of(y->dtype) / j.row + 1, join_rows, &j);
+        hd__parallel_for(rows, COPY_GRAIN * hd__tensor_bytes_of(y->dtype) / j.row + 1, join_rows,
+                         &j);
         return;
     }
     for (int64_t k = 0, start = 0; k < n; k++) {
@@ -180,18 +186,18 @@ void hd__join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
 
 /* ---------------------------------------------------------------- fills */
 
-void hd__scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
+void hd__tensor_scalar_bytes(hd_dtype d, hd_scalar value, void *bytes)
 {
     float f = value.is_int ? (float)value.v.i : (float)value.v.d;
-    double g = hd__scalar_double(value);
-    int64_t i = hd__scalar_int(value);
+    double g = hd__tensor_scalar_double(value);
+    int64_t i = hd__tensor_scalar_int(value);
     uint8_t b = value.is_int ? value.v.i != 0 : value.v.d != 0;
     uint16_t h = hdk_to_bf16(f);
     const void *from[] = {&f, &g, &i, &b, &h};
-    memcpy(bytes, from[d], (size_t)hd__bytes_of(d));
+    memcpy(bytes, from[d], (size_t)hd__tensor_bytes_of(d));
 }
 
-bool hd__scalar_fits(hd_dtype d, hd_scalar value)
+bool hd__tensor_scalar_fits(hd_dtype d, hd_scalar value)
 {
     double v = value.v.d;
     const double most = d == HD_BFLOAT16 ? 0x1.fep127 : FLT_MAX;
@@ -201,34 +207,34 @@ bool hd__scalar_fits(hd_dtype d, hd_scalar value)
            hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
 }
 
-hd_tensor *hd__fill(hd_tensor *x, hd_scalar value)
+hd_tensor *hd__tensor_fill(hd_tensor *x, hd_scalar value)
 {
     int64_t bytes;
-    hd__scalar_bytes(x->dtype, value, &bytes);
+    hd__tensor_scalar_bytes(x->dtype, value, &bytes);
     return hd__map_to_new(hdk_copy()->fill[x->dtype], &bytes, 1, &x);
 }
 
-hd_tensor *hd__clone(const hd_tensor *x)
+hd_tensor *hd__tensor_clone(const hd_tensor *x)
 {
-    return hd__copy(hd__empty_as(x->dtype, x), x);
+    return hd__tensor_copy(hd__tensor_empty_as(x->dtype, x), x);
 }
 
-hd_tensor *hd__contiguous(hd_tensor *x)
+hd_tensor *hd__tensor_contiguous(hd_tensor *x)
 {
-    return hd__contig(x) ? x : hd__clone(x);
+    return hd__tensor_contig(x) ? x : hd__tensor_clone(x);
 }
 
-hd_tensor *hd__copied(const hd_tensor *x, hd_dtype d)
+hd_tensor *hd__tensor_copied(const hd_tensor *x, hd_dtype d)
 {
-    return hd__copy(hd__laid_out_as(hd__empty_as(d, x), x), x);
+    return hd__tensor_copy(hd__tensor_laid_out_as(hd__tensor_empty_as(d, x), x), x);
 }
 
-hd_tensor *hd__cast(hd_tensor *x, hd_dtype d)
+hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d)
 {
-    return x->dtype == d ? x : hd__copied(x, d);
+    return x->dtype == d ? x : hd__tensor_copied(x, d);
 }
 
-hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
+hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     /* next: the stride of a dim that x lacks. All strides of an expanded number are 0. */
     int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
@@ -238,55 +244,56 @@ hd_tensor *hd__expand(hd_tensor *x, int ndim, const int64_t *sizes)
         strides[d] = spread ? 0 : at < 0 ? next : x->strides[at];
         next = strides[d] * sizes[d];
     }
-    return hd__alias(x, ndim, sizes, strides, x->offset);
+    return hd__tensor_alias(x, ndim, sizes, strides, x->offset);
 }
 
 static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
 {
     size_t need;
-    return hd__any_arg("x", x, false) && hd__given("array", array) && hd__tensor_bytes(x, &need) &&
+    return hd__tensor_any_arg("x", x, false) && hd__arg_given("array", array) &&
+           hd__tensor_bytes(x, &need) &&
            (bytes == need || hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
                                       bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
-hd_tensor *hd__array_of(hd__array *a, const hd_tensor *x, const void *array)
+hd_tensor *hd__tensor_array_of(hd__tensor_array *a, const hd_tensor *x, const void *array)
 {
-    a->storage = (hd__storage){.data = (void *)(uintptr_t)array,
-                               .nbytes = (size_t)(x->numel * hd__bytes_of(x->dtype))};
+    a->storage = (hd__tensor_storage){.data = (void *)(uintptr_t)array,
+                                      .nbytes = (size_t)(x->numel * hd__tensor_bytes_of(x->dtype))};
     a->t = (hd_tensor){.dtype = x->dtype, .storage = &a->storage};
-    hd__set_contiguous(&a->t, x->numel, x->ndim, x->sizes);
+    hd__tensor_set_contiguous(&a->t, x->numel, x->ndim, x->sizes);
     return &a->t;
 }
 
 bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 {
     HD__CALL("hd_copy_to");
-    hd__array to;
-    return array_fits(x, array, bytes) && hd__copy(hd__array_of(&to, x, array), x);
+    hd__tensor_array to;
+    return array_fits(x, array, bytes) && hd__tensor_copy(hd__tensor_array_of(&to, x, array), x);
 }
 
-bool hd__writable(const char *arg, hd_tensor *x)
+bool hd__tensor_writable(const char *arg, hd_tensor *x)
 {
-    return hd__write_ok(arg, x) &&
-           (!hd__overlaps_itself(x) ||
+    return hd__tensor_write_ok(arg, x) &&
+           (!hd__tensor_overlaps_itself(x) ||
             hd__fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
                      HD__SHAPE(x)));
 }
 
-void hd__write_array(hd_tensor *x, const void *array)
+void hd__tensor_write_array(hd_tensor *x, const void *array)
 {
-    hd__array from;
-    hd__changes(x);
-    hd__bump(x);
-    hd__copy(x, hd__array_of(&from, x, array));
+    hd__tensor_array from;
+    hd__tensor_changes(x);
+    hd__tensor_bump(x);
+    hd__tensor_copy(x, hd__tensor_array_of(&from, x, array));
 }
 
 bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes)
 {
     HD__CALL("hd_copy_from");
-    if (!array_fits(x, array, bytes) || !hd__writable("x", x)) {
+    if (!array_fits(x, array, bytes) || !hd__tensor_writable("x", x)) {
         return false;
     }
-    hd__write_array(x, array);
+    hd__tensor_write_array(x, array);
     return true;
 }

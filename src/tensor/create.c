@@ -18,17 +18,17 @@ enum { FILL_GRAIN = 32768 };
 hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_empty");
-    return hd__empty(d, ndim, sizes);
+    return hd__tensor_empty(d, ndim, sizes);
 }
 
 hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_zeros");
-    hd_tensor *y = hd__empty(d, ndim, sizes);
+    hd_tensor *y = hd__tensor_empty(d, ndim, sizes);
     if (y && y->numel > FILL_GRAIN) {
-        hd__fill(y, hd_scalar_int(0));
+        hd__tensor_fill(y, hd_scalar_int(0));
     } else if (y) {
-        memset(hd__ptr(y), 0, y->storage->nbytes);
+        memset(hd__tensor_ptr(y), 0, y->storage->nbytes);
     }
     return y;
 }
@@ -42,11 +42,11 @@ hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes)
 hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_full");
-    if (!hd__dtype_arg(d) || !hd__scalar_fits(d, value)) {
+    if (!hd__tensor_dtype_arg(d) || !hd__tensor_scalar_fits(d, value)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(d, ndim, sizes);
-    return y ? hd__fill(y, value) : NULL;
+    hd_tensor *y = hd__tensor_empty(d, ndim, sizes);
+    return y ? hd__tensor_fill(y, value) : NULL;
 }
 
 hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
@@ -58,7 +58,7 @@ hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value)
 hd_tensor *(hd_empty_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_empty_like");
-    return hd__any_arg("x", x, false) ? hd__empty(d, x->ndim, x->sizes) : NULL;
+    return hd__tensor_any_arg("x", x, false) ? hd__tensor_empty(d, x->ndim, x->sizes) : NULL;
 }
 
 hd_tensor *(hd_zeros_like)(const hd_tensor *x, hd_dtype d)
@@ -76,7 +76,7 @@ hd_tensor *(hd_ones_like)(const hd_tensor *x, hd_dtype d)
 hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 {
     HD__CALL("hd_full_like");
-    return hd__any_arg("x", x, false) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
+    return hd__tensor_any_arg("x", x, false) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
 }
 
 /* ---------------------------------------------------------------- counted */
@@ -85,7 +85,8 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
  * error set. A float result counts in double, as PyTorch does, also between integers. */
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
-    double a = hd__scalar_double(start), b = hd__scalar_double(end), s = hd__scalar_double(step);
+    double a = hd__tensor_scalar_double(start), b = hd__tensor_scalar_double(end),
+           s = hd__tensor_scalar_double(step);
     bool finite = isfinite(a) && isfinite(b) && !isnan(s);
     if (!finite || s == 0 || (s > 0 ? b < a : b > a)) {
         hd__fail(HD_VALUE, "from %g to %g by %g: expected %s", a, b, s,
@@ -106,10 +107,10 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
 /* For an int64 result, start, end and step are cut to integers first, as in PyTorch. */
 static bool to_whole(hd_scalar *s)
 {
-    if (!s->is_int && !hd__scalar_fits(HD_INT64, *s)) {
+    if (!s->is_int && !hd__tensor_scalar_fits(HD_INT64, *s)) {
         return false;
     }
-    *s = hd_scalar_int(hd__scalar_int(*s));
+    *s = hd_scalar_int(hd__tensor_scalar_int(*s));
     return true;
 }
 
@@ -124,11 +125,11 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
     const steps *s = arg;
     hd_tensor *y = s->y;
     if (y->dtype != HD_INT64) {
-        hdk_copy()->arange[y->dtype](hd__ptr(y), hd__scalar_double(s->start),
-                                     hd__scalar_double(s->step), y->numel, begin, end);
+        hdk_copy()->arange[y->dtype](hd__tensor_ptr(y), hd__tensor_scalar_double(s->start),
+                                     hd__tensor_scalar_double(s->step), y->numel, begin, end);
         return;
     }
-    int64_t *to = hd__ptr(y);
+    int64_t *to = hd__tensor_ptr(y);
     uint64_t at = (uint64_t)s->start.v.i + (uint64_t)begin * (uint64_t)s->step.v.i;
     for (int64_t i = begin; i < end; i++, at += (uint64_t)s->step.v.i) {
         to[i] = (int64_t)at;
@@ -138,12 +139,12 @@ static void run_steps(int64_t begin, int64_t end, void *arg)
 hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     HD__CALL("hd_arange_as");
-    if (!hd__number_dtype(d) ||
+    if (!hd__tensor_number_dtype(d) ||
         (d == HD_INT64 && !(to_whole(&start) && to_whole(&end) && to_whole(&step)))) {
         return NULL;
     }
     int64_t n = arange_len(d, start, end, step);
-    hd_tensor *y = n < 0 ? NULL : hd__empty(d, 1, &n);
+    hd_tensor *y = n < 0 ? NULL : hd__tensor_empty(d, 1, &n);
     if (!y) {
         return NULL;
     }
@@ -171,7 +172,7 @@ typedef struct line {
 static void run_line(int64_t begin, int64_t end, void *arg)
 {
     const line *l = arg;
-    if (hd__is_float(l->d)) {
+    if (hd__tensor_is_float(l->d)) {
         hdk_copy()->linspace[l->d](l->y, l->a, l->b, l->n, begin, end);
         return;
     }
@@ -179,23 +180,24 @@ static void run_line(int64_t begin, int64_t end, void *arg)
     for (int64_t i = begin; i < end; i++) {
         double v =
             i < l->n / 2 ? fma(step, (double)i, l->a) : fma(-step, (double)(l->n - 1 - i), l->b);
-        hd__scalar_bytes(l->d, hd_scalar_double(v), l->y + i * hd__bytes_of(l->d));
+        hd__tensor_scalar_bytes(l->d, hd_scalar_double(v), l->y + i * hd__tensor_bytes_of(l->d));
     }
 }
 
 hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps)
 {
     HD__CALL("hd_linspace");
-    bool ok = hd__number_dtype(d) &&
+    bool ok = hd__tensor_number_dtype(d) &&
               (steps >= 0 || hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps)) &&
-              hd__scalar_fits(d, hd_scalar_double(start)) &&
-              hd__scalar_fits(d, hd_scalar_double(end));
-    hd_tensor *y = ok ? hd__empty(d, 1, &steps) : NULL;
+              hd__tensor_scalar_fits(d, hd_scalar_double(start)) &&
+              hd__tensor_scalar_fits(d, hd_scalar_double(end));
+    hd_tensor *y = ok ? hd__tensor_empty(d, 1, &steps) : NULL;
     if (y && steps == 1) {
-        hd__fill(y, hd_scalar_double(start));
+        hd__tensor_fill(y, hd_scalar_double(start));
     } else if (y) {
         bool whole = d == HD_INT64;
-        line l = {d, hd__ptr(y), whole ? trunc(start) : start, whole ? trunc(end) : end, steps};
+        line l = {d, hd__tensor_ptr(y), whole ? trunc(start) : start, whole ? trunc(end) : end,
+                  steps};
         hd__parallel_for(steps, FILL_GRAIN, run_line, &l);
     }
     return y;
@@ -210,7 +212,7 @@ hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m)
         hd_tensor diagonal = {.dtype = y->dtype, .ndim = 1, .storage = y->storage, .numel = len};
         diagonal.sizes[0] = len;
         diagonal.strides[0] = m + 1;
-        hd__fill(&diagonal, hd_scalar_int(1));
+        hd__tensor_fill(&diagonal, hd_scalar_int(1));
     }
     return y;
 }
@@ -227,38 +229,38 @@ static hd_tensor *drawn(hd_tensor *y, fill_random *fill)
 
 static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_random *fill)
 {
-    return hd__float_dtype(d) ? drawn(hd__empty(d, ndim, sizes), fill) : NULL;
+    return hd__tensor_float_dtype(d) ? drawn(hd__tensor_empty(d, ndim, sizes), fill) : NULL;
 }
 
 /* The result is laid out as x, because draws go in memory order. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
-    bool ok = hd__any_arg("x", x, false) && hd__float_dtype(d);
-    return ok ? drawn(hd__laid_out_as(hd__empty_as(d, x), x), fill) : NULL;
+    bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);
+    return ok ? drawn(hd__tensor_laid_out_as(hd__tensor_empty_as(d, x), x), fill) : NULL;
 }
 
 hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_rand");
-    return random_sized(d, ndim, sizes, hd__uniform_fill);
+    return random_sized(d, ndim, sizes, hd__tensor_uniform_fill);
 }
 
 hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_randn");
-    return random_sized(d, ndim, sizes, hd__normal_fill);
+    return random_sized(d, ndim, sizes, hd__tensor_normal_fill);
 }
 
 hd_tensor *(hd_rand_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_rand_like");
-    return random_like(d, x, hd__uniform_fill);
+    return random_like(d, x, hd__tensor_uniform_fill);
 }
 
 hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_randn_like");
-    return random_like(d, x, hd__normal_fill);
+    return random_like(d, x, hd__tensor_normal_fill);
 }
 
 /* v as a float of `digits` binary digits, and back; INT64_MIN if that is no int64. */
@@ -280,11 +282,11 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 {
     const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;
     int64_t from = *lo, to = *hi;
-    if (!hd__is_float(d)) {
+    if (!hd__tensor_is_float(d)) {
         return true;
     }
     const int64_t most = INT64_C(1) << digits;
-    if (hd__warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
+    if (hd__error_warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
         hd_warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
                 " to %" PRId64 " only: some numbers of the range are never drawn",
                 from, to, hd_dtype_name(d), -most, most);
@@ -301,7 +303,7 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_randint");
-    if (!hd__number_dtype(d)) {
+    if (!hd__tensor_number_dtype(d)) {
         return NULL;
     }
     if (lo >= hi) {
@@ -310,14 +312,14 @@ hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim, const in
     if (!fit_range(d, &lo, &hi)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(d, ndim, sizes);
-    hd_tensor *drawn = y && d != HD_INT64 ? hd__empty(HD_INT64, ndim, sizes) : y;
+    hd_tensor *y = hd__tensor_empty(d, ndim, sizes);
+    hd_tensor *drawn = y && d != HD_INT64 ? hd__tensor_empty(HD_INT64, ndim, sizes) : y;
     if (!drawn) {
         return NULL;
     }
-    hd__randint(hd_generator_current(), hd__ptr(drawn), y->numel, lo, hi);
+    hd__rng_randint(hd_generator_current(), hd__tensor_ptr(drawn), y->numel, lo, hi);
     if (drawn != y) {
-        hd__copy(y, drawn);
+        hd__tensor_copy(y, drawn);
         hd_release(drawn);
     }
     return y;
@@ -329,9 +331,9 @@ hd_tensor *hd_randperm(int64_t n)
     if (n < 0) {
         return hd__fail(HD_VALUE, "%" PRId64 ": expected 0 or more", n);
     }
-    hd_tensor *y = hd__empty(HD_INT64, 1, &n);
+    hd_tensor *y = hd__tensor_empty(HD_INT64, 1, &n);
     if (y) {
-        hd__randperm(hd_generator_current(), hd__ptr(y), n);
+        hd__rng_randperm(hd_generator_current(), hd__tensor_ptr(y), n);
     }
     return y;
 }

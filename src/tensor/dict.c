@@ -17,7 +17,7 @@ static const char *const dict_kinds[] = {"missing", "a tensor", "a string", "an 
 /* The position of name in the array, or -1. */
 static int64_t dict_find(const hd_dict *d, const char *name)
 {
-    uint64_t hash = hd__hash(name, strlen(name));
+    uint64_t hash = hd__text_hash(name, strlen(name));
     for (uint64_t s = hash; d->slots; s++) {
         uint32_t at = d->slots[s % (uint64_t)d->places];
         if (at == 0) {
@@ -52,15 +52,15 @@ static void fill_slots(hd_dict *d)
 static bool grow(hd_dict *d, int64_t more)
 {
     int64_t n = d->len + more,
-            places = 4 * n + 16; /* at least twice the room that hd__grow makes */
+            places = 4 * n + 16; /* at least twice the room that hd__text_grow makes */
     if (n <= d->room) {
         return true;
     }
     if (n > INT32_MAX) {
         return hd__fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
     }
-    uint32_t *slots = hd__alloc_items(places, sizeof *slots);
-    if (!slots || !hd__grow(&d->entries, &d->room, n, sizeof *d->entries)) {
+    uint32_t *slots = hd__arg_alloc_items(places, sizeof *slots);
+    if (!slots || !hd__text_grow(&d->entries, &d->room, n, sizeof *d->entries)) {
         hd_free(slots);
         return false;
     }
@@ -76,7 +76,7 @@ static bool grow(hd_dict *d, int64_t more)
 
 static bool check_name(const hd_dict *d, const char *name)
 {
-    return hd__object("d", d) && hd__given("name", name) &&
+    return hd__object("d", d) && hd__arg_given("name", name) &&
            (*name || hd__fail(HD_VALUE, "an empty name: expected some text"));
 }
 
@@ -118,7 +118,7 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
         if (n > 0 && !among_prefixes(d, i, each)) {
             len += (size_t)snprintf(text + len, PREFIXES - len, "%s'%.*s'",
                                     len ? ", " : "; the prefixes in d are ",
-                                    hd__clip(each, n < 24 ? n : 24), each);
+                                    hd__text_clip(each, n < 24 ? n : 24), each);
         }
     }
     if (len == 0) {
@@ -151,7 +151,7 @@ static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_
 static void drop_value(hd__dict_entry *e)
 {
     if (e->kind == HD_DICT_TENSOR) {
-        hd__drop(e->v.tensor);
+        hd__tensor_drop(e->v.tensor);
     } else if (e->kind == HD_DICT_STRING) {
         hd_free(e->v.string);
     }
@@ -171,7 +171,7 @@ static hd__dict_entry *append(hd_dict *d, const char *name)
     size_t length = strlen(name);
     hd__dict_entry *e = grow(d, 1) ? hd_alloc(sizeof *e + length + 1) : NULL;
     if (e) {
-        e->hash = hd__hash(name, length);
+        e->hash = hd__text_hash(name, length);
         e->kind = HD_DICT_MISSING;
         memcpy(e->name, name, length + 1);
         d->entries[d->len] = e;
@@ -194,13 +194,13 @@ static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value 
 bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 {
     HD__CALL("hd_dict_set");
-    if (!check_name(d, name) || !hd__any_arg("t", t, false)) {
+    if (!check_name(d, name) || !hd__tensor_any_arg("t", t, false)) {
         return false;
     }
-    hd__hold(t); /* first, as perhaps only the dictionary holds it */
+    hd__tensor_hold(t); /* first, as perhaps only the dictionary holds it */
     bool ok = set(d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
-        hd__drop(t);
+        hd__tensor_drop(t);
     }
     return ok;
 }
@@ -208,7 +208,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
 bool hd_dict_set_string(hd_dict *d, const char *name, const char *text)
 {
     HD__CALL("hd_dict_set_string");
-    if (!check_name(d, name) || !hd__given("text", text)) {
+    if (!check_name(d, name) || !hd__arg_given("text", text)) {
         return false;
     }
     hd__text copy = {0};
@@ -303,17 +303,17 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
     return ok;
 }
 
-const char *hd__field(const char *prefix, const char *field)
+const char *hd__dict_field(const char *prefix, const char *field)
 {
     hd__text t = {0};
     hd__text_format(&t, "%s%s%s", prefix, *prefix ? "." : "", field);
-    return hd__text_give(&t);
+    return hd__tensor_text_give(&t);
 }
 
-bool hd__state_write(const void *object, hd_dict *d, const char *prefix,
-                     bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
+bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
+                          bool (*write)(const void *object, hd_dict *fresh, const char *prefix))
 {
-    if (!hd__may_save()) {
+    if (!hd__arg_may_save()) {
         return false;
     }
     HD__SCOPE_OR(false);
@@ -332,14 +332,14 @@ hd_dict *hd_dict_new(void)
 void hd_dict_free(hd_dict *d)
 {
     HD__CALL("hd_dict_free");
-    if (hd__may_free("d", d, HD_NONE)) {
+    if (hd__object_may_free("d", d, HD_NONE)) {
         for (int64_t i = 0; i < d->len; i++) {
             drop_value(d->entries[i]);
             hd_free(d->entries[i]);
         }
         hd_free(d->entries);
         hd_free(d->slots);
-        hd__retire_object(d, hd__call_kept());
+        hd__mem_retire_object(d, hd__call_kept());
     }
 }
 
@@ -352,7 +352,7 @@ int64_t hd_dict_len(const hd_dict *d)
 const char *hd_dict_name(const hd_dict *d, int64_t i)
 {
     HD__CALL("hd_dict_name");
-    int64_t at = hd__object("d", d) ? hd__index(i, d->len, "names") : -1;
+    int64_t at = hd__object("d", d) ? hd__arg_index(i, d->len, "names") : -1;
     return at < 0 ? NULL : d->entries[at]->name;
 }
 
@@ -373,12 +373,12 @@ hd_tensor *hd_dict_get(const hd_dict *d, const char *name)
 hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x)
 {
     hd_tensor *t = hd_dict_get(d, key);
-    if (t && (t->dtype != x->dtype || !hd__same_shape(t, x))) {
+    if (t && (t->dtype != x->dtype || !hd__tensor_same_shape(t, x))) {
         return hd__fail(HD_SHAPE, "%s%s'%s' is %s %s: expected %s %s", of, *of ? ": " : "", key,
                         hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
                         HD__SHAPE(x));
     }
-    return t ? hd__clone(t) : NULL;
+    return t ? hd__tensor_clone(t) : NULL;
 }
 
 const char *hd_dict_get_string(const hd_dict *d, const char *name)
@@ -398,7 +398,8 @@ bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *v)
     return e;
 }
 
-bool hd__int_within(const hd_dict *d, const char *name, int64_t least, int64_t most, int64_t *v)
+bool hd__dict_int_within(const hd_dict *d, const char *name, int64_t least, int64_t most,
+                         int64_t *v)
 {
     return hd_dict_get_int(d, name, v) &&
            ((*v >= least && *v <= most) ||

@@ -16,10 +16,10 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
         w->dim[d].size = sizes[ndim - 1 - d];
     }
     for (int i = 0; i < n; i++) {
-        int64_t bytes = hd__bytes_of(xs[i]->dtype);
+        int64_t bytes = hd__tensor_bytes_of(xs[i]->dtype);
         for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
             /* The stride of a dim of size 1 may be any number, and no walk takes it. */
-            (void)__builtin_mul_overflow(hd__stride_over(xs[i], own, w->dim[d].size), bytes,
+            (void)__builtin_mul_overflow(hd__dims_stride_over(xs[i], own, w->dim[d].size), bytes,
                                          &w->dim[d].stride[i]);
         }
     }
@@ -34,19 +34,19 @@ void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs)
         w->ndim = 1;
         w->dim[0].size = 1;
         for (int i = 0; i < n; i++) {
-            w->dim[0].stride[i] = hd__bytes_of(xs[i]->dtype);
+            w->dim[0].stride[i] = hd__tensor_bytes_of(xs[i]->dtype);
         }
     }
 }
 
-void hd__dims_append(hd__dims *w, const hd__axis *dim)
+void hd__dims_append(hd__dims *w, const hd__dims_axis *dim)
 {
     w->dim[w->ndim++] = *dim;
 }
 
-hd__axis hd__dims_take(hd__dims *w, int d)
+hd__dims_axis hd__dims_take(hd__dims *w, int d)
 {
-    hd__axis dim = w->dim[d];
+    hd__dims_axis dim = w->dim[d];
     w->ndim--;
     memmove(&w->dim[d], &w->dim[d + 1], sizeof dim * (size_t)(w->ndim - d));
     return dim;
@@ -65,9 +65,9 @@ void hd__dims_dense(hd__dims *w, int i, int64_t step)
 void hd__dims_sort(hd__dims *w)
 {
     for (int i = 1; i < w->ndim; i++) {
-        hd__axis *dim = &w->dim[i];
+        hd__dims_axis *dim = &w->dim[i];
         for (; dim > w->dim && llabs(dim[0].stride[0]) < llabs(dim[-1].stride[0]); dim--) {
-            hd__axis inner = dim[0];
+            hd__dims_axis inner = dim[0];
             dim[0] = dim[-1];
             dim[-1] = inner;
         }
@@ -75,7 +75,7 @@ void hd__dims_sort(hd__dims *w)
 }
 
 /* Negative if dim a is inside dim b, positive if it is outside, 0 if no operand decides. */
-static int compare_dims(const hd__axis *a, const hd__axis *b, int n)
+static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
 {
     for (int i = 0; i < n; i++) {
         int64_t sa = a->stride[i], sb = b->stride[i];
@@ -92,10 +92,10 @@ static int compare_dims(const hd__axis *a, const hd__axis *b, int n)
 /* An insertion sort that passes over pairs which no operand decides. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
 {
-    const hd__axis *order[HD_MAX_DIMS]; /* innermost first */
+    const hd__dims_axis *order[HD_MAX_DIMS]; /* innermost first */
     int64_t stride = 1;
     for (int i = 0; i < w->ndim; i++) {
-        const hd__axis *dim = order[i] = &w->dim[i];
+        const hd__dims_axis *dim = order[i] = &w->dim[i];
         for (int at = i, j = i - 1; j >= 0; j--) {
             int c = compare_dims(order[j], dim, w->n);
             if (c < 0) {
@@ -113,14 +113,14 @@ void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
         y->strides[d] = stride;
         stride *= y->sizes[d] > 1 ? y->sizes[d] : 1;
     }
-    hd__geometry_changed(y);
+    hd__tensor_geometry_changed(y);
 }
 
 void hd__dims_merge(hd__dims *w)
 {
     int n = 0;
     for (int d = 0; d < w->ndim; d++) {
-        const hd__axis *dim = &w->dim[d];
+        const hd__dims_axis *dim = &w->dim[d];
         if (dim->size != 1 && (n == 0 || !hd__dims_join(&w->dim[n - 1], dim, w->n))) {
             w->dim[n++] = *dim;
         }
@@ -154,7 +154,7 @@ int64_t hd__dims_count(const hd__dims *w)
 #ifdef HD__ASSERT
 bool hd__dims_alike(const hd__dims *a, const hd__dims *b)
 {
-    hd__place in_a, in_b;
+    hd__dims_place in_a, in_b;
     int64_t n = hd__dims_count(a);
     if (n != 0 && n == hd__dims_count(b)) {
         hd__dims_seek(a, n - 1, &in_a);
@@ -165,7 +165,7 @@ bool hd__dims_alike(const hd__dims *a, const hd__dims *b)
 }
 #endif
 
-void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p)
+void hd__dims_seek(const hd__dims *w, int64_t flat, hd__dims_place *p)
 {
     hd__dims_index(w, flat, p->at);
     for (int i = 0; i < w->n; i++) {
@@ -177,10 +177,10 @@ void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p)
     }
 }
 
-bool hd__dims_carry(const hd__dims *w, int d, hd__place *p)
+bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p)
 {
     for (; d < w->ndim; d++) {
-        const hd__axis *dim = &w->dim[d];
+        const hd__dims_axis *dim = &w->dim[d];
         bool last = p->at[d] + 1 == dim->size;
         int64_t step = last ? -p->at[d] : 1;
         for (int i = 0; i < w->n; i++) {

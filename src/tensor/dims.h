@@ -10,24 +10,24 @@
 
 enum { HD__WALKED = 4 }; /* operands of one walk at most */
 
-typedef struct hd__axis {
+typedef struct hd__dims_axis {
     int64_t size, stride[HD__WALKED]; /* stride 0: the operand repeats itself along the dim */
-} hd__axis;
+} hd__dims_axis;
 
 typedef struct hd__dims {
     int n, ndim; /* how many operands, and how many dims */
-    hd__axis dim[HD_MAX_DIMS];
+    hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 
 /* Where a walk stands; {0} is the first place. */
-typedef struct hd__place {
+typedef struct hd__dims_place {
     int64_t at[HD_MAX_DIMS];    /* the index in each dim */
     int64_t offset[HD__WALKED]; /* of each operand, in bytes */
-} hd__place;
+} hd__dims_place;
 
 /* The stride, in elements, of x along its dim d, where the walk has this size: 0 if x is spread
  * over the walk, because it has size 1 there or lacks the dim (d < 0). */
-static inline int64_t hd__stride_over(const hd_tensor *x, int d, int64_t size)
+static inline int64_t hd__dims_stride_over(const hd_tensor *x, int d, int64_t size)
 {
     return d < 0 || (x->sizes[d] == 1 && size != 1) ? 0 : x->strides[d];
 }
@@ -39,8 +39,8 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
  * There is at least one dim; for a single element its strides are those of a dense array. */
 void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs);
 
-void hd__dims_append(hd__dims *w, const hd__axis *dim); /* outside the others */
-hd__axis hd__dims_take(hd__dims *w, int d);             /* removes dim d */
+void hd__dims_append(hd__dims *w, const hd__dims_axis *dim); /* outside the others */
+hd__dims_axis hd__dims_take(hd__dims *w, int d);             /* removes dim d */
 
 /* Gives operand i the strides of an array whose elements, `step` bytes apart, the walk goes through
  * in order. */
@@ -57,7 +57,7 @@ void hd__dims_sort(hd__dims *w);
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y);
 
 /* Joins two dims into inner, if each operand's stride along outer continues that along inner. */
-static inline bool hd__dims_join(hd__axis *inner, const hd__axis *outer, int n)
+static inline bool hd__dims_join(hd__dims_axis *inner, const hd__dims_axis *outer, int n)
 {
     for (int i = 0; i < n; i++) {
         if (outer->stride[i] != inner->size * inner->stride[i]) {
@@ -83,7 +83,7 @@ int64_t hd__dims_count(const hd__dims *w);
 bool hd__dims_alike(const hd__dims *a, const hd__dims *b);
 
 /* The place number `flat` of a walk in order, 0 <= flat < count; index: its indices only. */
-void hd__dims_seek(const hd__dims *w, int64_t flat, hd__place *p);
+void hd__dims_seek(const hd__dims *w, int64_t flat, hd__dims_place *p);
 static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 {
     for (int d = 0; d < w->ndim; d++) {
@@ -95,8 +95,8 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 
 /* Goes on by one in dim d or, at its end, in the next one outside it; dims inside d stay as they
  * are. After the last place it returns false, and the walk is at the first place again. */
-bool hd__dims_carry(const hd__dims *w, int d, hd__place *p);
-static inline bool hd__dims_next(const hd__dims *w, int d, hd__place *p)
+bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
+static inline bool hd__dims_next(const hd__dims *w, int d, hd__dims_place *p)
 {
     if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {
         return hd__dims_carry(w, d, p);

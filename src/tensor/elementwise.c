@@ -16,9 +16,9 @@ enum {
     LOOP_GRAIN = 32768 /* elements of a task at least */
 };
 
-hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
+hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s)
 {
-    hd__scalar_bytes(d, s, &n->bytes);
+    hd__tensor_scalar_bytes(d, s, &n->bytes);
     n->storage.data = &n->bytes;
     atomic_init(&n->t.refs, 1);
     n->t.mark = HD__TENSOR;
@@ -33,17 +33,17 @@ hd_tensor *hd__number_of(hd__number *n, hd_dtype d, hd_scalar s)
 
 /* ---------------------------------------------------------------- results */
 
-hd_tensor *hd__elementwise_out(hd_dtype d, int n, hd_tensor *const *xs)
+hd_tensor *hd__loop_out(hd_dtype d, int n, hd_tensor *const *xs)
 {
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__broadcast(n, xs, &ndim, sizes)) {
+    if (!hd__tensor_broadcast(n, xs, &ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(d, ndim, sizes);
+    hd_tensor *y = hd__tensor_empty(d, ndim, sizes);
     bool contiguous = true;
     for (int i = 0; i < n; i++) {
-        contiguous &= hd__contig(xs[i]);
+        contiguous &= hd__tensor_contig(xs[i]);
     }
     if (y && !contiguous && y->numel > 0) {
         hd__dims w;
@@ -68,7 +68,7 @@ static void run_range(int64_t begin, int64_t end, void *arg)
 {
     const task *t = arg;
     const hd__dims *w = t->dims;
-    hd__place p;
+    hd__dims_place p;
     hd__dims_seek(w, begin, &p);
     int64_t done = p.at[0]; /* of the run */
     while (begin < end) {
@@ -116,7 +116,7 @@ typedef struct tiling {
     hdk_loop f;
     const void *params;
     const hd__dims *outer; /* the dims without these two */
-    hd__axis across, along;
+    hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;
     bool turned[HD__WALKED];
@@ -140,7 +140,7 @@ static void run_tile(const tiling *t, char *const *data, int64_t rows, int64_t c
     for (int k = 0; k < n; k++) {
         at[k] = t->turned[k] ? room[k] : data[k];
         step[k] = t->turned[k] ? ROW : t->across.stride[k];
-        strides[k] = t->turned[k] ? hd__bytes_of(t->operands[k]->dtype) : t->along.stride[k];
+        strides[k] = t->turned[k] ? hd__tensor_bytes_of(t->operands[k]->dtype) : t->along.stride[k];
         if (t->turned[k]) {
             turn_tile(t, k, room[k], ROW, data[k], rows, columns);
         }
@@ -158,7 +158,7 @@ static void run_tiles(int64_t begin, int64_t end, void *arg)
     const tiling *t = arg;
     for (int64_t task = begin; task < end; task++) {
         char *data[HD__WALKED];
-        hd__place p;
+        hd__dims_place p;
         int64_t rest = task / t->parts, outer = rest / t->strips;
         int64_t j = (task - rest * t->parts) * t->columns,
                 i = (rest - outer * t->strips) * HDK_STRIP;
@@ -177,10 +177,10 @@ static void run_tiles(int64_t begin, int64_t end, void *arg)
     }
 }
 
-int hd__tiled_dim(const hd__dims *w, hd_tensor *const *operands)
+int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands)
 {
     for (int k = 1; k < w->n && operands[0]->numel >= TILES_WORTH; k++) {
-        int d = hd__dims_across(w, k, hd__bytes_of(operands[k]->dtype));
+        int d = hd__dims_across(w, k, hd__tensor_bytes_of(operands[k]->dtype));
         if (d > 0) {
             return d;
         }
@@ -194,7 +194,7 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
     tiling t = {f, params, w, .data = data, .operands = operands};
     int64_t widest = 1;
     for (int k = 1; k < w->n; k++) {
-        int64_t item = hd__bytes_of(operands[k]->dtype);
+        int64_t item = hd__tensor_bytes_of(operands[k]->dtype);
         t.turned[k] = hd__dims_across(w, k, item) == d;
         widest = f && t.turned[k] && item > widest ? item : widest;
     }
@@ -212,11 +212,11 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
 static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];
-    int64_t item = hd__bytes_of(y->dtype);
+    int64_t item = hd__tensor_bytes_of(y->dtype);
     bool so = y->dtype != HD_BOOL && y->numel * item >= HDK_STREAM_BYTES &&
               w->dim[0].stride[0] == item && w->dim[0].size * item >= SHORTEST;
     for (int k = 1; k < w->n && so; k++) {
-        bool any_order = operands[k]->numel < y->numel || hd__dense(operands[k]);
+        bool any_order = operands[k]->numel < y->numel || hd__tensor_dense(operands[k]);
         for (int d = 1; d < w->ndim && !any_order; d++) {
             so = so && w->dim[d - 1].stride[k] < w->dim[d].stride[k];
         }
@@ -234,13 +234,13 @@ static hd_tensor *map_elements(hdk_loop f, const void *params, int n, hd_tensor 
     }
     hd__dims_of(&w, n, operands);
     for (int i = 0; i < n; i++) {
-        data[i] = hd__ptr(operands[i]);
+        data[i] = hd__tensor_ptr(operands[i]);
     }
-    int d = hd__tiled_dim(&w, operands);
+    int d = hd__loop_tiled_dim(&w, operands);
     if (d > 0) {
         hd__loop_over_tiles(f, params, &w, d, data, operands);
     } else if (to_new && goes_past_cache(&w, operands)) {
-        hdk_past_cache past = {f, params, n, hd__bytes_of(operands[0]->dtype)};
+        hdk_past_cache past = {f, params, n, hd__tensor_bytes_of(operands[0]->dtype)};
         hd__loop(hdk_copy()->past_cache, &past, &w, data, hdk_copy()->past_cache_end);
     } else {
         hd__loop(f, params, &w, data, NULL);
@@ -262,27 +262,28 @@ hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *cons
 
 hd_tensor *hd__map_unary(hdk_loop f, const void *params, hd_dtype in, hd_tensor *x)
 {
-    if (x->dtype == in && hd__contig(x) && x->numel <= DIRECT) {
-        hd_tensor *y = hd__empty_as(in, x);
+    if (x->dtype == in && hd__tensor_contig(x) && x->numel <= DIRECT) {
+        hd_tensor *y = hd__tensor_empty_as(in, x);
         if (y) {
-            const int64_t strides[] = {hd__bytes_of(in), hd__bytes_of(in)};
-            f((char *[]){hd__ptr(y), hd__ptr(x)}, strides, y->numel, params);
+            const int64_t strides[] = {hd__tensor_bytes_of(in), hd__tensor_bytes_of(in)};
+            f((char *[]){hd__tensor_ptr(y), hd__tensor_ptr(x)}, strides, y->numel, params);
         }
         return y;
     }
-    hd_tensor *y = hd__elementwise_out(in, 1, &x);
-    x = y ? hd__cast(x, in) : NULL;
+    hd_tensor *y = hd__loop_out(in, 1, &x);
+    x = y ? hd__tensor_cast(x, in) : NULL;
     return x ? hd__map_to_new(f, params, 2, (hd_tensor *[]){y, x}) : NULL;
 }
 
 static hd_tensor *map_direct(hdk_loop f, hd_dtype out, hd_tensor *a, hd_tensor *b,
                              const void *params)
 {
-    hd_tensor *y = hd__empty_as(out, a);
+    hd_tensor *y = hd__tensor_empty_as(out, a);
     if (y) {
-        int64_t in = hd__bytes_of(a->dtype);
-        const int64_t strides[] = {hd__bytes_of(out), in, b->ndim ? in : 0};
-        f((char *[]){hd__ptr(y), hd__ptr(a), hd__ptr(b)}, strides, y->numel, params);
+        int64_t in = hd__tensor_bytes_of(a->dtype);
+        const int64_t strides[] = {hd__tensor_bytes_of(out), in, b->ndim ? in : 0};
+        f((char *[]){hd__tensor_ptr(y), hd__tensor_ptr(a), hd__tensor_ptr(b)}, strides, y->numel,
+          params);
     }
     return y;
 }
@@ -290,13 +291,13 @@ static hd_tensor *map_direct(hdk_loop f, hd_dtype out, hd_tensor *a, hd_tensor *
 static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype out, hd_tensor *a,
                           hd_tensor *b)
 {
-    if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__contig(a) &&
-        (b->ndim == 0 || (hd__contig(b) && hd__same_shape(a, b)))) {
+    if (a->dtype == in && b->dtype == in && a->numel <= DIRECT && hd__tensor_contig(a) &&
+        (b->ndim == 0 || (hd__tensor_contig(b) && hd__tensor_same_shape(a, b)))) {
         return map_direct(f, out, a, b, params);
     }
-    a = hd__cast(a, in); /* first, because the result is laid out like the cast operands */
-    b = a ? hd__cast(b, in) : NULL;
-    hd_tensor *y = b ? hd__elementwise_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
+    a = hd__tensor_cast(a, in); /* first, because the result is laid out like the cast operands */
+    b = a ? hd__tensor_cast(b, in) : NULL;
+    hd_tensor *y = b ? hd__loop_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
     return hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
 }
 
@@ -305,13 +306,13 @@ hd_tensor *hd__map_binary(hdk_loop f, hd_dtype in, hd_dtype out, hd_tensor *a, h
     return map_two(f, NULL, in, out, a, b);
 }
 
-hd_tensor *hd__add(hd_tensor *a, hd_tensor *b)
+hd_tensor *hd__loop_add(hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = a->dtype;
     return hd__map_binary(hdk_binary_for(d)->of[HDK_ADD][d], d, d, a, b);
 }
 
-void hd__add_into(hd_tensor *y, hd_tensor *b)
+void hd__loop_add_into(hd_tensor *y, hd_tensor *b)
 {
     hd__map(hdk_binary_for(y->dtype)->of[HDK_ADD][y->dtype], NULL, 3, (hd_tensor *[]){y, y, b});
 }
@@ -320,7 +321,7 @@ hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor
 {
     hd_dtype d = dy->dtype;
     hdk_loop loop = hdk_binary_loop(op, d);
-    if (hd__held_once(dy) && saved->dtype == d && hd__same_shape(dy, saved)) {
+    if (hd__tensor_held_once(dy) && saved->dtype == d && hd__tensor_same_shape(dy, saved)) {
         return hd__map(loop, params, 3, (hd_tensor *[]){dy, dy, saved});
     }
     return map_two(loop, params, d, d, dy, saved);
@@ -332,7 +333,7 @@ enum { NUMBER = -1 }; /* stands for the dtype of b where b is a number */
 
 static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
 {
-    if (op == HDK_DIV && !hd__is_float(*d)) {
+    if (op == HDK_DIV && !hd__tensor_is_float(*d)) {
         *d = HD_FLOAT32;
     }
     hdk_loop loop = hdk_binary_loop(op, *d);
@@ -345,14 +346,14 @@ static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
     return loop;
 }
 
-hdk_loop hd__arith_loop(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d)
+hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d)
 {
-    *d = hd__promote(a, b);
+    *d = hd__tensor_promote(a, b);
     return loop_for(op, a->dtype, b->dtype, d);
 }
 
-hdk_loop hd__arith_loop_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d)
+hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d)
 {
-    *d = hd__promote_scalar(x, s);
+    *d = hd__tensor_promote_scalar(x, s);
     return loop_for(op, x->dtype, NUMBER, d);
 }

@@ -44,20 +44,20 @@ static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     int64_t numel;
     size_t bytes;
-    return hd__measure(d, ndim, sizes, &numel, &bytes) &&
+    return hd__tensor_measure(d, ndim, sizes, &numel, &bytes) &&
            (bytes <= room || room_fail(hd_dtype_name(d), bytes, room, ndim, sizes));
 }
 
 static hd_tensor *from_c_copy(hd_dtype d, const void *data, size_t room, int ndim,
                               const int64_t *sizes)
 {
-    hd_tensor *y = room_fits(d, room, ndim, sizes) ? hd__empty(d, ndim, sizes) : NULL;
+    hd_tensor *y = room_fits(d, room, ndim, sizes) ? hd__tensor_empty(d, ndim, sizes) : NULL;
     if (!y) {
         return NULL;
     }
-    memcpy(hd__ptr(y), data, y->storage->nbytes);
+    memcpy(hd__tensor_ptr(y), data, y->storage->nbytes);
     if (d == HD_BOOL) { /* every byte but 0 is true */
-        uint8_t *bytes = hd__ptr(y);
+        uint8_t *bytes = hd__tensor_ptr(y);
         for (int64_t i = 0; i < y->numel; i++) {
             bytes[i] = bytes[i] != 0;
         }
@@ -69,7 +69,7 @@ hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, si
                                 const int64_t *sizes)
 {
     HD__CALL("hd_from_data");
-    bool ok = hd__given("data", data) && type_fits(d, type);
+    bool ok = hd__arg_given("data", data) && type_fits(d, type);
     return ok ? from_c_copy(d, data, room, ndim, sizes) : NULL;
 }
 
@@ -114,15 +114,15 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
 {
     int64_t numel;
     size_t own; /* bytes of the result, */
-    if (!hd__measure(HD_INT64, ndim, sizes, &numel, &own)) {
+    if (!hd__tensor_measure(HD_INT64, ndim, sizes, &numel, &own)) {
         return NULL;
     }
     const size_t bytes = (size_t)numel * integer_bytes(type); /* which are more than these */
     if (bytes > room && !room_fail(type_names[type], bytes, room, ndim, sizes)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty(HD_INT64, ndim, sizes);
-    int64_t *to = y ? hd__ptr(y) : NULL;
+    hd_tensor *y = hd__tensor_empty(HD_INT64, ndim, sizes);
+    int64_t *to = y ? hd__tensor_ptr(y) : NULL;
     for (int64_t i = 0; y && i < numel; i++) {
         to[i] = c_integer_at(array, type, i);
     }
@@ -133,7 +133,7 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     HD__CALL("hd_tensor_of");
-    if (!hd__given("array", array) || !is_c_type(type)) {
+    if (!hd__arg_given("array", array) || !is_c_type(type)) {
         return NULL;
     }
     if (integer_bytes(type)) {

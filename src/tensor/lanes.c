@@ -18,7 +18,7 @@ enum {
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
 
-int hd__innermost(const hd_tensor *x)
+int hd__lanes_innermost(const hd_tensor *x)
 {
     int best = x->ndim - 1;
     for (int d = best - 1; d >= 0; d--) {
@@ -28,23 +28,23 @@ int hd__innermost(const hd_tensor *x)
     return best;
 }
 
-hd_tensor *hd__side_by_side(hd_tensor *x, int d, bool again)
+hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again)
 {
-    bool so = x->ndim == 0 || x->strides[d] == 1 || (!again && hd__innermost(x) == d);
-    return so ? x : hd__contiguous(x);
+    bool so = x->ndim == 0 || x->strides[d] == 1 || (!again && hd__lanes_innermost(x) == d);
+    return so ? x : hd__tensor_contiguous(x);
 }
 
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
 {
-    hd__axis own = {1, {0}};
+    hd__dims_axis own = {1, {0}};
     hd__dims_make(&w->dims, xs[0]->ndim, xs[0]->sizes, operands, xs);
     if (xs[0]->ndim > 0 && xs[0]->sizes[dim] > 0) { /* of 2^40 lanes of no element none is walked */
         own = hd__dims_take(&w->dims, xs[0]->ndim - 1 - dim);
     }
     w->lanes.n = own.size;
     for (int i = 0; i < operands; i++) {
-        w->data[i] = hd__ptr_or_null(xs[i]);
-        w->item[i] = hd__bytes_of(xs[i]->dtype);
+        w->data[i] = hd__tensor_ptr_or_null(xs[i]);
+        w->item[i] = hd__tensor_bytes_of(xs[i]->dtype);
         w->lanes.sn[i] = own.stride[i] / w->item[i];
     }
 }
@@ -53,7 +53,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
  * smallest stride. */
 static void choose_side(hd__lanes *w)
 {
-    hd__axis side = {1, {0}};
+    hd__dims_axis side = {1, {0}};
     int best = 0;
     for (int d = 1; d < w->dims.ndim; d++) {
         best = llabs(w->dims.dim[d].stride[1]) < llabs(w->dims.dim[best].stride[1]) ? d : best;
@@ -82,7 +82,7 @@ static void run_units(int64_t begin, int64_t end, void *arg)
         int64_t outer = unit / t->sides, j = (unit - outer * t->sides) * t->side;
         hdk_lanes lanes = w->lanes;
         void *data[HDK_LANE_OPERANDS] = {NULL};
-        hd__place p;
+        hd__dims_place p;
         hd__dims_seek(&w->dims, outer, &p);
         lanes.k = lanes.k - j < t->side ? lanes.k - j : t->side;
         for (int i = 0; i < w->dims.n; i++) {

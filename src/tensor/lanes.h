@@ -16,14 +16,14 @@ typedef struct hd__lanes {
 } hd__lanes;
 
 /* The dim of x in which its elements lie closest in memory, -1 for a 0-d x. */
-int hd__innermost(const hd_tensor *x);
+int hd__lanes_innermost(const hd_tensor *x);
 
 /* x, or a contiguous copy if the elements that lie side by side in the result, along dim d, do not
  * do so in x. Elements in another order always want the copy: without it softmax of a transposed x
  * takes 8 times as long, and cumsum 3 times. Gaps between them want it only where x is read
  * `again`: for x[:, ::2] softmax then takes 1.2 to 2.2 times as long without it, logsumexp 1.5 to
  * 17 times, but cumsum 1.5 to 1.9 times as long with it. */
-hd_tensor *hd__side_by_side(hd_tensor *x, int d, bool again);
+hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
 
 /* The lanes along dim of operands of one shape; one that has fewer dims is given as an expanded
  * alias. The data of HD_NONE are NULL. A 0-d tensor has one lane of one element. */

@@ -1,6 +1,6 @@
 /* lifecycle.c - how tensors and storages come and go. Scopes are in scope.c.
  *
- * A tensor has one count of its holders: its scope, heed itself (hd__hold) and hd_retain.
+ * A tensor has one count of its holders: its scope, heed itself (hd__tensor_hold) and hd_retain.
  * Those of hd_retain are also counted in `retained`, so that hd_release can tell them from the
  * scope's hold.
  *
@@ -17,7 +17,7 @@
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
-bool (*hd__write_check)(const char *arg, hd_tensor *x);
+bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 /* ---------------------------------------------------------------- holders */
 
@@ -26,10 +26,11 @@ bool (*hd__write_check)(const char *arg, hd_tensor *x);
  * views. If that block would be too large for the quarantine, the data are a block of their own. */
 enum { DATA_AT = HD__TENSOR_AT + 256 };
 
-_Static_assert(sizeof(hd__storage) <= HD__TENSOR_AT && sizeof(hd_tensor) <= DATA_AT - HD__TENSOR_AT,
+_Static_assert(sizeof(hd__tensor_storage) <= HD__TENSOR_AT &&
+                   sizeof(hd_tensor) <= DATA_AT - HD__TENSOR_AT,
                "header and tensor fit into their places");
 
-static inline hd_tensor *tensor_in(hd__storage *s)
+static inline hd_tensor *tensor_in(hd__tensor_storage *s)
 {
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
@@ -38,8 +39,8 @@ static inline hd_tensor *tensor_in(hd__storage *s)
  * or, with HEED_DEBUG=1, what hd_data gave shall show NaN or -1 from now on. */
 static void give_data(void *data, void *user)
 {
-    hd__storage *s = user;
-    if (hd__debugging()) {
+    hd__tensor_storage *s = user;
+    if (hd__debug_on()) {
         memset(data, s->spoiled, s->nbytes);
     }
     if (data != (char *)s + DATA_AT) {
@@ -47,7 +48,7 @@ static void give_data(void *data, void *user)
     }
 }
 
-static void storage_release(hd__storage *s)
+static void storage_release(hd__tensor_storage *s)
 {
     if (!hd__refs_down(&s->refs)) {
         return;
@@ -58,7 +59,7 @@ static void storage_release(hd__storage *s)
     } else if (s->release) {
         s->release(s->data, s->user);
     }
-    hd__retire(s);
+    hd__mem_retire(s);
 }
 
 /* What some tensors need before they go. One that was moved goes with the block that it lies in. */
@@ -69,7 +70,7 @@ HD__RARE static void prepare_end(hd_tensor *t)
     }
     if (t->flags & HD__F_MOVED) {
         storage_release(t->storage);
-        t->storage = (hd__storage *)((char *)t - HD__TENSOR_AT);
+        t->storage = (hd__tensor_storage *)((char *)t - HD__TENSOR_AT);
     }
 }
 
@@ -80,31 +81,32 @@ __attribute__((noinline)) static void destroy(hd_tensor *t)
     if (HD__UNLIKELY(t->flags & (HD__F_LISTED | HD__F_MOVED))) {
         prepare_end(t);
     }
-    bool apart = !hd__in_storage(t);
+    bool apart = !hd__tensor_in_storage(t);
     if (t->attachment) {
         t->attachment_ops->release(t->attachment);
     }
-    hd__bury(t);
+    hd__tensor_bury(t);
     storage_release(t->storage);
     if (apart) {
-        hd__retire(t);
+        hd__mem_retire(t);
     }
     hd__count(HD__TENSORS, -1);
-    hd__drop(base); /* the base has no base of its own, so this recursion is one level deep */
+    hd__tensor_drop(
+        base); /* the base has no base of its own, so this recursion is one level deep */
 }
 
-hd_tensor *hd__hold(hd_tensor *t)
+hd_tensor *hd__tensor_hold(hd_tensor *t)
 {
-    if (t && !hd__is_none(t)) {
-        hd__assert(hd__refs_of(t) > HD__REFS_NONE);
+    if (t && !hd__tensor_is_none(t)) {
+        hd__assert(hd__tensor_refs_of(t) > HD__REFS_NONE);
         hd__refs_up(&t->refs);
     }
     return t;
 }
 
-void hd__drop(hd_tensor *t)
+void hd__tensor_drop(hd_tensor *t)
 {
-    if (!t || hd__is_none(t)) {
+    if (!t || hd__tensor_is_none(t)) {
         return;
     }
     if (hd__refs_down(&t->refs)) {
@@ -112,34 +114,34 @@ void hd__drop(hd_tensor *t)
     }
 }
 
-bool hd__held_once(const hd_tensor *t)
+bool hd__tensor_held_once(const hd_tensor *t)
 {
     return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 && !t->scope &&
            atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
-           (!t->storage->release || t->storage->release == give_data) && hd__contig(t);
+           (!t->storage->release || t->storage->release == give_data) && hd__tensor_contig(t);
 }
 
-void hd__leave_base(hd_tensor *t)
+void hd__tensor_leave_base(hd_tensor *t)
 {
     hd_tensor *base = t->base;
     if (base && base->numel == t->numel && !base->scope && !t->scope &&
         atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
         atomic_load_explicit(&base->refs, memory_order_acquire) == 1) {
         t->base = NULL;
-        hd__drop(base);
+        hd__tensor_drop(base);
     }
 }
 
 hd_tensor *hd_retain(hd_tensor *t)
 {
     HD__CALL("hd_retain");
-    if (!t || !hd__any_arg("t", t, true)) {
+    if (!t || !hd__tensor_any_arg("t", t, true)) {
         return NULL;
     }
-    if (!hd__is_none(t)) {
+    if (!hd__tensor_is_none(t)) {
         hd__refs_up(&t->retained);
     }
-    return hd__hold(t);
+    return hd__tensor_hold(t);
 }
 
 /* Gives up one hold of the user's. */
@@ -154,13 +156,13 @@ static void give_up_hold(hd_tensor *t)
                  HD__SHAPE(t));
         return;
     }
-    hd__drop(t);
+    hd__tensor_drop(t);
 }
 
 void hd_release(hd_tensor *t)
 {
     HD__CALL("hd_release");
-    if (t && hd__any_arg("t", t, true) && !hd__is_none(t)) {
+    if (t && hd__tensor_any_arg("t", t, true) && !hd__tensor_is_none(t)) {
         give_up_hold(t);
     }
 }
@@ -169,15 +171,16 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 {
     HD__CALL("hd_assign");
     if (!slot) {
-        return hd__null_arg("slot");
+        return hd__arg_null_arg("slot");
     }
     hd_tensor *before = *slot;
-    if (!hd__any_arg("t", t, true) || (before && !hd__any_arg("*slot", before, true))) {
+    if (!hd__tensor_any_arg("t", t, true) ||
+        (before && !hd__tensor_any_arg("*slot", before, true))) {
         return false;
     }
     bool held = before != t || atomic_load_explicit(&t->retained, memory_order_relaxed) > 0;
     *slot = hd_retain(t);
-    if (before && !hd__is_none(before) && held) {
+    if (before && !hd__tensor_is_none(before) && held) {
         give_up_hold(before);
     }
     return true;
@@ -185,16 +188,16 @@ bool hd_assign(hd_tensor **slot, hd_tensor *t)
 
 /* ---------------------------------------------------------------- making tensors */
 
-static hd__storage *storage_new(size_t nbytes)
+static hd__tensor_storage *storage_new(size_t nbytes)
 {
     bool apart = nbytes > HD__RETIRED_MOST - DATA_AT;
-    hd__storage *s = hd__alloc(apart ? DATA_AT : DATA_AT + nbytes);
-    void *data = !s ? NULL : apart ? hd__alloc(nbytes) : (char *)s + DATA_AT;
+    hd__tensor_storage *s = hd__mem_alloc(apart ? DATA_AT : DATA_AT + nbytes);
+    void *data = !s ? NULL : apart ? hd__mem_alloc(nbytes) : (char *)s + DATA_AT;
     if (!data) {
         hd_free(s);
-        return hd__no_memory(nbytes);
+        return hd__error_no_memory(nbytes);
     }
-    *s = (hd__storage){.refs = 1, .data = data, .nbytes = nbytes, .spoiled = 0xff};
+    *s = (hd__tensor_storage){.refs = 1, .data = data, .nbytes = nbytes, .spoiled = 0xff};
     if (HD__UNLIKELY(apart || hd__debug_any())) {
         s->release = give_data;
         s->user = s;
@@ -203,7 +206,7 @@ static hd__storage *storage_new(size_t nbytes)
 }
 
 /* A tensor with one holder and no scope, which takes over one count of s. */
-static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
+static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__tensor_storage *s)
 {
     hd__count(HD__TENSORS, 1);
     atomic_init(&t->refs, 1);
@@ -227,7 +230,7 @@ static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__storage *s)
 
 static hd_tensor *adopt(hd_tensor *t)
 {
-    hd__scope_link(hd__top, t);
+    hd__scope_link(hd__scope_top, t);
     return t;
 }
 
@@ -239,17 +242,17 @@ static void *size_overflows(hd_dtype d, int ndim, const int64_t *sizes)
 
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes)
 {
-    return hd__bytes(x->numel, (size_t)hd__bytes_of(x->dtype), bytes) ||
+    return hd__arg_bytes(x->numel, (size_t)hd__tensor_bytes_of(x->dtype), bytes) ||
            size_overflows(x->dtype, x->ndim, x->sizes);
 }
 
-bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
+bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes)
 {
-    if (!hd__dtype_arg(d) || !hd__sizes_arg(ndim, sizes)) {
+    if (!hd__tensor_dtype_arg(d) || !hd__tensor_sizes_arg(ndim, sizes)) {
         return false;
     }
-    int64_t n = 1,
-            reach = hd__bytes_of(d); /* reach: the bytes if sizes of 0 were 1; strides count so */
+    int64_t n = 1, reach = hd__tensor_bytes_of(
+                       d); /* reach: the bytes if sizes of 0 were 1; strides count so */
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
             return hd__fail(HD_SHAPE, "%s: expected sizes of 0 or more", HD__SIZES(ndim, sizes));
@@ -261,10 +264,11 @@ bool hd__measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, siz
         n *= sizes[i]; /* never more than reach */
     }
     *numel = n;
-    return hd__bytes(n, (size_t)hd__bytes_of(d), bytes) || size_overflows(d, ndim, sizes);
+    return hd__arg_bytes(n, (size_t)hd__tensor_bytes_of(d), bytes) ||
+           size_overflows(d, ndim, sizes);
 }
 
-void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
+void hd__tensor_set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes)
 {
     t->ndim = (uint8_t)ndim;
     t->numel = numel;
@@ -281,13 +285,13 @@ void hd__set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *si
 HD__RARE static void tell_made(hd_tensor *t)
 {
     t->made_by = hd__call_kept();
-    if (hd__listening()) {
+    if (hd__event_listening()) {
         hd__events->made(t);
     }
 }
 
 /* A contiguous tensor in s; NULL if that is NULL. */
-static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int ndim,
+static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t numel, int ndim,
                                   const int64_t *sizes)
 {
     if (!s) {
@@ -298,7 +302,7 @@ static inline hd_tensor *fresh_in(hd__storage *s, hd_dtype d, int64_t numel, int
     if (HD__UNLIKELY(s->release) && hd__debug_any()) {
         tell_made(t);
     }
-    hd__set_contiguous(t, numel, ndim, sizes);
+    hd__tensor_set_contiguous(t, numel, ndim, sizes);
     return adopt(t);
 }
 
@@ -307,38 +311,38 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
     size_t bytes = 0;
-    bool ok = hd__scope_ready() && hd__measure(d, ndim, sizes, &numel, &bytes);
-    hd__storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
+    bool ok = hd__scope_ready() && hd__tensor_measure(d, ndim, sizes, &numel, &bytes);
+    hd__tensor_storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
         s->nbytes = bytes; /* before the tensor is listed, where other threads read it */
     }
     return fresh_in(s, d, numel, ndim, sizes);
 }
 
-hd_tensor *hd__empty(hd_dtype d, int ndim, const int64_t *sizes)
+hd_tensor *hd__tensor_empty(hd_dtype d, int ndim, const int64_t *sizes)
 {
     return fresh(d, ndim, sizes, true);
 }
 
-hd_tensor *hd__empty_as(hd_dtype d, const hd_tensor *x)
+hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x)
 {
-    if (!hd__contig(x)) { /* an expanded x may be larger than any memory */
-        return hd__empty(d, x->ndim, x->sizes);
+    if (!hd__tensor_contig(x)) { /* an expanded x may be larger than any memory */
+        return hd__tensor_empty(d, x->ndim, x->sizes);
     }
     size_t bytes;
-    if (!hd__bytes(x->numel, (size_t)hd__bytes_of(d), &bytes)) {
+    if (!hd__arg_bytes(x->numel, (size_t)hd__tensor_bytes_of(d), &bytes)) {
         return size_overflows(d, x->ndim, x->sizes);
     }
-    hd__storage *s = hd__scope_ready() ? storage_new(bytes) : NULL;
+    hd__tensor_storage *s = hd__scope_ready() ? storage_new(bytes) : NULL;
     return fresh_in(s, d, x->numel, x->ndim, x->sizes);
 }
 
-hd_tensor *hd__empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size)
+hd_tensor *hd__tensor_empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size)
 {
     int64_t sizes[HD_MAX_DIMS + 1];
     memcpy(sizes, x->sizes, sizeof x->sizes);
     sizes[dim] = size;
-    return hd__empty(d, ndim, sizes);
+    return hd__tensor_empty(d, ndim, sizes);
 }
 
 static void leave(void *data, void *user)
@@ -351,9 +355,9 @@ hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void 
 {
     HD__CALL("hd_wrap");
     if (!data) {
-        return hd__null_arg("data");
+        return hd__arg_null_arg("data");
     }
-    if (hd__dtype_arg(d) && (uintptr_t)data % (uintptr_t)hd__bytes_of(d) != 0) {
+    if (hd__tensor_dtype_arg(d) && (uintptr_t)data % (uintptr_t)hd__tensor_bytes_of(d) != 0) {
         return hd__fail(HD_VALUE, "data %p: expected an address aligned for %s", data,
                         hd_dtype_name(d));
     }
@@ -377,8 +381,8 @@ static hd_tensor *share(const hd_tensor *x)
     return y;
 }
 
-hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const int64_t *strides,
-                     int64_t offset)
+hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
+                            const int64_t *strides, int64_t offset)
 {
     hd_tensor *y = share(x);
     if (!y) {
@@ -395,23 +399,23 @@ hd_tensor *hd__alias(const hd_tensor *x, int ndim, const int64_t *sizes, const i
         y->sizes[i] = sizes[i];
         y->strides[i] = strides[i];
     }
-    hd__geometry_changed(y);
+    hd__tensor_geometry_changed(y);
     return adopt(y);
 }
 
-hd_tensor *hd__alias_of(const hd_tensor *x)
+hd_tensor *hd__tensor_alias_of(const hd_tensor *x)
 {
-    return hd__alias(x, x->ndim, x->sizes, x->strides, x->offset);
+    return hd__tensor_alias(x, x->ndim, x->sizes, x->strides, x->offset);
 }
 
-hd_tensor *hd__alias_held(const hd_tensor *x)
+hd_tensor *hd__tensor_alias_held(const hd_tensor *x)
 {
     hd_tensor *y = share(x);
     if (!y) {
         return NULL;
     }
     y->made_by = x->made_by;
-    if (hd__watching()) {
+    if (hd__event_watching()) {
         hd__events->saved(y, x);
     }
     y->ndim = x->ndim;
@@ -425,9 +429,9 @@ hd_tensor *hd__alias_held(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- another dtype */
 
-atomic_uint hd__taken_over;
+atomic_uint hd__tensor_taken_over;
 
-bool hd__may_take_over(const hd_tensor *t)
+bool hd__tensor_may_take_over(const hd_tensor *t)
 {
     return !t->attachment || !t->attachment_ops->in_run() ||
            hd__fail(HD_STATE, "a backward runs: expected the call before it or after it");
@@ -452,15 +456,15 @@ static void set_elements(hd_tensor *t, const hd_tensor *y)
     }
 }
 
-void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
+void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
 {
-    hd__storage *before = t->storage;
+    hd__tensor_storage *before = t->storage;
     hd_tensor *base = t->base;
-    hd__assert(hd__same_shape(t, y) && !y->base);
-    const bool in_block = hd__in_storage(t);
+    hd__assert(hd__tensor_same_shape(t, y) && !y->base);
+    const bool in_block = hd__tensor_in_storage(t);
     t->flags |= in_block ? HD__F_MOVED : 0;
     t->base = NULL;
-    atomic_fetch_add(&hd__taken_over, 1);
+    atomic_fetch_add(&hd__tensor_taken_over, 1);
     set_elements(t, y);
     if (t->attachment) {
         t->attachment_ops->taken_over(t, g);
@@ -468,7 +472,7 @@ void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
     if (!in_block) {
         storage_release(before);
     }
-    hd__drop(base);
+    hd__tensor_drop(base);
 }
 
 const hd_debug_layout_table hd_debug_layout = {
@@ -479,8 +483,8 @@ const hd_debug_layout_table hd_debug_layout = {
     .strides = offsetof(hd_tensor, strides),
     .offset = offsetof(hd_tensor, offset),
     .storage = offsetof(hd_tensor, storage),
-    .storage_data = offsetof(hd__storage, data),
-    .storage_nbytes = offsetof(hd__storage, nbytes),
+    .storage_data = offsetof(hd__tensor_storage, data),
+    .storage_nbytes = offsetof(hd__tensor_storage, nbytes),
     .refs = offsetof(hd_tensor, refs),
     .refs_freed = (uint32_t)HD__REFS_FREED,
     .freed_by = offsetof(hd_tensor, freed_by),

@@ -11,6 +11,6 @@ struct hd_list {
 };
 
 /* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */
-hd_list *hd__list_return(hd_list *l);
+hd_list *hd__tensor_list_return(hd_list *l);
 
 #endif

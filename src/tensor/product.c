@@ -47,9 +47,9 @@ typedef struct product_task {
 
 /* ---------------------------------------------------------------- matrices */
 
-hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
+hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 {
-    hd__matrix m = {y, 1, 1, 0, 0, y->ndim};
+    hd__product_matrix m = {y, 1, 1, 0, 0, y->ndim};
     if (!no_cols) {
         m.batch--;
         m.cols = y->sizes[m.batch];
@@ -66,20 +66,20 @@ hd__matrix hd__matrix_result(const hd_tensor *y, bool no_rows, bool no_cols)
 bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
                         const hd_tensor *b)
 {
-    return hd__one_dtype(a_name, a, b_name, b) && hd__number_dtype(a->dtype);
+    return hd__tensor_one_dtype(a_name, a, b_name, b) && hd__tensor_number_dtype(a->dtype);
 }
 
 /* ---------------------------------------------------------------- batches */
 
 /* Makes a dim part of c's rows, or of the inner size where it is summed over, if its strides go on
  * from theirs. */
-static bool absorb(hdk_product *p, int64_t bytes, const hd__axis *dim)
+static bool absorb(hdk_product *p, int64_t bytes, const hd__dims_axis *dim)
 {
     bool summed = dim->stride[C] == 0;
     int64_t *size = summed ? &p->k : &p->m, *other = summed ? &p->b_row : &p->c_row;
     int64_t *a = summed ? &p->a_col : &p->a_row;
-    hd__axis own = {*size, {*a * bytes, *other * bytes}};
-    hd__axis next = {dim->size, {dim->stride[A], dim->stride[summed ? B : C]}};
+    hd__dims_axis own = {*size, {*a * bytes, *other * bytes}};
+    hd__dims_axis next = {dim->size, {dim->stride[A], dim->stride[summed ? B : C]}};
     if (!summed && dim->stride[B] != 0) {
         return false;
     }
@@ -93,22 +93,22 @@ static bool absorb(hdk_product *p, int64_t bytes, const hd__axis *dim)
     return true;
 }
 
-static int64_t batch_size(const hd__matrix *x, int d)
+static int64_t batch_size(const hd__product_matrix *x, int d)
 {
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
 /* Batch dims become part of c's rows or of the inner size, or stay batches. */
-static void sort_batches(product_task *t, const hd__matrix *a, const hd__matrix *b,
-                         const hd__matrix *c)
+static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
+                         const hd__product_matrix *c)
 {
     for (int da = a->batch - 1, db = b->batch - 1, dc = c->batch - 1; da >= 0 || db >= 0;
          da--, db--, dc--) {
         int64_t size = batch_size(a, da) == 1 ? batch_size(b, db) : batch_size(a, da);
-        hd__axis dim = {size,
-                        {hd__stride_over(a->t, da, size) * t->bytes,
-                         hd__stride_over(b->t, db, size) * t->bytes,
-                         hd__stride_over(c->t, dc, size) * t->bytes}};
+        hd__dims_axis dim = {size,
+                             {hd__dims_stride_over(a->t, da, size) * t->bytes,
+                              hd__dims_stride_over(b->t, db, size) * t->bytes,
+                              hd__dims_stride_over(c->t, dc, size) * t->bytes}};
         if (size == 0) { /* a sum of nothing */
             t->one.k = 0;
         } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {
@@ -233,7 +233,7 @@ static int64_t room_for(product_task *t)
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
-    hd__place at;
+    hd__dims_place at;
     hd__dims_seek(&t->summed, 0, &at);
     do {
         p.a = moved(cell->a, at.offset[A]);
@@ -246,7 +246,7 @@ static void run_summed(const product_task *t, const hdk_product *cell, void *scr
 static void run_cell(const product_task *t, int64_t cell, void *scratch)
 {
     hdk_product p = t->one;
-    hd__place at;
+    hd__dims_place at;
     int64_t rest = cell / t->across, matrix = rest / t->down;
     int64_t j = (cell - rest * t->across) * t->cols, i = (rest - matrix * t->down) * t->rows;
     hd__dims_seek(&t->batch, matrix, &at);
@@ -303,9 +303,10 @@ static void deal(product_task *t)
 /* Where PyTorch leaves the product of one step as it is. With a bias it always does. Without one it
  * does in the product of two matrices that are neither a row nor a column, into which it folds a
  * batch that only one factor has. */
-static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bias)
+static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
-    int64_t of_a = hd__count_of(a->batch, a->t->sizes), of_b = hd__count_of(b->batch, b->t->sizes);
+    int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),
+            of_b = hd__tensor_count_of(b->batch, b->t->sizes);
     bool single = a->batch == 0 || b->batch == 0;
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
@@ -313,8 +314,8 @@ static bool keeps_signed_zero(const hd__matrix *a, const hd__matrix *b, bool bia
 /* The order of sums of the whole product. Cells and threads do not change it, so that no bit
  * depends on their number. A batch of matrices keeps one sum for each element, so that attention
  * which is written out has the bits of the fused one where these are promised. */
-static hdk_order order_of_sums(const product_task *t, const hd__matrix *a, const hd__matrix *b,
-                               const hd__matrix *c, bool bias)
+static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *a,
+                               const hd__product_matrix *b, const hd__product_matrix *c, bool bias)
 {
     const hdk_product *p = &t->one;
     const bool dense = p->a_col == 1 && p->b_row == 1;
@@ -364,7 +365,8 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
 /* As many parts for any number of threads, each of which is a dot; the sums are added in order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
-    dot_parts d = {p, dtype, hd__bytes_of(dtype), .len = ceil_div(p->k, 64 * DOT_PARTS) * 64};
+    dot_parts d = {p, dtype, hd__tensor_bytes_of(dtype),
+                   .len = ceil_div(p->k, 64 * DOT_PARTS) * 64};
     hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
     hd__parallel_for(DOT_PARTS, 1, run_dots, &d);
     memcpy(p->c, &d.sums[0], (size_t)d.bytes);
@@ -374,7 +376,8 @@ static void dot_in_parts(const hdk_product *p, int dtype)
     }
 }
 
-void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias)
+void hd__product(hd__product_matrix a, hd__product_matrix b, hd__product_matrix c,
+                 const hd_tensor *bias)
 {
     product_task t;
     if (c.t->numel == 0) {
@@ -383,21 +386,21 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     t.one = (hdk_product){.m = a.rows,
                           .n = b.cols,
                           .k = a.cols,
-                          .a = hd__ptr(a.t),
-                          .b = hd__ptr(b.t),
-                          .c = hd__ptr(c.t),
+                          .a = hd__tensor_ptr(a.t),
+                          .b = hd__tensor_ptr(b.t),
+                          .c = hd__tensor_ptr(c.t),
                           .a_row = a.row,
                           .a_col = a.col,
                           .b_row = b.row,
                           .b_col = b.col,
                           .c_row = c.row};
     if (bias) {
-        t.one.bias = hd__ptr(bias);
+        t.one.bias = hd__tensor_ptr(bias);
         t.one.bias_step = bias->strides[0];
     }
     t.dtype = c.t->dtype;
-    t.bytes = hd__bytes_of(t.dtype);
-    t.b_bytes = hd__bytes_of(b.t->dtype);
+    t.bytes = hd__tensor_bytes_of(t.dtype);
+    t.b_bytes = hd__tensor_bytes_of(b.t->dtype);
     t.widens = b.t->dtype == HD_BFLOAT16;
     t.batch.n = t.summed.n = 3;
     t.batch.ndim = t.summed.ndim = 0;
@@ -416,7 +419,7 @@ void hd__product(hd__matrix a, hd__matrix b, hd__matrix c, const hd_tensor *bias
     }
     deal(&t);
     t.room = ceil_div(room_for(&t), 64) * 64;
-    t.scratch = t.room > 0 ? hd__alloc(t.room * t.pieces) : NULL;
+    t.scratch = t.room > 0 ? hd__mem_alloc(t.room * t.pieces) : NULL;
     hd__parallel(t.pieces, run_piece, &t);
     hd_free(t.scratch);
 }

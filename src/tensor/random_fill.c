@@ -23,20 +23,20 @@ typedef struct distribution {
 
 static double normal_sample(const distribution *d)
 {
-    return __builtin_fma(hd__normal_sample(d->g), d->b, d->a);
+    return __builtin_fma(hd__rng_normal_sample(d->g), d->b, d->a);
 }
 
 static double exponential_sample(const distribution *d)
 {
-    return hd__exponential_sample(d->g, d->a);
+    return hd__rng_exponential_sample(d->g, d->a);
 }
 
 static void draw_uniform(const distribution *d, void *x, int64_t n)
 {
     if (d->single) {
-        hd__uniform_f32(d->g, x, n, d->a, d->b);
+        hd__rng_uniform_f32(d->g, x, n, d->a, d->b);
     } else {
-        hd__uniform_f64(d->g, x, n, d->a, d->b);
+        hd__rng_uniform_f64(d->g, x, n, d->a, d->b);
     }
 }
 
@@ -67,7 +67,7 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
-    hd__place p = {0};
+    hd__dims_place p = {0};
     if (x->numel == 0) {
         return x;
     }
@@ -75,17 +75,17 @@ static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
     hd__dims_of(&w, 1, &x);
     HD__GEN_LOCKED(d.g);
     do {
-        fill_run(&d, (char *)hd__ptr(x) + p.offset[0], w.dim[0].stride[0], w.dim[0].size);
+        fill_run(&d, (char *)hd__tensor_ptr(x) + p.offset[0], w.dim[0].stride[0], w.dim[0].size);
     } while (hd__dims_next(&w, 1, &p));
     return x;
 }
 
-hd_tensor *hd__uniform_fill(hd_tensor *x, double a, double b)
+hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b)
 {
     return fill_in_order(x, (distribution){hd_generator_current(), a, b, .sample = NULL});
 }
 
-hd_tensor *hd__exponential_fill(hd_tensor *x, double lambda)
+hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
 {
     return fill_in_order(
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
@@ -93,31 +93,31 @@ hd_tensor *hd__exponential_fill(hd_tensor *x, double lambda)
 
 /* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
  * double. */
-hd_tensor *hd__normal_fill(hd_tensor *x, double mean, double std)
+hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();
-    if (x->numel < 16 || !hd__contig(x)) {
+    if (x->numel < 16 || !hd__tensor_contig(x)) {
         return fill_in_order(x, (distribution){g, mean, std, .sample = normal_sample});
     }
     HD__GEN_LOCKED(g);
     if (x->dtype == HD_FLOAT32) {
-        hd__normal_f32(g, hd__ptr(x), x->numel, mean, std);
+        hd__rng_normal_f32(g, hd__tensor_ptr(x), x->numel, mean, std);
     } else {
-        hd__normal_f64(g, hd__ptr(x), x->numel, mean, std);
+        hd__rng_normal_f64(g, hd__tensor_ptr(x), x->numel, mean, std);
     }
     return x;
 }
 
-void hd__bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)
+void hd__tensor_bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p)
 {
     hd_generator *g = hd_generator_current();
     if (x->numel > 0) {
         hd__gen_lock(g);
-        hd__bernoulli(g, hd__ptr(bytes), x->numel, p);
+        hd__rng_bernoulli(g, hd__tensor_ptr(bytes), x->numel, p);
         hd__gen_unlock(g);
-        hd__set_contiguous(bytes, x->numel, x->ndim, x->sizes);
+        hd__tensor_set_contiguous(bytes, x->numel, x->ndim, x->sizes);
         bool logical = hd_generator_bernoulli(g) == HD_BERNOULLI_MCG31;
-        hd__copy(x, logical ? bytes : hd__laid_out_as(bytes, x));
+        hd__tensor_copy(x, logical ? bytes : hd__tensor_laid_out_as(bytes, x));
     }
     hd_release(bytes);
 }

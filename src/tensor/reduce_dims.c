@@ -27,7 +27,7 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
     hd__dims all;
     hd__dims_make(&all, x->ndim, x->sizes, 1, (hd_tensor *[]){(hd_tensor *)x});
     q->dtype = x->dtype;
-    q->data = hd__ptr(x);
+    q->data = hd__tensor_ptr(x);
     q->dims.n = 1;
     q->dims.ndim = 0;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -38,7 +38,7 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
     hd__dims_sort(&q->dims); /* sums do not care which dim comes first */
     hd__dims_merge(&q->dims);
     if (q->dims.ndim == 0) {
-        hd__dims_append(&q->dims, &(hd__axis){1, {hd__bytes_of(x->dtype)}});
+        hd__dims_append(&q->dims, &(hd__dims_axis){1, {hd__tensor_bytes_of(x->dtype)}});
     }
     q->reduced = q->dims.ndim;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -54,28 +54,28 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
 static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
                              int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {
-    const hd__axis *own = &q->dims.dim[0];
+    const hd__dims_axis *own = &q->dims.dim[0];
     hd__lanes w;
     int64_t *item = w.item;
     w.dims.n = extra ? 3 : 2;
     w.dims.ndim = 0;
     w.lanes.n = n;
-    item[0] = hd__bytes_of(y->dtype);
-    item[1] = item[2] = hd__bytes_of(q->dtype);
+    item[0] = hd__tensor_bytes_of(y->dtype);
+    item[1] = item[2] = hd__tensor_bytes_of(q->dtype);
     if (pieces > 1) {
-        hd__dims_append(&w.dims, &(hd__axis){pieces, {item[0], n * own->stride[0]}});
+        hd__dims_append(&w.dims, &(hd__dims_axis){pieces, {item[0], n * own->stride[0]}});
     }
     for (int d = 1; d < q->dims.ndim; d++) {
-        const hd__axis *x = &q->dims.dim[d];
+        const hd__dims_axis *x = &q->dims.dim[d];
         hd__dims_append(&w.dims,
-                        &(hd__axis){x->size, {row * item[0], x->stride[0], row * item[2]}});
+                        &(hd__dims_axis){x->size, {row * item[0], x->stride[0], row * item[2]}});
         row *= x->size;
     }
     w.lanes.sn[0] = w.lanes.sn[2] = 0;
     w.lanes.sn[1] = own->stride[0] / item[1];
-    w.data[0] = (char *)hd__ptr(y) + begin / PIECE * item[0];
+    w.data[0] = (char *)hd__tensor_ptr(y) + begin / PIECE * item[0];
     w.data[1] = q->data + begin * own->stride[0];
-    w.data[2] = extra ? hd__ptr(extra) : NULL;
+    w.data[2] = extra ? hd__tensor_ptr(extra) : NULL;
     hd__lanes_run(&w, f, p);
 }
 
@@ -87,9 +87,9 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
         hd__dims_take(&q->dims, --q->reduced);
     }
     q->dtype = t->dtype;
-    q->data = hd__ptr(t);
+    q->data = hd__tensor_ptr(t);
     q->dims.dim[0].size = left;
-    hd__dims_dense(&q->dims, 0, hd__bytes_of(t->dtype));
+    hd__dims_dense(&q->dims, 0, hd__tensor_bytes_of(t->dtype));
 }
 
 /* A copy of x in which the dims of *mask come last, in x's order. *mask becomes the new places. */
@@ -108,8 +108,8 @@ static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
         }
     }
     *mask = last;
-    hd_tensor *moved = hd__alias(x, n, sizes, strides, x->offset);
-    return moved ? hd__contiguous(moved) : NULL;
+    hd_tensor *moved = hd__tensor_alias(x, n, sizes, strides, x->offset);
+    return moved ? hd__tensor_contiguous(moved) : NULL;
 }
 
 static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y, plan *q, double p,
@@ -128,7 +128,7 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
             reduce_innermost(q, kernels[q->dtype], y, extra, 1, 0, 1, n, p);
             return true;
         }
-        hd_tensor *t = hd__empty(y->dtype, 1, &count); /* (..., left) */
+        hd_tensor *t = hd__tensor_empty(y->dtype, 1, &count); /* (..., left) */
         if (!t) {
             return false;
         }
@@ -148,7 +148,8 @@ static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, ui
 {
     bool leading = (mask & (mask + 1)) == 0;
     bool trailing = mask + (mask & -mask) == 1u << (x->ndim > 0 ? x->ndim : 1);
-    if (!hd__contig(x) || x->numel > NO_PLAN_MOST || y->numel == 0 || !(leading || trailing)) {
+    if (!hd__tensor_contig(x) || x->numel > NO_PLAN_MOST || y->numel == 0 ||
+        !(leading || trailing)) {
         return false;
     }
     int64_t k = y->numel, n = x->numel / k;
@@ -156,12 +157,13 @@ static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, ui
     l.sn[1] = trailing ? 1 : k;
     l.sk[0] = l.sk[2] = 1;
     l.sk[1] = trailing ? n : 1;
-    f(&l, (void *[]){hd__ptr(y), hd__ptr(x), extra ? hd__ptr(extra) : NULL}, p);
+    f(&l, (void *[]){hd__tensor_ptr(y), hd__tensor_ptr(x), extra ? hd__tensor_ptr(extra) : NULL},
+      p);
     return true;
 }
 
-bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y, const hd_tensor *x,
-                uint32_t mask, double p, hd_tensor *extra)
+bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_tensor *y,
+                const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra)
 {
     if (reduce_small(kernels[x->dtype], y, x, mask, p, extra)) {
         return true;
@@ -169,7 +171,7 @@ bool hd__reduce(const hdk_lane_kernel *kernels, hd__pieces pieces, hd_tensor *y,
     plan q;
     make_plan(&q, x, mask);
     bool several = (mask & (mask - 1)) != 0;
-    bool shuffled = pieces == HD__IN_ORDER && several && !hd__contig(x);
+    bool shuffled = pieces == HD__IN_ORDER && several && !hd__tensor_contig(x);
     HD__SCOPE_OR(false);
     if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
         hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */
@@ -194,10 +196,10 @@ hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype
             sizes[n++] = 1;
         }
     }
-    return hd__empty(d, n, sizes);
+    return hd__tensor_empty(d, n, sizes);
 }
 
-hd_tensor *hd__reduce_to(int kernel, hd__pieces pieces, const hd_tensor *x, uint32_t mask,
+hd_tensor *hd__reduce_to(int kernel, hd__reduce_pieces pieces, const hd_tensor *x, uint32_t mask,
                          bool keepdim, hd_dtype d)
 {
     hd_tensor *y = hd__reduced(x, mask, keepdim, d);
@@ -205,13 +207,13 @@ hd_tensor *hd__reduce_to(int kernel, hd__pieces pieces, const hd_tensor *x, uint
     return ok ? y : NULL;
 }
 
-hd_tensor *hd__sum(hd_tensor *x, uint32_t mask, bool keepdim)
+hd_tensor *hd__reduce_sum(hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
     return hd__reduce_to(HDK_SUM, HD__PIECES, x, mask, keepdim, d);
 }
 
-hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
+hd_tensor *hd__reduce_sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     uint32_t mask = 0;
     int lead = x->ndim - ndim;
@@ -226,6 +228,7 @@ hd_tensor *hd__sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
         return lead < 0 ? NULL : x;
     }
     bool keepdim = mask >> lead; /* sizes of 1 stay; an alias drops the leading dims */
-    hd_tensor *y = hd__sum(x, mask, keepdim);
-    return y && keepdim && lead ? hd__alias(y, ndim, sizes, y->strides + lead, y->offset) : y;
+    hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
+    return y && keepdim && lead ? hd__tensor_alias(y, ndim, sizes, y->strides + lead, y->offset)
+                                : y;
 }

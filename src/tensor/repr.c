@@ -143,7 +143,7 @@ static bool counts(double v)
 
 static void classify(printer *p, int64_t at)
 {
-    double v = hd__float_at(p->x, at);
+    double v = hd__tensor_float_at(p->x, at);
     if (counts(v)) {
         double size = fabs(v);
         p->hi = fmax(p->hi, size);
@@ -155,14 +155,14 @@ static void classify(printer *p, int64_t at)
 static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
 {
     if (p->x->dtype == HD_INT64) {
-        return snprintf(text, HD__NUMBER_TEXT, "%" PRId64, hd__int_at(p->x, at));
+        return snprintf(text, HD__NUMBER_TEXT, "%" PRId64, hd__tensor_int_at(p->x, at));
     }
     if (p->x->dtype == HD_BOOL) {
-        return snprintf(text, HD__NUMBER_TEXT, hd__int_at(p->x, at) ? "True" : "False");
+        return snprintf(text, HD__NUMBER_TEXT, hd__tensor_int_at(p->x, at) ? "True" : "False");
     }
-    double v = hd__float_at(p->x, at);
+    double v = hd__tensor_float_at(p->x, at);
     bool whole = p->integral && !p->sci;
-    int n = hd__number_text(text, v, p->sci ? 'e' : 'f', whole ? 0 : p->o.precision);
+    int n = hd__text_of_number(text, v, p->sci ? 'e' : 'f', whole ? 0 : p->o.precision);
     if (whole && isfinite(v)) {
         text[n++] = '.';
         text[n] = '\0';
@@ -174,7 +174,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
-    if (!hd__holds_floats(p->x->dtype) || counts(hd__float_at(p->x, at))) {
+    if (!hd__tensor_holds_floats(p->x->dtype) || counts(hd__tensor_float_at(p->x, at))) {
         int n = cell_text(p, at, text);
         p->width = p->width > n ? p->width : n;
     }
@@ -185,7 +185,7 @@ static void choose_style(printer *p)
     p->integral = true;
     p->lo = INFINITY;
     p->width = 1;
-    if (hd__holds_floats(p->x->dtype)) {
+    if (hd__tensor_holds_floats(p->x->dtype)) {
         visit_shown(p, 0, p->x->offset, classify);
     }
     if (p->hi > 0) {
@@ -310,7 +310,7 @@ static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_optio
 
 static void write_or_none(hd__text *out, const hd_tensor *x)
 {
-    if (hd__is_none(x)) {
+    if (hd__tensor_is_none(x)) {
         hd__text_puts(out, "None");
     } else {
         write_tensor(out, x, NULL);
@@ -334,7 +334,7 @@ static const char failed[] = "NULL";
 
 static const char *give_printable(hd__text *t)
 {
-    const char *text = hd__text_give(t);
+    const char *text = hd__tensor_text_give(t);
     return text ? text : failed;
 }
 
@@ -347,10 +347,10 @@ const char *hd_repr(const hd_tensor *x)
 const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 {
     HD__CALL("hd_repr_with");
-    if (!hd__any_arg("x", x, true) || (o && !check_options(o))) {
+    if (!hd__tensor_any_arg("x", x, true) || (o && !check_options(o))) {
         return failed;
     }
-    if (hd__is_none(x)) {
+    if (hd__tensor_is_none(x)) {
         return "None";
     }
     hd__text t = {0};
@@ -361,7 +361,7 @@ const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o)
 const char *hd_list_repr(const hd_list *l)
 {
     HD__CALL("hd_list_repr");
-    if (!hd__list_arg("l", l)) {
+    if (!hd__tensor_list_arg("l", l)) {
         return failed;
     }
     hd__text t = {0};
@@ -372,7 +372,7 @@ const char *hd_list_repr(const hd_list *l)
 const char *hd_shape_repr(const hd_tensor *x)
 {
     HD__CALL("hd_shape_repr");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return failed;
     }
     hd__text t = {0};
@@ -389,13 +389,13 @@ const char *hd_shape_repr(const hd_tensor *x)
 static bool put(FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");
-    return hd__text_print(t, f, false);
+    return hd__tensor_text_print(t, f, false);
 }
 
 bool hd_fprint(FILE *f, const hd_tensor *x)
 {
     HD__CALL("hd_fprint");
-    if (!hd__given("f", f) || !hd__any_arg("x", x, true)) {
+    if (!hd__arg_given("f", f) || !hd__tensor_any_arg("x", x, true)) {
         return false;
     }
     hd__text t = {0};
@@ -406,7 +406,7 @@ bool hd_fprint(FILE *f, const hd_tensor *x)
 bool hd_fprint_list(FILE *f, const hd_list *l)
 {
     HD__CALL("hd_fprint_list");
-    if (!hd__given("f", f) || !hd__list_arg("l", l)) {
+    if (!hd__arg_given("f", f) || !hd__tensor_list_arg("l", l)) {
         return false;
     }
     hd__text t = {0};

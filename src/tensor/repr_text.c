@@ -4,7 +4,7 @@
 #include "tensor/repr_text.h"
 #include "tensor/scope.h"
 
-const char *hd__text_give(hd__text *t)
+const char *hd__tensor_text_give(hd__text *t)
 {
     char *s = t->failed ? NULL : hd__scope_alloc(t->len + 1);
     if (s) {
@@ -17,7 +17,7 @@ const char *hd__text_give(hd__text *t)
     return s;
 }
 
-bool hd__text_print(hd__text *t, FILE *f, bool at_once)
+bool hd__tensor_text_print(hd__text *t, FILE *f, bool at_once)
 {
     bool ok = !t->failed;
     errno = 0;
@@ -32,6 +32,6 @@ const char *hd_float_repr(double v)
 {
     HD__CALL("hd_float_repr");
     hd__text t = {0};
-    hd__text_puts(&t, hd__float_text(v, (char[HD__FLOAT_TEXT]){0}));
-    return hd__text_give(&t);
+    hd__text_puts(&t, hd__text_of_float(v, (char[HD__FLOAT_TEXT]){0}));
+    return hd__tensor_text_give(&t);
 }

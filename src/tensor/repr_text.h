@@ -8,6 +8,6 @@
 
 /* Writes the text to f, which is flushed if `at_once`, and frees the text. Fails with HD_IO, or
  * where the text failed. */
-bool hd__text_print(hd__text *t, FILE *f, bool at_once);
+bool hd__tensor_text_print(hd__text *t, FILE *f, bool at_once);
 
 #endif

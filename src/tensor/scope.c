@@ -22,14 +22,14 @@ static HD__TLS struct {
     hd_scope root;
     hd_scope near[NEAR];
 } scopes; /* one variable: its place is looked up once */
-HD__TLS hd_scope *hd__top;
+HD__TLS hd_scope *hd__scope_top;
 
 /* ---------------------------------------------------------------- opening and closing */
 
 /* The scopes of heed's own have no place. */
 HD__RARE static const char *place_of_scope(int *line)
 {
-    const hd_scope *s = hd__top;
+    const hd_scope *s = hd__scope_top;
     while (s && !s->file) {
         s = s->outer;
     }
@@ -42,14 +42,14 @@ HD__RARE static const char *place_of_scope(int *line)
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
-    snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed", hd__tail(s->file, 300),
-             s->line);
-    return hd__text_for_ever(text);
+    snprintf(text, sizeof text, "when its scope, opened at %s:%d, closed",
+             hd__error_tail(s->file, 300), s->line);
+    return hd__lasting_text(text);
 }
 
 static void drain(hd_scope *s)
 {
-    const char *end = s->file && hd__debugging() ? text_of_end(s) : hd__scope_end;
+    const char *end = s->file && hd__debug_on() ? text_of_end(s) : hd__lasting_scope_end;
     const char *before = hd__call_swap(end);
     while (s->first) {
         hd_tensor *t = s->first;
@@ -59,18 +59,18 @@ static void drain(hd_scope *s)
         }
         t->scope = NULL;
         s->count--;
-        hd__drop(t);
+        hd__tensor_drop(t);
     }
     hd__call_swap(before);
 }
 
 static void close_top(void)
 {
-    hd_scope *s = hd__top;
+    hd_scope *s = hd__scope_top;
     drain(s);
     hd__assert(s->count == 0);
     hd__assert(scopes.depth > NEAR || s == &scopes.near[scopes.depth - 1]);
-    hd__top = s->outer;
+    hd__scope_top = s->outer;
     if (--scopes.depth >= NEAR) {
         hd_free(s);
     }
@@ -78,11 +78,11 @@ static void close_top(void)
 
 static void close_all(void)
 {
-    while (hd__top && hd__top != &scopes.root) {
+    while (hd__scope_top && hd__scope_top != &scopes.root) {
         close_top();
     }
     drain(&scopes.root);
-    hd__top = NULL;
+    hd__scope_top = NULL;
 }
 
 /* From now on the thread's end closes its root scope. */
@@ -91,19 +91,19 @@ bool hd__scope_enter_thread(void)
     if (!hd__init()) {
         return false;
     }
-    hd__on_message(place_of_scope);
-    hd__on_thread_end(close_all);
-    hd__thread_arm();
+    hd__error_on_message(place_of_scope);
+    hd__start_on_thread_end(close_all);
+    hd__start_thread_arm();
     scopes.root.head.serial = ++scopes.serial;
     scopes.root.warn_at = HD__SCOPE_MANY;
-    hd__top = &scopes.root;
+    hd__scope_top = &scopes.root;
     return true;
 }
 
 int hd__scopes_above(const hd_scope *s, uint64_t wanted)
 {
     int n = 0;
-    const hd_scope *each = hd__top;
+    const hd_scope *each = hd__scope_top;
     for (; each && each != s; each = each->outer) {
         n++;
     }
@@ -133,14 +133,14 @@ HD__RARE static hd_scope *scope_memory(void)
 
 hd_scope *hd_scope_open_at(const char *file, int line)
 {
-    bool near = hd__top && scopes.depth < NEAR;
+    bool near = hd__scope_top && scopes.depth < NEAR;
     hd_scope *s = near ? &scopes.near[scopes.depth] : scope_memory();
     if (!s) {
         return NULL;
     }
     *s = (hd_scope){
-        {++scopes.serial}, hd__top, .warn_at = HD__SCOPE_MANY, .file = file, .line = line};
-    hd__top = s;
+        {++scopes.serial}, hd__scope_top, .warn_at = HD__SCOPE_MANY, .file = file, .line = line};
+    hd__scope_top = s;
     scopes.depth++;
     return s;
 }
@@ -155,13 +155,13 @@ void hd_scope_close(hd_scope *s)
     if (!s) {
         return;
     }
-    if (s == &scopes.root || (s != hd__top && hd__scopes_above(s, 0) < 0)) {
+    if (s == &scopes.root || (s != hd__scope_top && hd__scopes_above(s, 0) < 0)) {
         HD__CALL("hd_scope_close");
         hd__fail(HD_STATE, "not a scope that is open on this thread");
         return;
     }
     for (bool last = false; !last;) {
-        last = hd__top == s;
+        last = hd__scope_top == s;
         close_top();
     }
 }
@@ -169,11 +169,11 @@ void hd_scope_close(hd_scope *s)
 hd_tensor *hd_scope_return(hd_tensor *t)
 {
     HD__CALL("hd_scope_return");
-    if (!t || !hd__any_arg("t", t, true)) {
+    if (!t || !hd__tensor_any_arg("t", t, true)) {
         return NULL;
     }
-    hd_scope *outer = hd__top ? hd__top->outer : NULL;
-    if (outer && t->scope == hd__top) {
+    hd_scope *outer = hd__scope_top ? hd__scope_top->outer : NULL;
+    if (outer && t->scope == hd__scope_top) {
         hd__scope_unlink(t);
         hd__scope_link(outer, t);
         t->returned = false;
@@ -186,7 +186,7 @@ hd_tensor *hd_scope_return(hd_tensor *t)
 int64_t hd_scope_count(void)
 {
     int64_t n = 0;
-    for (const hd_scope *s = hd__top; s; s = s->outer) {
+    for (const hd_scope *s = hd__scope_top; s; s = s->outer) {
         n += s->count;
     }
     return n;
@@ -194,13 +194,13 @@ int64_t hd_scope_count(void)
 
 int64_t hd_tensor_count(void)
 {
-    return hd__counted(HD__TENSORS);
+    return hd__count_counted(HD__TENSORS);
 }
 
 void *hd__scope_alloc(size_t bytes)
 {
     int64_t n = (int64_t)bytes;
-    hd_tensor *t = hd__empty(HD_BOOL, 1, &n);
+    hd_tensor *t = hd__tensor_empty(HD_BOOL, 1, &n);
     if (!t) {
         return NULL;
     }

@@ -23,7 +23,7 @@ void *hd__scope_alloc(size_t bytes);
 bool hd__scope_enter_thread(void);
 static inline bool hd__scope_ready(void)
 {
-    return hd__top || hd__scope_enter_thread();
+    return hd__scope_top || hd__scope_enter_thread();
 }
 
 static inline void hd__scope_link(hd_scope *s, hd_tensor *t)

@@ -6,7 +6,7 @@
 #include "tensor/shape.h"
 #include "tensor/strides.h"
 
-void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides)
+void hd__tensor_default_strides(int ndim, const int64_t *sizes, int64_t *strides)
 {
     int64_t stride = 1;
     for (int i = ndim - 1; i >= 0; i--) {
@@ -16,7 +16,7 @@ void hd__default_strides(int ndim, const int64_t *sizes, int64_t *strides)
 }
 
 #ifdef HD__ASSERT
-bool hd__inside_storage(const hd_tensor *x)
+bool hd__tensor_inside_storage(const hd_tensor *x)
 {
     int64_t first = x->offset, last = first;
     for (int d = 0; x->numel > 0 && d < x->ndim; d++) {
@@ -24,11 +24,11 @@ bool hd__inside_storage(const hd_tensor *x)
         *(way < 0 ? &first : &last) += way;
     }
     return x->numel == 0 ||
-           (first >= 0 && last < (int64_t)x->storage->nbytes / hd__bytes_of(x->dtype));
+           (first >= 0 && last < (int64_t)x->storage->nbytes / hd__tensor_bytes_of(x->dtype));
 }
 #endif
 
-void hd__geometry_changed(hd_tensor *x)
+void hd__tensor_geometry_changed(hd_tensor *x)
 {
     int64_t numel = 1;
     bool contiguous = true;
@@ -39,10 +39,10 @@ void hd__geometry_changed(hd_tensor *x)
     x->numel = numel;
     contiguous |= numel == 0;
     x->flags = (uint8_t)((x->flags & ~HD__F_CONTIGUOUS) | (contiguous ? HD__F_CONTIGUOUS : 0));
-    hd__assert(hd__inside_storage(x));
+    hd__assert(hd__tensor_inside_storage(x));
 }
 
-bool hd__overlaps_itself(const hd_tensor *x)
+bool hd__tensor_overlaps_itself(const hd_tensor *x)
 {
     for (int i = 0; i < x->ndim; i++) {
         if (x->sizes[i] > 1 && x->strides[i] == 0) {
@@ -54,14 +54,14 @@ bool hd__overlaps_itself(const hd_tensor *x)
 
 /* Goes through x's dims from the last one, in runs that lie densely, and fills each run with
  * dims of the view. Dims of size 1 are included, so that their strides are PyTorch's. */
-bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
+bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
-    if (x->numel == 0 && hd__has_sizes(x, ndim, sizes)) {
+    if (x->numel == 0 && hd__tensor_has_sizes(x, ndim, sizes)) {
         memcpy(strides, x->strides, sizeof *strides * (size_t)ndim);
         return true;
     }
     if (x->numel == 0 || x->ndim == 0) {
-        hd__default_strides(ndim, sizes, strides);
+        hd__tensor_default_strides(ndim, sizes, strides);
         return true;
     }
     int v = ndim - 1;
@@ -92,7 +92,7 @@ bool hd__view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_
  * counts as 1. */
 static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
 {
-    int64_t reach = 2 * hd__bytes_of(x->dtype);
+    int64_t reach = 2 * hd__tensor_bytes_of(x->dtype);
     for (int i = 0; i < n; i++) {
         if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
             return hd__fail(HD_MEMORY, "%s as %s: the size overflows", HD__SHAPE(x),
@@ -102,11 +102,11 @@ static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
     return true;
 }
 
-bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out)
+bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out)
 {
     int unknown = -1;
     int64_t product = 1;
-    if (!hd__sizes_arg(n, sizes)) {
+    if (!hd__tensor_sizes_arg(n, sizes)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ bool hd__infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *o
 
 /* ---------------------------------------------------------------- layouts like another's */
 
-bool hd__dense(const hd_tensor *x)
+bool hd__tensor_dense(const hd_tensor *x)
 {
     int64_t stride = 1;
     for (int found = 0; found < x->ndim; found++) {
@@ -150,15 +150,15 @@ bool hd__dense(const hd_tensor *x)
     return stride == x->numel;
 }
 
-hd_tensor *hd__laid_out_as(hd_tensor *y, const hd_tensor *x)
+hd_tensor *hd__tensor_laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
     /* As in PyTorch, those of an empty x, too, and those of dims of size 1, which move nothing. */
-    if (y && hd__same_shape(x, y) && (y->numel == 0 || hd__dense(x))) {
+    if (y && hd__tensor_same_shape(x, y) && (y->numel == 0 || hd__tensor_dense(x))) {
         memcpy(y->strides, x->strides, sizeof y->strides);
-        hd__geometry_changed(y);
+        hd__tensor_geometry_changed(y);
         return y;
     }
-    if (y && !hd__contig(x) && x->ndim == y->ndim) {
+    if (y && !hd__tensor_contig(x) && x->ndim == y->ndim) {
         hd__dims w;
         hd__dims_make(&w, x->ndim, x->sizes, 1, (hd_tensor *[]){(hd_tensor *)x});
         hd__dims_lay_out(&w, y);

@@ -1,7 +1,7 @@
 /* tensor_args.c - what a freed tensor remembers, and the error of whoever uses it.
  *
  * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
- * hd__bury writes over fields that nothing needs any more: who freed it, and a seal, which is
+ * hd__tensor_bury writes over fields that nothing needs any more: who freed it, and a seal, which is
  * computed from what the message will need. If the memory was used again, the seal is most
  * certainly broken, and the message tells less instead of following a pointer that is none. */
 #include <inttypes.h>
@@ -16,17 +16,17 @@
 
 static bool freed_fail(const char *arg, const hd_tensor *x)
 {
-    if (hd__kind_at(x) != HD__NO_OBJECT) {
-        return hd__wrong_object(HD__A_TENSOR, arg, x);
+    if (hd__object_kind_at(x) != HD__NO_OBJECT) {
+        return hd__object_wrong_object(HD__A_TENSOR, arg, x);
     }
-    if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
+    if (hd__tensor_refs_of(x) != HD__REFS_FREED || x->seal != hd__tensor_seal_of(x)) {
         return hd__fail(HD_STATE,
                         "%s is not a tensor that exists: it was freed long ago, or the "
                         "pointer never led to one",
                         arg);
     }
     const char *by = x->freed_by ? x->freed_by : "";
-    bool scope = strncmp(by, hd__scope_end, strlen("when its scope")) == 0;
+    bool scope = strncmp(by, hd__lasting_scope_end, strlen("when its scope")) == 0;
     bool held = strstr(by, "_free"); /* an object, as a dictionary, had the last hold */
     return hd__fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
                     scope ? " "
@@ -63,9 +63,9 @@ static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];
     const char *form = scalar_form(arg, text);
-    return none_ok ? hd__null_arg_or(arg, ": expected a tensor or HD_NONE")
+    return none_ok ? hd__error_null_arg_or(arg, ": expected a tensor or HD_NONE")
            : *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
-                   : hd__null_arg(arg);
+                   : hd__arg_null_arg(arg);
 }
 
 static bool number_fail(const char *arg, int number)
@@ -76,12 +76,12 @@ static bool number_fail(const char *arg, int number)
                     *form ? form : "hd_scalar_tensor", *form ? "takes" : "makes one of");
 }
 
-bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
+bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
 {
     if (!x) {
         return null_fail(arg, none_ok);
     }
-    if (!hd__is_address(x)) {
+    if (!hd__tensor_is_address(x)) {
         return number_fail(arg, (int)(intptr_t)x);
     }
     if (hd__tensor_exists(x)) {
@@ -90,35 +90,36 @@ bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
                         "hd_to(x, HD_FLOAT32) widens it",
                         arg, hd_dtype_name(x->dtype));
     }
-    return hd__is_none(x)
+    return hd__tensor_is_none(x)
                ? none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg)
                : freed_fail(arg, x);
 }
 
-bool hd__read_fail(const char *call, const hd_tensor *x)
+bool hd__tensor_read_fail(const char *call, const hd_tensor *x)
 {
     HD__CALL(call);
-    return hd__arg_fail("x", x, false);
+    return hd__tensor_arg_fail("x", x, false);
 }
 
 bool hd__tensor_exists(const hd_tensor *x)
 {
-    return hd__is_tensor(x);
+    return hd__tensor_is_tensor(x);
 }
 
-bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
+bool hd__tensor_given(const char *arg, const hd_tensor *x, bool none_ok)
 {
-    return hd__any_arg(arg, x, none_ok);
+    return hd__tensor_any_arg(arg, x, none_ok);
 }
 
-bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
+bool hd__tensor_args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
 {
     bool ok = true;
     for (int64_t i = 0; i < n && ok; i++) {
-        if (!hd__is_address(xs[i]) || !(any ? hd__is_tensor(xs[i]) : hd__is_computed(xs[i]))) {
+        if (!hd__tensor_is_address(xs[i]) ||
+            !(any ? hd__tensor_is_tensor(xs[i]) : hd__tensor_is_computed(xs[i]))) {
             char item[64];
             snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
-            ok = hd__arg_fail(item, xs[i], any);
+            ok = hd__tensor_arg_fail(item, xs[i], any);
         }
     }
     return ok;

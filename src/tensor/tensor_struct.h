@@ -11,7 +11,7 @@
 
 #include "tensor/for_nn_and_optim.h"
 
-typedef struct hd__storage {
+typedef struct hd__tensor_storage {
     atomic_int refs;
     atomic_uint version; /* in-place changes so far */
     void *data;          /* after this header and the tensor, or the caller's (hd_wrap) */
@@ -23,29 +23,30 @@ typedef struct hd__storage {
     /* In debug mode: the function that changed it last, and the module that ran then. They are
      * known only where release is not NULL. */
     const char *changed_by, *changed_in;
-} hd__storage;
+} hd__tensor_storage;
 
 /* What a layer above attaches to a tensor. The tensor layer knows only these functions. */
-typedef struct hd__attachment_ops {
+typedef struct hd__tensor_attachment_ops {
     void (*release)(void *attachment);
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
-    hd__grad_use *(*grad_use)(void *attachment, int64_t *version); /* hd__grad_use_of */
-    bool (*in_run)(void); /* does the thread compute gradients? */
+    hd__tensor_grad_use *(*grad_use)(void *attachment,
+                                     int64_t *version); /* hd__tensor_grad_use_of */
+    bool (*in_run)(void);                               /* does the thread compute gradients? */
     void (*taken_over)(hd_tensor *x,
-                       hd_tensor *grad); /* hd__take_over: the leaf x has another dtype */
-} hd__attachment_ops;
+                       hd_tensor *grad); /* hd__tensor_take_over: the leaf x has another dtype */
+} hd__tensor_attachment_ops;
 
 /* May a function of the tensor layer write to x? The layer above decides, also for a tensor without
  * an attachment, and so it is one function and not in that table. A constructor of autograd sets it
  * (history.c) before any tensor is made: it refuses leaves that require grad, in grad mode, and
  * gradients that are lent. NULL, as in a program that links tensor alone: everything may be
  * written. */
-extern bool (*hd__write_check)(const char *arg, hd_tensor *x);
+extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
-static inline bool hd__write_ok(const char *arg, hd_tensor *x)
+static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
 {
-    return !hd__write_check || hd__write_check(arg, x);
+    return !hd__tensor_write_check || hd__tensor_write_check(arg, x);
 }
 
 struct hd_tensor {
@@ -55,18 +56,18 @@ struct hd_tensor {
     uint8_t flags;       /* HD__F_... */
     uint32_t output;     /* which output of the attached node this is */
     atomic_int retained; /* how many of refs are from hd_retain */
-    hd__storage *storage;
+    hd__tensor_storage *storage;
     int64_t offset; /* of the first element in the storage, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
-    const hd__attachment_ops *attachment_ops;
+    const hd__tensor_attachment_ops *attachment_ops;
     hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
     atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
     bool returned;   /* by hd_scope_return in a scope inside of its own, where that moves nothing */
     hd_scope *scope; /* the owner, or NULL */
     union {
         hd_tensor *prev;      /* in the scope's list */
-        const char *freed_by; /* of a freed tensor: a function, hd__scope_end or NULL */
+        const char *freed_by; /* of a freed tensor: a function, hd__lasting_scope_end or NULL */
     };
     union {
         hd_tensor *next;
@@ -98,47 +99,47 @@ _Static_assert(offsetof(hd_tensor, mark) == HD__MARK_AT, "where hd__object_text 
 
 /* ---------------------------------------------------------------- fields */
 
-static inline int hd__refs_of(const hd_tensor *x)
+static inline int hd__tensor_refs_of(const hd_tensor *x)
 {
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
 /* Is x, which is an address, a tensor, and neither HD_NONE nor freed nor another object? */
-static inline bool hd__is_tensor(const hd_tensor *x)
+static inline bool hd__tensor_is_tensor(const hd_tensor *x)
 {
     return x->mark == HD__TENSOR;
 }
 
 /* The same of a dtype that heed computes with, in one comparison: the mark is the sign bit. */
-static inline bool hd__is_computed(const hd_tensor *x)
+static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
 }
 
 /* Is x neither NULL nor a small number, as of hd_mul(x, 2)? It costs what a look for NULL does. */
-static inline bool hd__is_address(const hd_tensor *x)
+static inline bool hd__tensor_is_address(const hd_tensor *x)
 {
     return (uintptr_t)x >= 4096;
 }
 
-static inline bool hd__is_none(const hd_tensor *x)
+static inline bool hd__tensor_is_none(const hd_tensor *x)
 {
     return x == &hd_none;
 }
 
 /* Counts an in-place change of x's storage. */
-static inline void hd__bump(hd_tensor *x)
+static inline void hd__tensor_bump(hd_tensor *x)
 {
     atomic_fetch_add_explicit(&x->storage->version, 1, memory_order_relaxed);
 }
 
-static inline uint32_t hd__storage_version(const hd_tensor *x)
+static inline uint32_t hd__tensor_storage_version(const hd_tensor *x)
 {
     return atomic_load_explicit(&x->storage->version, memory_order_relaxed);
 }
 
 /* Bytes of an element. */
-static inline int64_t hd__bytes_of(hd_dtype d)
+static inline int64_t hd__tensor_bytes_of(hd_dtype d)
 {
     static const uint8_t bytes[] = {4, 8, 8, 1, 2};
     return bytes[d];
@@ -146,28 +147,28 @@ static inline int64_t hd__bytes_of(hd_dtype d)
 
 /* Does x lie in the block of its storage, because it was made with it (lifecycle.c)? */
 enum { HD__TENSOR_AT = 64 };
-static inline bool hd__in_storage(const hd_tensor *x)
+static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {
     return (const char *)x == (const char *)x->storage + HD__TENSOR_AT;
 }
 
-static inline void *hd__ptr(const hd_tensor *x)
+static inline void *hd__tensor_ptr(const hd_tensor *x)
 {
-    return (char *)x->storage->data + x->offset * hd__bytes_of(x->dtype);
+    return (char *)x->storage->data + x->offset * hd__tensor_bytes_of(x->dtype);
 }
 
 /* NULL for HD_NONE. */
-static inline void *hd__ptr_or_null(const hd_tensor *x)
+static inline void *hd__tensor_ptr_or_null(const hd_tensor *x)
 {
-    return hd__is_none(x) ? NULL : hd__ptr(x);
+    return hd__tensor_is_none(x) ? NULL : hd__tensor_ptr(x);
 }
 
-static inline bool hd__contig(const hd_tensor *x)
+static inline bool hd__tensor_contig(const hd_tensor *x)
 {
     return x->flags & HD__F_CONTIGUOUS;
 }
 
-static inline bool hd__has_sizes(const hd_tensor *x, int ndim, const int64_t *sizes)
+static inline bool hd__tensor_has_sizes(const hd_tensor *x, int ndim, const int64_t *sizes)
 {
     bool same = x->ndim == ndim;
     for (int d = 0; same && d < ndim; d++) {
@@ -176,13 +177,13 @@ static inline bool hd__has_sizes(const hd_tensor *x, int ndim, const int64_t *si
     return same;
 }
 
-static inline bool hd__same_shape(const hd_tensor *a, const hd_tensor *b)
+static inline bool hd__tensor_same_shape(const hd_tensor *a, const hd_tensor *b)
 {
-    return hd__has_sizes(a, b->ndim, b->sizes);
+    return hd__tensor_has_sizes(a, b->ndim, b->sizes);
 }
 
 /* The product of n sizes. */
-static inline int64_t hd__count_of(int n, const int64_t *sizes)
+static inline int64_t hd__tensor_count_of(int n, const int64_t *sizes)
 {
     int64_t count = 1;
     for (int d = 0; d < n; d++) {
@@ -192,15 +193,15 @@ static inline int64_t hd__count_of(int n, const int64_t *sizes)
 }
 
 /* Are the elements of a and b the same memory, one by one? */
-static inline bool hd__same_memory(const hd_tensor *a, const hd_tensor *b)
+static inline bool hd__tensor_same_memory(const hd_tensor *a, const hd_tensor *b)
 {
-    return a->storage == b->storage && a->offset == b->offset && hd__same_shape(a, b) &&
+    return a->storage == b->storage && a->offset == b->offset && hd__tensor_same_shape(a, b) &&
            (a->flags & b->flags & HD__F_CONTIGUOUS ||
             memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0);
 }
 
 /* All dims as a bit mask; a 0-d tensor has dim 0. */
-static inline uint32_t hd__all_dims(const hd_tensor *x)
+static inline uint32_t hd__tensor_all_dims(const hd_tensor *x)
 {
     return x->ndim ? (1u << x->ndim) - 1 : 1;
 }

@@ -27,18 +27,18 @@ static int64_t common_prefix(const char *a, int64_t n, const char *b, int64_t m)
 /* Of equal texts the one with the lowest rank comes last, and is found. */
 static int by_needle(const void *a, const void *b)
 {
-    const hd__needle *x = a, *y = b;
+    const hd__bpe_needle *x = a, *y = b;
     int order = compare_texts(x->s, x->n, y->s, y->n);
     return order ? order : (x->rank < y->rank) - (x->rank > y->rank);
 }
 
-static bool begins_with(const hd__needle *whole, const hd__needle *part)
+static bool begins_with(const hd__bpe_needle *whole, const hd__bpe_needle *part)
 {
     return part->n <= whole->n && memcmp(whole->s, part->s, (size_t)part->n) == 0;
 }
 
 /* Sorts the needles, and finds what each of them begins with. */
-static void needles_complete(hd__needles *k)
+static void needles_complete(hd__bpe_needles *k)
 {
     qsort(k->v, (size_t)k->n, sizeof *k->v, by_needle);
     for (int32_t i = 0; i < k->n; i++) {
@@ -54,14 +54,14 @@ static void needles_complete(hd__needles *k)
     }
 }
 
-int32_t hd__needles_longest(const hd__needles *k, const char *s, int64_t n)
+int32_t hd__bpe_needles_longest(const hd__bpe_needles *k, const char *s, int64_t n)
 {
     const int c = n > 0 ? (unsigned char)*s : 0;
     const int32_t first = k->begins[c];
     int32_t low = first, high = n > 0 ? k->begins[c + 1] : first;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        const hd__needle *each = &k->v[middle];
+        const hd__bpe_needle *each = &k->v[middle];
         if (compare_texts(each->s, each->n, s, n) <= 0) {
             low = middle + 1;
         } else {
@@ -76,22 +76,22 @@ int32_t hd__needles_longest(const hd__needles *k, const char *s, int64_t n)
     return at < 0 ? -1 : k->v[at].index;
 }
 
-static void needles_add(hd__needles *k, const char *s, int64_t n, int32_t index, int32_t rank)
+static void needles_add(hd__bpe_needles *k, const char *s, int64_t n, int32_t index, int32_t rank)
 {
-    k->v[k->n++] = (hd__needle){s, n, index, rank, -1};
+    k->v[k->n++] = (hd__bpe_needle){s, n, index, rank, -1};
 }
 
-bool hd__added_index(hd__bpe *b)
+bool hd__bpe_added_index(hd__bpe *b)
 {
-    hd__needles *const all[] = {&b->names, &b->patterns[0], &b->patterns[1]};
+    hd__bpe_needles *const all[] = {&b->names, &b->patterns[0], &b->patterns[1]};
     for (int i = 0; i < 3; i++) {
-        all[i]->v = hd__alloc_items(b->n_added, sizeof *all[i]->v);
+        all[i]->v = hd__arg_alloc_items(b->n_added, sizeof *all[i]->v);
         if (!all[i]->v) {
             return false;
         }
     }
     for (int32_t i = 0; i < b->n_added; i++) {
-        const hd__added *a = &b->added[i];
+        const hd__bpe_added *a = &b->added[i];
         const int32_t rank = a->special ? i : i + (int32_t)b->n_added;
         needles_add(&b->names, a->s, a->n, i, i);
         needles_add(&b->patterns[a->normalized], a->pattern, a->pattern_n, i, rank);
@@ -102,8 +102,8 @@ bool hd__added_index(hd__bpe *b)
     return true;
 }
 
-const hd__added *hd__added_find(const hd__bpe *b, const char *s, int64_t n)
+const hd__bpe_added *hd__bpe_added_find(const hd__bpe *b, const char *s, int64_t n)
 {
-    const int32_t i = hd__needles_longest(&b->names, s, n);
+    const int32_t i = hd__bpe_needles_longest(&b->names, s, n);
     return i >= 0 && b->added[i].n == n ? &b->added[i] : NULL;
 }

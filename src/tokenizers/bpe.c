@@ -15,14 +15,14 @@
 /* The slot that holds the token with these bytes, or a free one. */
 static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
 {
-    uint64_t hash = hd__hash(s, (size_t)n);
+    uint64_t hash = hd__text_hash(s, (size_t)n);
     for (uint32_t at = (uint32_t)(hash ^ hash >> 32);; at++) {
         int32_t *slot = &b->slots[at & b->mask];
         if (*slot == 0) {
             return slot;
         }
         int64_t m;
-        const char *token = hd__token(&b->base, *slot - 1, &m);
+        const char *token = hd__tokenizer_token(&b->base, *slot - 1, &m);
         if (m == n && memcmp(token, s, (size_t)n) == 0) {
             return slot;
         }
@@ -37,7 +37,7 @@ int32_t hd__bpe_find(const hd__bpe *b, const char *s, int64_t n)
 bool hd__bpe_enter(hd__bpe *b, int32_t id)
 {
     int64_t n;
-    const char *token = hd__token(&b->base, id, &n);
+    const char *token = hd__tokenizer_token(&b->base, id, &n);
     int32_t *slot = slot_of(b, token, n);
     if (*slot) {
         return false;
@@ -50,7 +50,7 @@ bool hd__bpe_enter(hd__bpe *b, int32_t id)
 static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    const hd__added *a = hd__added_find(b, token, n);
+    const hd__bpe_added *a = hd__bpe_added_find(b, token, n);
     return a ? a->id : hd__bpe_find(b, token, n);
 }
 
@@ -60,7 +60,7 @@ static int32_t *merge_slot_of(const hd__bpe *b, int32_t left, int32_t right)
     uint64_t hash = ((uint64_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
     for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
         int32_t *slot = &b->merge_slots[at & b->merge_mask];
-        const hd__merge *m = &b->merges[*slot - (*slot > 0)];
+        const hd__bpe_merge *m = &b->merges[*slot - (*slot > 0)];
         if (*slot == 0 || (m->left == left && m->right == right)) {
             return slot;
         }
@@ -89,7 +89,7 @@ typedef struct pair {
 
 typedef struct bpe_word {
     const hd__bpe *b;
-    hd__ids *ids;
+    hd__tokenizer_ids *ids;
     const char *s;
     int32_t n;
     bpe_part *parts;
@@ -196,8 +196,8 @@ static int32_t first_parts(bpe_word *w)
  * a token. */
 static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 {
-    if (!hd__grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
-        !hd__grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
+    if (!hd__text_grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
+        !hd__text_grow(&w->heap, &w->heap_room, 3 * (int64_t)n, sizeof *w->heap)) {
         return false;
     }
     w->s = s;
@@ -229,7 +229,7 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
     bpe_word *w = &e->w;
     int32_t whole = w->b->ignore_merges ? hd__bpe_find(w->b, s, n) : -1, good;
     if (whole >= 0) {
-        hd__ids_add(w->ids, whole);
+        hd__tokenizer_ids_add(w->ids, whole);
         return true;
     }
     if (!start_word(w, s, (int32_t)n, &good)) {
@@ -246,7 +246,7 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
         merge_pair(w, heap_take(w));
     }
     for (int32_t i = 0; i < n; i = w->parts[i].end) {
-        hd__ids_add(w->ids, w->parts[i].id);
+        hd__tokenizer_ids_add(w->ids, w->parts[i].id);
     }
     return !w->ids->failed;
 }
@@ -259,7 +259,7 @@ static void add_spaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *to)
+void hd__bpe_normalize(hd__bpe_normalizer how, const char *s, int64_t n, hd__text *to)
 {
     switch (how) {
     case HD__AS_IS: hd__text_add(to, s, (size_t)n); return;
@@ -271,7 +271,7 @@ void hd__bpe_normalize(hd__normalizer how, const char *s, int64_t n, hd__text *t
 
 static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t place)
 {
-    const hd__prepend how = e->w.b->form.metaspace;
+    const hd__bpe_prepend how = e->w.b->form.metaspace;
     const bool there = *s == ' ' || (n >= 3 && memcmp(s, HD__METASPACE, 3) == 0);
     const bool wanted = how == HD__ALWAYS || (how == HD__FIRST && place == 0);
     hd__text_cut(&e->spaced, 0);
@@ -288,9 +288,9 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
         return b->form.metaspace ? encode_metaspace(e, s, n, place) : encode_word(e, s, n, place);
     }
     for (int64_t at = 0, end, length; at < n;) {
-        for (end = at + (b->form.digits ? hd__before_digit(s + at, n - at) : n); at < end;
+        for (end = at + (b->form.digits ? hd__words_before_digit(s + at, n - at) : n); at < end;
              at += length) {
-            length = hd__next_word(b->form.words, s + at, end - at);
+            length = hd__words_next(b->form.words, s + at, end - at);
             if (!encode_word(e, s + at, length, place + at)) {
                 return false;
             }
@@ -319,16 +319,16 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
 
 /* Takes the white space beside an added token, down to `least` and up to n. One before it may have
  * taken this one, too; then nothing of it is left. */
-static void strip(const hd__added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
+static void strip(const hd__bpe_added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {
     int length;
     while (a->lstrip && *begin > least &&
-           hd__char_class(character_before(s, *begin, &length)) == HD__SPACE) {
+           hd__chars_class(character_before(s, *begin, &length)) == HD__SPACE) {
         *begin -= length;
     }
     *begin = a->lstrip && *begin < least ? least : *begin;
-    while (a->rstrip && hd__char_class(character_at(s, *end, n, &length)) == HD__SPACE) {
+    while (a->rstrip && hd__chars_class(character_at(s, *end, n, &length)) == HD__SPACE) {
         *end += length;
     }
 }
@@ -346,8 +346,8 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
     const hd__bpe *b = e->w.b;
     int64_t done = 0;
     for (int64_t at = 0, end; at < n; at = end) {
-        const int32_t found = hd__needles_longest(&b->patterns[normalized], s + at, n - at);
-        const hd__added *a = found < 0 ? NULL : &b->added[found];
+        const int32_t found = hd__bpe_needles_longest(&b->patterns[normalized], s + at, n - at);
+        const hd__bpe_added *a = found < 0 ? NULL : &b->added[found];
         int64_t begin = at, stop = at + (a ? a->pattern_n : 1);
         end = stop;
         if (!a || (a->special && e->special == HD_SPECIAL_TEXT)) {
@@ -365,7 +365,7 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
             return false;
         }
         if (begin < stop) {
-            hd__ids_add(e->w.ids, a->id);
+            hd__tokenizer_ids_add(e->w.ids, a->id);
         }
         done = stop;
     }
@@ -392,15 +392,15 @@ static bool encode_normalized(encoding *e, const char *s, int64_t n)
     return ok;
 }
 
-static void add_all(hd__ids *to, bool wanted, const hd__ids *ids)
+static void add_all(hd__tokenizer_ids *to, bool wanted, const hd__tokenizer_ids *ids)
 {
     for (int64_t i = 0; wanted && i < ids->n; i++) {
-        hd__ids_add(to, ids->v[i]);
+        hd__tokenizer_ids_add(to, ids->v[i]);
     }
 }
 
 static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
-                       const hd_encode_options *o, hd__ids *ids)
+                       const hd_encode_options *o, hd__tokenizer_ids *ids)
 {
     const hd__bpe *b = (const hd__bpe *)t;
     /* what is normalized has at most three bytes for each one, and a U+2581 */
@@ -408,7 +408,7 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
     if (n > most) {
         return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
     }
-    if (!hd__utf8_check(text, n)) {
+    if (!hd__chars_utf8_check(text, n)) {
         return false;
     }
     encoding e = {.w = {.b = b, .ids = ids}, .special = o->special, .from = text};
@@ -427,8 +427,8 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
 static bool bpe_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     char *const *files = ((const hd__bpe *)t)->files;
-    return hd_dict_set_string(d, hd__field(prefix, files[1] ? "vocab" : "json"), files[0]) &&
-           (!files[1] || hd_dict_set_string(d, hd__field(prefix, "merges"), files[1]));
+    return hd_dict_set_string(d, hd__dict_field(prefix, files[1] ? "vocab" : "json"), files[0]) &&
+           (!files[1] || hd_dict_set_string(d, hd__dict_field(prefix, "merges"), files[1]));
 }
 
 static void bpe_free(hd_tokenizer *t)
@@ -450,5 +450,5 @@ static void bpe_free(hd_tokenizer *t)
 
 const hd__tokenizer_type hd__bpe_type = {"bpe",    bpe_encode,   bpe_find,
                                          bpe_save, hd__bpe_load, bpe_free};
-const hd__tokenizer_type hd__json_type = {"json",   bpe_encode,    bpe_find,
-                                          bpe_save, hd__json_load, bpe_free};
+const hd__tokenizer_type hd__bpe_json_type = {"json",   bpe_encode,        bpe_find,
+                                              bpe_save, hd__bpe_json_load, bpe_free};

@@ -38,34 +38,34 @@ static const char *const model_keys[] = {"type",
                                          NULL};
 
 /* The id of the token with this text, or -1; its bytes are in r->bytes. */
-static int32_t find_token(hd__reader *r, const char *s, int64_t n)
+static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__text_cut(&r->bytes, 0);
     hd__text_puts(&r->bytes, "");
-    bool spelled = hd__unspell(r->alphabet, s, n, &r->bytes);
+    bool spelled = hd__bpe_unspell(r->alphabet, s, n, &r->bytes);
     r->failed = r->failed || r->bytes.failed;
     return spelled && !r->failed ? hd__bpe_find(r->b, r->bytes.s, (int64_t)r->bytes.len) : -1;
 }
 
 /* Reads a merge, which is "a b" or ["a", "b"]: "a b". */
-static void read_pair(hd__reader *r, hd__value v, hd__text *pair)
+static void read_pair(hd__bpe_reader *r, hd__bpe_value v, hd__text *pair)
 {
-    hd__each w;
+    hd__bpe_each w;
     hd__text_cut(pair, 0);
     hd__text_puts(pair, "");
     if (v.kind == HD__JSON_STRING) {
-        hd__add_text_of(r, v, pair);
+        hd__bpe_add_text_of(r, v, pair);
     }
-    for (hd__each_begin(r, &w, v); hd__each_next(r, &w);) {
+    for (hd__bpe_each_begin(r, &w, v); hd__bpe_each_next(r, &w);) {
         hd__text_puts(pair, pair->len ? " " : "");
         if (w.item.kind == HD__JSON_STRING) {
-            hd__add_text_of(r, w.item, pair);
+            hd__bpe_add_text_of(r, w.item, pair);
         }
     }
     r->failed = r->failed || pair->failed;
 }
 
-static void merge_fail(hd__reader *r, const char *s, int64_t n, const char *expected)
+static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *expected)
 {
     const bool lines = r->merges.s;
     r->failed =
@@ -74,23 +74,23 @@ static void merge_fail(hd__reader *r, const char *s, int64_t n, const char *expe
 }
 
 /* Adds the merge "left right". In GPT-2's files, one merge alone makes a token. */
-static void add_merge(hd__reader *r, const char *s, int64_t n)
+static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__bpe *b = r->b;
     const char *space = memchr(s, ' ', (size_t)n);
     const int64_t left = space ? space - s : 0, right = n - left - 1;
     hd__text_cut(&r->bytes, 0);
     bool two = left > 0 && right > 0 && !memchr(space + 1, ' ', (size_t)right) &&
-               hd__unspell(r->alphabet, s, left, &r->bytes);
+               hd__bpe_unspell(r->alphabet, s, left, &r->bytes);
     const int64_t middle = (int64_t)r->bytes.len;
-    two = two && hd__unspell(r->alphabet, space + 1, right, &r->bytes);
+    two = two && hd__bpe_unspell(r->alphabet, space + 1, right, &r->bytes);
     if (r->failed || r->bytes.failed) {
         r->failed = true;
         return;
     }
     const char *bytes = r->bytes.s;
     const int64_t len = (int64_t)r->bytes.len;
-    hd__merge *m = &b->merges[r->rank];
+    hd__bpe_merge *m = &b->merges[r->rank];
     if (two) {
         m->left = hd__bpe_find(b, bytes, middle);
         m->right = hd__bpe_find(b, bytes + middle, len - middle);
@@ -107,18 +107,18 @@ static void add_merge(hd__reader *r, const char *s, int64_t n)
 }
 
 /* Makes room for n merges. */
-static void begin_merges(hd__reader *r, int64_t n)
+static void begin_merges(hd__bpe_reader *r, int64_t n)
 {
-    r->b->merges = hd__alloc_items(n + 1, sizeof *r->b->merges);
+    r->b->merges = hd__arg_alloc_items(n + 1, sizeof *r->b->merges);
     r->b->merge_slots = hd__bpe_slots(n, &r->b->merge_mask);
     r->failed = r->failed || !r->b->merges || !r->b->merge_slots;
 }
 
 /* The first line may be free text, which is kept, because hd_tokenizer_save writes both files. */
-static void read_lines(hd__reader *r)
+static void read_lines(hd__bpe_reader *r)
 {
     static const char version[] = "#version";
-    const hd__source *f = &r->merges;
+    const hd__bpe_source *f = &r->merges;
     begin_merges(r, r->b->base.size);
     r->first = 1;
     for (int64_t at = 0; at < f->n && !r->failed;) {
@@ -135,27 +135,27 @@ static void read_lines(hd__reader *r)
     }
 }
 
-static int64_t number_of_items(hd__reader *r, hd__value v)
+static int64_t number_of_items(hd__bpe_reader *r, hd__bpe_value v)
 {
-    hd__each w;
+    hd__bpe_each w;
     int64_t n = 0;
-    for (hd__each_begin(r, &w, v); hd__each_next(r, &w);) {
+    for (hd__bpe_each_begin(r, &w, v); hd__bpe_each_next(r, &w);) {
         n++;
     }
     return n;
 }
 
-static void read_model_merges(hd__reader *r, hd__value merges)
+static void read_model_merges(hd__bpe_reader *r, hd__bpe_value merges)
 {
-    hd__each w;
+    hd__bpe_each w;
     hd__text pair = {0};
     int64_t n = number_of_items(r, merges);
     if (merges.kind != HD__JSON_ARRAY || n > INT32_MAX / 4) {
-        hd__value_fail(r, "model.merges", merges, "an array");
+        hd__bpe_value_fail(r, "model.merges", merges, "an array");
         return;
     }
     begin_merges(r, n);
-    for (hd__each_begin(r, &w, merges); hd__each_next(r, &w);) {
+    for (hd__bpe_each_begin(r, &w, merges); hd__bpe_each_next(r, &w);) {
         read_pair(r, w.item, &pair);
         if (!r->failed) {
             add_merge(r, pair.s, (int64_t)pair.len);
@@ -164,23 +164,23 @@ static void read_model_merges(hd__reader *r, hd__value merges)
     hd_free(pair.s);
 }
 
-static void check_empty(hd__reader *r, const char *key, hd__value v)
+static void check_empty(hd__bpe_reader *r, const char *key, hd__bpe_value v)
 {
     if (v.kind != HD__JSON_NULL && !(v.kind == HD__JSON_STRING && v.end - v.begin == 2)) {
-        hd__value_fail(r, key, v, "null");
+        hd__bpe_value_fail(r, key, v, "null");
     }
 }
 
 /* What must have one value in the model. */
-static void check_model_values(hd__reader *r, const hd__value *v)
+static void check_model_values(hd__bpe_reader *r, const hd__bpe_value *v)
 {
-    if (v[MODEL_TYPE].end && !hd__is_text(hd__text_of(r, v[MODEL_TYPE]), "BPE")) {
-        hd__value_fail(r, "model.type", v[MODEL_TYPE], "BPE");
+    if (v[MODEL_TYPE].end && !hd__bpe_is_text(hd__bpe_text_of(r, v[MODEL_TYPE]), "BPE")) {
+        hd__bpe_value_fail(r, "model.type", v[MODEL_TYPE], "BPE");
     }
     if (v[UNKNOWN].kind != HD__JSON_NULL) {
-        hd__expect_kind(r, "model.unk_token", v[UNKNOWN], HD__JSON_STRING, "a text or null");
+        hd__bpe_expect_kind(r, "model.unk_token", v[UNKNOWN], HD__JSON_STRING, "a text or null");
     }
-    hd__expect_kind(r, "model.dropout", v[DROPOUT], HD__JSON_NULL, "null");
+    hd__bpe_expect_kind(r, "model.dropout", v[DROPOUT], HD__JSON_NULL, "null");
     check_empty(r, "model.continuing_subword_prefix", v[PREFIX]);
     check_empty(r, "model.end_of_word_suffix", v[SUFFIX]);
 }
@@ -195,9 +195,10 @@ static const char *const added_names[] = {
 };
 
 /* Adds a token to r->added, and its two texts to r->added_text. */
-static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const bool *flags)
+static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, const bool *flags)
 {
-    r->failed = r->failed || !hd__grow(&r->added, &r->added_room, r->n_added + 1, sizeof *r->added);
+    r->failed =
+        r->failed || !hd__text_grow(&r->added, &r->added_room, r->n_added + 1, sizeof *r->added);
     if (r->failed) {
         return;
     }
@@ -206,20 +207,20 @@ static void keep_added(hd__reader *r, const char *s, size_t n, int64_t id, const
     hd__bpe_normalize(flags[IS_NORMALIZED] ? r->form.normalizer : HD__AS_IS, s, (int64_t)n,
                       &r->added_text);
     r->failed = r->added_text.failed;
-    r->added[r->n_added++] = (hd__added){.id = (int32_t)id,
-                                         .n = (int64_t)n,
-                                         .pattern_n = (int64_t)(r->added_text.len - begin),
-                                         .special = flags[SPECIAL],
-                                         .normalized = flags[IS_NORMALIZED],
-                                         .lstrip = flags[LSTRIP],
-                                         .rstrip = flags[RSTRIP]};
+    r->added[r->n_added++] = (hd__bpe_added){.id = (int32_t)id,
+                                             .n = (int64_t)n,
+                                             .pattern_n = (int64_t)(r->added_text.len - begin),
+                                             .special = flags[SPECIAL],
+                                             .normalized = flags[IS_NORMALIZED],
+                                             .lstrip = flags[LSTRIP],
+                                             .rstrip = flags[RSTRIP]};
 }
 
 /* The id of an added token. One that is not in the vocabulary gets the next id after it, as in the
  * package tokenizers, whatever the file says. */
-static int64_t added_id(hd__reader *r, int64_t written, const hd__text *name)
+static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name)
 {
-    const int64_t id = hd__id_in_vocab(r, written) ? written : r->entries.n;
+    const int64_t id = hd__bpe_id_in_vocab(r, written) ? written : r->entries.n;
     if (id != written && !r->failed && !r->warned) {
         hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ": it gets id %" PRId64
                 ", as in the package tokenizers: expected new tokens in the order of their ids, "
@@ -232,48 +233,48 @@ static int64_t added_id(hd__reader *r, int64_t written, const hd__text *name)
 
 /* Reads an added token. One that the vocabulary has not becomes an entry of its own, of what is
  * looked for, because the package tokenizers decodes it so. */
-static void read_added(hd__reader *r, hd__value v)
+static void read_added(hd__bpe_reader *r, hd__bpe_value v)
 {
-    hd__value m[ADDED];
+    hd__bpe_value m[ADDED];
     bool flags[ADDED];
     const char *keys[ADDED + 1] = {NULL};
     for (int i = 0; i < ADDED; i++) {
         keys[i] = added_names[i] + strlen(OF_ADDED);
     }
-    hd__members(r, v, keys, m, NULL);
-    const int64_t written = hd__id_of(r, added_names[ID], m[ID]);
+    hd__bpe_members(r, v, keys, m, NULL);
+    const int64_t written = hd__bpe_id_of(r, added_names[ID], m[ID]);
     for (int i = SPECIAL; i < ADDED; i++) {
-        flags[i] = hd__flag_of(r, added_names[i], m[i], false);
+        flags[i] = hd__bpe_flag_of(r, added_names[i], m[i], false);
     }
     if (flags[SINGLE_WORD]) {
-        hd__value_fail(r, added_names[SINGLE_WORD], m[SINGLE_WORD], "false");
+        hd__bpe_value_fail(r, added_names[SINGLE_WORD], m[SINGLE_WORD], "false");
     }
-    const hd__text *t = hd__text_of(r, m[CONTENT]);
+    const hd__text *t = hd__bpe_text_of(r, m[CONTENT]);
     if (m[CONTENT].kind != HD__JSON_STRING || t->len == 0) {
-        hd__value_fail(r, added_names[CONTENT], m[CONTENT], "a text");
+        hd__bpe_value_fail(r, added_names[CONTENT], m[CONTENT], "a text");
     }
     const int64_t id = added_id(r, written, t);
     keep_added(r, t->s, t->len, id, flags);
-    if (!r->failed && !hd__id_in_vocab(r, id)) {
+    if (!r->failed && !hd__bpe_id_in_vocab(r, id)) {
         const int64_t n = r->added[r->n_added - 1].pattern_n;
-        hd__entry_add(r, r->added_text.s + r->added_text.len - n, n, id, true);
+        hd__bpe_entry_add(r, r->added_text.s + r->added_text.len - n, n, id, true);
     }
 }
 
 /* A token must come once, and if it is in the vocabulary it must have its id there. */
-static void check_added(hd__reader *r, const hd__added *a)
+static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;
-    if (hd__added_find(r->b, a->s, a->n) != a) {
+    if (hd__bpe_added_find(r->b, a->s, a->n) != a) {
         r->failed = !hd__fail(HD_FORMAT, "%s: added_tokens has '%.*s' twice: expected each once",
                               r->f.where, HD__CLIP(a->s, a->n));
         return;
     }
-    const char *token = hd__token(&r->b->base, a->id, &n);
+    const char *token = hd__tokenizer_token(&r->b->base, a->id, &n);
     bool elsewhere = find_token(r, a->s, a->n) >= 0;
     bool same =
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
-    if (!r->failed && (hd__id_in_vocab(r, a->id) ? !same : elsewhere)) {
+    if (!r->failed && (hd__bpe_id_in_vocab(r, a->id) ? !same : elsewhere)) {
         r->failed = !hd__fail(HD_FORMAT,
                               "%s: added_tokens has '%.*s' with id %d: expected the id that the "
                               "vocabulary gives it, or a new one",
@@ -283,26 +284,27 @@ static void check_added(hd__reader *r, const hd__added *a)
 
 /* What decoding knows of it. The package tokenizers looks up among the names of the special tokens
  * what is looked for in a text, so it seldom skips a token that normalizing has changed. */
-static uint8_t kind_of(const hd__reader *r, const hd__added *a)
+static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
 {
-    const hd__added *named = hd__added_find(r->b, a->pattern, a->pattern_n);
-    bool spaced = a->normalized && r->form.normalizer == HD__PREPEND && hd__id_in_vocab(r, a->id);
+    const hd__bpe_added *named = hd__bpe_added_find(r->b, a->pattern, a->pattern_n);
+    bool spaced =
+        a->normalized && r->form.normalizer == HD__PREPEND && hd__bpe_id_in_vocab(r, a->id);
     return (uint8_t)((named && named->special ? HD__SPECIAL_TOKEN : 0) |
                      (spaced ? HD__SPACED_TOKEN : 0));
 }
 
 /* Completes the added tokens, whose texts no longer move. */
-static void enter_added(hd__reader *r)
+static void enter_added(hd__bpe_reader *r)
 {
     hd__bpe *b = r->b;
     const char *at = r->added_text.s;
     for (int64_t i = 0; i < b->n_added; i++) {
-        hd__added *a = &b->added[i];
+        hd__bpe_added *a = &b->added[i];
         a->s = at;
         a->pattern = at + a->n;
         at = a->pattern + a->pattern_n;
     }
-    r->failed = r->failed || !hd__added_index(b);
+    r->failed = r->failed || !hd__bpe_added_index(b);
     for (int64_t i = 0; i < b->n_added && !r->failed; i++) {
         check_added(r, &b->added[i]);
         b->base.kinds[b->added[i].id] |= kind_of(r, &b->added[i]);
@@ -312,15 +314,15 @@ static void enter_added(hd__reader *r)
 /* ---------------------------------------------------------------- the vocabulary */
 
 /* Reads an object that maps the spelling of each token to its id. In GPT-2's, one is special. */
-static void read_vocab(hd__reader *r, hd__value vocab)
+static void read_vocab(hd__bpe_reader *r, hd__bpe_value vocab)
 {
     static const bool flags[ADDED] = {[SPECIAL] = true};
-    hd__each w;
+    hd__bpe_each w;
     hd__text_puts(&r->entries.bytes, "");
-    for (hd__each_begin(r, &w, vocab); hd__each_next(r, &w);) {
-        int64_t id = hd__id_of(r, "an id of the vocabulary", w.item);
-        hd__entry_add(r, w.name.s, (int64_t)w.name.len, id, false);
-        if (r->merges.s && hd__is_text(&w.name, "<|endoftext|>")) {
+    for (hd__bpe_each_begin(r, &w, vocab); hd__bpe_each_next(r, &w);) {
+        int64_t id = hd__bpe_id_of(r, "an id of the vocabulary", w.item);
+        hd__bpe_entry_add(r, w.name.s, (int64_t)w.name.len, id, false);
+        if (r->merges.s && hd__bpe_is_text(&w.name, "<|endoftext|>")) {
             keep_added(r, w.name.s, w.name.len, id, flags);
         }
     }
@@ -334,7 +336,7 @@ static const char *const top_keys[] = {
     "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model", NULL};
 
 /* Makes the encoder of what was read, which then belongs to it. */
-static void encoder_from(hd__reader *r)
+static void encoder_from(hd__bpe_reader *r)
 {
     if (!r->failed && r->entries.n == 0) {
         r->failed = !hd__fail(HD_FORMAT, "%s: no tokens: expected 1 or more", r->f.where);
@@ -355,18 +357,18 @@ static void encoder_from(hd__reader *r)
     r->failed = !b;
 }
 
-static void read_model(hd__reader *r, const hd__value *top)
+static void read_model(hd__bpe_reader *r, const hd__bpe_value *top)
 {
-    hd__each w;
-    hd__value v[BPE_MODEL];
-    hd__members(r, top[THE_MODEL], model_keys, v, "model");
+    hd__bpe_each w;
+    hd__bpe_value v[BPE_MODEL];
+    hd__bpe_members(r, top[THE_MODEL], model_keys, v, "model");
     check_model_values(r, v);
-    hd__expect_kind(r, "model.vocab", v[VOCAB], HD__JSON_OBJECT, "an object");
+    hd__bpe_expect_kind(r, "model.vocab", v[VOCAB], HD__JSON_OBJECT, "an object");
     read_vocab(r, v[VOCAB]);
     if (top[ADDED_TOKENS].end) {
-        hd__expect_kind(r, "added_tokens", top[ADDED_TOKENS], HD__JSON_ARRAY, "an array");
+        hd__bpe_expect_kind(r, "added_tokens", top[ADDED_TOKENS], HD__JSON_ARRAY, "an array");
     }
-    for (hd__each_begin(r, &w, top[ADDED_TOKENS]); hd__each_next(r, &w);) {
+    for (hd__bpe_each_begin(r, &w, top[ADDED_TOKENS]); hd__bpe_each_next(r, &w);) {
         read_added(r, w.item);
     }
     encoder_from(r);
@@ -374,27 +376,28 @@ static void read_model(hd__reader *r, const hd__value *top)
     if (!b) {
         return;
     }
-    b->ignore_merges = hd__flag_of(r, "model.ignore_merges", v[IGNORE], true);
-    b->byte_fallback = hd__flag_of(r, "model.byte_fallback", v[FALLBACK], true);
-    b->fuse_unknown = hd__flag_of(r, "model.fuse_unk", v[FUSE], true);
-    const hd__text *t = hd__text_of(r, v[UNKNOWN]);
+    b->ignore_merges = hd__bpe_flag_of(r, "model.ignore_merges", v[IGNORE], true);
+    b->byte_fallback = hd__bpe_flag_of(r, "model.byte_fallback", v[FALLBACK], true);
+    b->fuse_unknown = hd__bpe_flag_of(r, "model.fuse_unk", v[FUSE], true);
+    const hd__text *t = hd__bpe_text_of(r, v[UNKNOWN]);
     if (v[UNKNOWN].kind == HD__JSON_STRING && !t->failed) {
         b->unknown = find_token(r, t->s, (int64_t)t->len);
     }
     if (b->byte_fallback && !r->form.words) {
-        hd__bytes_find(r, "a token for each byte, because of byte_fallback");
+        hd__bpe_bytes_find(r, "a token for each byte, because of byte_fallback");
     } else if (b->byte_fallback) {
-        hd__value_fail(r, "model.byte_fallback", v[FALLBACK], "false, because words are of bytes");
+        hd__bpe_value_fail(r, "model.byte_fallback", v[FALLBACK],
+                           "false, because words are of bytes");
     }
     read_model_merges(r, v[MERGES]);
     enter_added(r);
     if (!r->form.words) {
-        hd__bytes_mark(b);
+        hd__bpe_bytes_mark(b);
     }
 }
 
 /* The object that the file is. */
-static hd__value whole_file(hd__reader *r)
+static hd__bpe_value whole_file(hd__bpe_reader *r)
 {
     hd__json j;
     hd__json_init(&j, r->f.s, (size_t)r->f.n);
@@ -402,35 +405,35 @@ static hd__value whole_file(hd__reader *r)
         r->failed = !hd__json_fail(&j, r->f.where, "an object");
     }
     hd__json_free(&j);
-    return (hd__value){HD__JSON_OBJECT, 0, (size_t)r->f.n};
+    return (hd__bpe_value){HD__JSON_OBJECT, 0, (size_t)r->f.n};
 }
 
-static void read_json(hd__reader *r)
+static void read_json(hd__bpe_reader *r)
 {
-    hd__value top[TOP];
-    hd__members(r, whole_file(r), top_keys, top, NULL);
-    hd__parts_read(r, top[NORMALIZER], top[PRE_TOKENIZER], top[DECODER]);
+    hd__bpe_value top[TOP];
+    hd__bpe_members(r, whole_file(r), top_keys, top, NULL);
+    hd__bpe_parts_read(r, top[NORMALIZER], top[PRE_TOKENIZER], top[DECODER]);
     if (!r->failed) {
         read_model(r, top);
     }
     if (!r->failed) {
-        hd__post_processor_read(r, top[POST_PROCESSOR]);
+        hd__bpe_post_processor_read(r, top[POST_PROCESSOR]);
     }
 }
 
 /* Is every token a byte, special, or made by a merge? */
-static void check_made(hd__reader *r)
+static void check_made(hd__bpe_reader *r)
 {
     const hd_tokenizer *t = &r->b->base;
     for (int64_t id = 0, n; id < t->size && !r->failed; id++) {
-        const char *token = hd__token(t, id, &n);
+        const char *token = hd__tokenizer_token(t, id, &n);
         if (n != 1 && t->kinds[id] == 0) {
-            hd__token_fail(r, &r->merges, token, n, "a line that makes this token");
+            hd__bpe_token_fail(r, &r->merges, token, n, "a line that makes this token");
         }
     }
 }
 
-static void read_gpt2(hd__reader *r)
+static void read_gpt2(hd__bpe_reader *r)
 {
     r->form.words = &hd__words_gpt2;
     r->alphabet = &r->a;
@@ -438,7 +441,7 @@ static void read_gpt2(hd__reader *r)
     encoder_from(r);
     if (r->b) {
         r->b->ignore_merges = true;
-        hd__bytes_find(r, "a token for each byte");
+        hd__bpe_bytes_find(r, "a token for each byte");
         read_lines(r);
         enter_added(r);
         check_made(r);
@@ -446,10 +449,10 @@ static void read_gpt2(hd__reader *r)
 }
 
 /* Makes the encoder from the texts, which then belong to it. ok: could they be read? */
-static hd_tokenizer *from_sources(hd__reader *r, bool ok)
+static hd_tokenizer *from_sources(hd__bpe_reader *r, bool ok)
 {
     r->failed = !ok;
-    hd__alphabet_init(&r->a);
+    hd__bpe_alphabet_init(&r->a);
     if (ok && r->merges.s) {
         read_gpt2(r);
     } else if (ok) {
@@ -474,28 +477,29 @@ static hd_tokenizer *from_sources(hd__reader *r, bool ok)
 hd_tokenizer *hd_tokenizer_json(const char *path)
 {
     HD__CALL("hd_tokenizer_json");
-    hd__reader r = {0};
-    return from_sources(&r, hd__given("path", path) && hd__source_read(&r.f, path));
+    hd__bpe_reader r = {0};
+    return from_sources(&r, hd__arg_given("path", path) && hd__bpe_source_read(&r.f, path));
 }
 
-hd_tokenizer *hd__json_load(const hd_dict *d, const char *prefix)
+hd_tokenizer *hd__bpe_json_load(const hd_dict *d, const char *prefix)
 {
-    hd__reader r = {0};
-    return from_sources(&r, hd__source_get(&r.f, d, hd__field(prefix, "json")));
+    hd__bpe_reader r = {0};
+    return from_sources(&r, hd__bpe_source_get(&r.f, d, hd__dict_field(prefix, "json")));
 }
 
 hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path)
 {
     HD__CALL("hd_tokenizer_bpe");
-    hd__reader r = {0};
-    return from_sources(
-        &r, hd__given("vocab_path", vocab_path) && hd__given("merges_path", merges_path) &&
-                hd__source_read(&r.f, vocab_path) && hd__source_read(&r.merges, merges_path));
+    hd__bpe_reader r = {0};
+    return from_sources(&r, hd__arg_given("vocab_path", vocab_path) &&
+                                hd__arg_given("merges_path", merges_path) &&
+                                hd__bpe_source_read(&r.f, vocab_path) &&
+                                hd__bpe_source_read(&r.merges, merges_path));
 }
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix)
 {
-    hd__reader r = {0};
-    return from_sources(&r, hd__source_get(&r.f, d, hd__field(prefix, "vocab")) &&
-                                hd__source_get(&r.merges, d, hd__field(prefix, "merges")));
+    hd__bpe_reader r = {0};
+    return from_sources(&r, hd__bpe_source_get(&r.f, d, hd__dict_field(prefix, "vocab")) &&
+                                hd__bpe_source_get(&r.merges, d, hd__dict_field(prefix, "merges")));
 }

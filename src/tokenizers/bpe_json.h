@@ -12,132 +12,132 @@
 
 enum { HD__BYTES_SPELLED = 256, HD__CODES_SPELLED = 256 + 68 };
 
-typedef struct hd__alphabet {
+typedef struct hd__bpe_alphabet {
     int16_t byte[HD__CODES_SPELLED];  /* the byte that a code point spells; -1: none */
     uint32_t code[HD__BYTES_SPELLED]; /* the code point that spells a byte */
-} hd__alphabet;
+} hd__bpe_alphabet;
 
-typedef struct hd__source {
+typedef struct hd__bpe_source {
     char where[128]; /* its path, or the entry of a dictionary, in quotes */
     char *s;         /* from hd_alloc; ends with a zero */
     int64_t n;
-} hd__source;
+} hd__bpe_source;
 
-typedef struct hd__entry {
+typedef struct hd__bpe_entry {
     int64_t begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
     bool hidden;      /* no word is encoded as it */
-} hd__entry;
+} hd__bpe_entry;
 
 /* An id is below this, so that one mistake in a file does not take all memory. */
 enum { HD__MOST_IDS = 1 << 20 };
 
 /* The vocabulary in the file's order. */
-typedef struct hd__entries {
+typedef struct hd__bpe_entries {
     hd__text bytes; /* of all tokens, one after the other */
-    hd__entry *v;
+    hd__bpe_entry *v;
     int64_t n, room;
     int32_t *by_id;        /* where the entry of an id is, + 1; 0: the id has no token */
     int64_t ids, ids_room; /* ids: the largest id + 1 */
-} hd__entries;
+} hd__bpe_entries;
 
-typedef struct hd__reader {
-    hd__source f, merges; /* tokenizer.json and nothing, or vocab.json and merges.txt */
-    hd__alphabet a;
-    const hd__alphabet *alphabet; /* &a; NULL: tokens are spelled as they are */
-    hd__entries entries;
+typedef struct hd__bpe_reader {
+    hd__bpe_source f, merges; /* tokenizer.json and nothing, or vocab.json and merges.txt */
+    hd__bpe_alphabet a;
+    const hd__bpe_alphabet *alphabet; /* &a; NULL: tokens are spelled as they are */
+    hd__bpe_entries entries;
     int64_t n_vocab; /* of the entries, without the added tokens */
-    hd__text text;   /* the last value that hd__text_of has read */
+    hd__text text;   /* the last value that hd__bpe_text_of has read */
     hd__text bytes;  /* of the last token or merge that was looked up */
     int first, rank; /* where the first merge stands, and how many were read */
-    hd__added *added;
+    hd__bpe_added *added;
     int64_t n_added, added_room;
     hd__text added_text; /* of each added token its text, and what is looked for */
     hd__bpe *b;
-    bool failed;   /* an error stands */
-    bool warned;   /* of an added token that gets another id */
-    hd__form form; /* what hd__parts_read finds */
-} hd__reader;
+    bool failed;       /* an error stands */
+    bool warned;       /* of an added token that gets another id */
+    hd__bpe_form form; /* what hd__bpe_parts_read finds */
+} hd__bpe_reader;
 
 /* ---------------------------------------------------------------- files, bytes and tokens */
 
-void hd__alphabet_init(hd__alphabet *a);
+void hd__bpe_alphabet_init(hd__bpe_alphabet *a);
 /* Adds the bytes that s spells; NULL: s as it is. False, without an error, if a character in it
  * spells no byte. */
-bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes);
+bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
-bool hd__source_read(hd__source *f, const char *path);
+bool hd__bpe_source_read(hd__bpe_source *f, const char *path);
 /* Copies an entry of a dictionary. */
-bool hd__source_get(hd__source *f, const hd_dict *d, const char *name);
+bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name);
 /* HD_FORMAT: "hd_fn: 'file': 'text': expected ...". */
-void hd__source_fail(hd__reader *r, const hd__source *f, const char *s, int64_t n,
-                     const char *expected);
+void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
+                         const char *expected);
 /* The same for a token, which the message spells by the alphabet. */
-void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64_t n,
-                    const char *expected);
+void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
+                        const char *expected);
 
 /* Adds an entry, whose id must be a new one. In a tokenizer.json, a text that spells no bytes is
  * taken as it is, and no word is encoded as it. */
-void hd__entry_add(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden);
+void hd__bpe_entry_add(hd__bpe_reader *r, const char *s, int64_t n, int64_t id, bool hidden);
 /* Is it the id of a token of the vocabulary, not of an added token alone? */
-bool hd__id_in_vocab(const hd__reader *r, int64_t id);
+bool hd__bpe_id_in_vocab(const hd__bpe_reader *r, int64_t id);
 /* A new encoder with the entries; each token that is not hidden must come once. NULL on failure. */
-hd__bpe *hd__bpe_new(hd__reader *r);
+hd__bpe *hd__bpe_new(hd__bpe_reader *r);
 /* Finds the tokens of bytes; in a text of characters, those that name bytes, as <0x0A> does. One
  * that is not there is an error. */
-void hd__bytes_find(hd__reader *r, const char *expected);
+void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected);
 /* Decoding takes every token that names a byte as this byte, also where encoding does not use
  * it. */
-void hd__bytes_mark(hd__bpe *b);
+void hd__bpe_bytes_mark(hd__bpe *b);
 /* Slots for n things: a power of 2 that is at least 2 n. Zeroed; *mask gets their number - 1. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
 
 /* ---------------------------------------------------------------- values */
 
 /* A value of the file; HD__JSON_NULL if it is not there, and then `end` is 0. */
-typedef struct hd__value {
+typedef struct hd__bpe_value {
     hd__json_kind kind;
     size_t begin, end;
-} hd__value;
+} hd__bpe_value;
 
 /* The members of an object, or the items of an array, one after the other:
- *   hd__each w;
- *   for (hd__each_begin(r, &w, v); hd__each_next(r, &w);) { ... w.name, w.item ... }
+ *   hd__bpe_each w;
+ *   for (hd__bpe_each_begin(r, &w, v); hd__bpe_each_next(r, &w);) { ... w.name, w.item ... }
  * A loop must not be left in the middle. */
-typedef struct hd__each {
+typedef struct hd__bpe_each {
     hd__json j;
     hd__text name;
-    hd__value item;
-} hd__each;
+    hd__bpe_value item;
+} hd__bpe_each;
 
-void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v);
-bool hd__each_next(hd__reader *r, hd__each *w);
+void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value v);
+bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w);
 
-bool hd__is_text(const hd__text *t, const char *want);
+bool hd__bpe_is_text(const hd__text *t, const char *want);
 /* Finds the members of an object by their names, whose list ends with NULL. Another member is an
  * error that names the object, unless `only` is NULL. */
-void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v,
-                 const char *only);
-hd__value hd__member(hd__reader *r, hd__value object, const char *name);
+void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const *names,
+                     hd__bpe_value *v, const char *only);
+hd__bpe_value hd__bpe_member(hd__bpe_reader *r, hd__bpe_value object, const char *name);
 
 /* Adds the text of a string or a number, true or false. */
-void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to);
+void hd__bpe_add_text_of(hd__bpe_reader *r, hd__bpe_value v, hd__text *to);
 /* The same alone; valid until the next call. */
-const hd__text *hd__text_of(hd__reader *r, hd__value v);
+const hd__text *hd__bpe_text_of(hd__bpe_reader *r, hd__bpe_value v);
 /* May v be null in place of true or false? If it is not there, it is false. */
-bool hd__flag_of(hd__reader *r, const char *key, hd__value v, bool null);
-int64_t hd__id_of(hd__reader *r, const char *key, hd__value v);
+bool hd__bpe_flag_of(hd__bpe_reader *r, const char *key, hd__bpe_value v, bool null);
+int64_t hd__bpe_id_of(hd__bpe_reader *r, const char *key, hd__bpe_value v);
 /* Fails unless v is of this kind. */
-void hd__expect_kind(hd__reader *r, const char *key, hd__value v, hd__json_kind kind,
-                     const char *expected);
+void hd__bpe_expect_kind(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__json_kind kind,
+                         const char *expected);
 /* HD_FORMAT: "hd_fn: 'file': model.type is 'WordPiece': expected BPE". */
-void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *expected);
+void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, const char *expected);
 
 /* ---------------------------------------------------------------- the parts around the model */
 
 /* Sets the fields above; fails unless the three are known and fit together. */
-void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer,
-                    hd__value decoder);
+void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_value pre_tokenizer,
+                        hd__bpe_value decoder);
 /* Reads the ids that stand before and after a text into r->b. */
-void hd__post_processor_read(hd__reader *r, hd__value v);
+void hd__bpe_post_processor_read(hd__bpe_reader *r, hd__bpe_value v);
 
 #endif

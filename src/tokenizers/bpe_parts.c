@@ -37,21 +37,21 @@ static const section decoders = {
 
 /* Adds " key=value" to the description, a text as 'value', and a regular expression that is known
  * by its name. */
-static void describe_member(hd__reader *r, const char *key, hd__value v, hd__text *to)
+static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT &&
         strcmp(key, "pattern") == 0) { /* {"String": text}, or "Regex" */
-        hd__value string = hd__member(r, v, "String");
-        v = string.end ? string : hd__member(r, v, "Regex");
+        hd__bpe_value string = hd__bpe_member(r, v, "String");
+        v = string.end ? string : hd__bpe_member(r, v, "Regex");
     }
     if (v.end == 0) {
         return;
     }
     const char *quote = v.kind == HD__JSON_STRING ? "'" : "";
-    const hd__text *t = hd__text_of(r, v);
-    if (hd__is_text(t, hd__words_llama3.pattern)) {
+    const hd__text *t = hd__bpe_text_of(r, v);
+    if (hd__bpe_is_text(t, hd__words_llama3.pattern)) {
         hd__text_format(to, " %s: Llama 3", key);
-    } else if (hd__is_text(t, hd__words_qwen2.pattern)) {
+    } else if (hd__bpe_is_text(t, hd__words_qwen2.pattern)) {
         hd__text_format(to, " %s: Qwen 2", key);
     } else {
         hd__text_format(to, " %s=%s", key, quote);
@@ -61,20 +61,20 @@ static void describe_member(hd__reader *r, const char *key, hd__value v, hd__tex
 }
 
 /* Adds "Type key=value;", with the keys in the section's order, for each component. */
-static void describe(hd__reader *r, const section *s, hd__value v, hd__text *to)
+static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__text *to)
 {
-    hd__each w;
-    hd__value m[MEMBERS];
-    hd__expect_kind(r, s->key, v, HD__JSON_OBJECT, "an object or null");
-    hd__members(r, v, s->keys, m, s->key);
-    if (hd__is_text(hd__text_of(r, m[PART_TYPE]), "Sequence")) {
-        hd__expect_kind(r, s->keys[LIST], m[LIST], HD__JSON_ARRAY, "an array");
-        for (hd__each_begin(r, &w, m[LIST]); hd__each_next(r, &w);) {
+    hd__bpe_each w;
+    hd__bpe_value m[MEMBERS];
+    hd__bpe_expect_kind(r, s->key, v, HD__JSON_OBJECT, "an object or null");
+    hd__bpe_members(r, v, s->keys, m, s->key);
+    if (hd__bpe_is_text(hd__bpe_text_of(r, m[PART_TYPE]), "Sequence")) {
+        hd__bpe_expect_kind(r, s->keys[LIST], m[LIST], HD__JSON_ARRAY, "an array");
+        for (hd__bpe_each_begin(r, &w, m[LIST]); hd__bpe_each_next(r, &w);) {
             describe(r, s, w.item, to);
         }
         return;
     }
-    hd__add_text_of(r, m[PART_TYPE], to);
+    hd__bpe_add_text_of(r, m[PART_TYPE], to);
     for (int i = DESCRIBED; i < s->described; i++) {
         describe_member(r, s->keys[i], m[i], to);
     }
@@ -88,8 +88,8 @@ enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
 typedef struct known {
     const char *text;
     int forms;  /* that have it */
-    int choice; /* hd__normalizer, hd__prepend, or whether a text loses its first space */
-    const hd__words *words;
+    int choice; /* hd__bpe_normalizer, hd__bpe_prepend, or whether a text loses its first space */
+    const hd__tokenizer_words *words;
     bool digits;
 } known;
 
@@ -127,7 +127,7 @@ static const known known_decoders[] = {
 };
 
 /* The known list of components that v is; NULL after an error. */
-static const known *components(hd__reader *r, const section *s, hd__value v, const known *k)
+static const known *components(hd__bpe_reader *r, const section *s, hd__bpe_value v, const known *k)
 {
     hd__text found = {0};
     hd__text_puts(&found, "");
@@ -135,7 +135,7 @@ static const known *components(hd__reader *r, const section *s, hd__value v, con
         describe(r, s, v, &found);
     }
     r->failed = r->failed || found.failed;
-    while (!r->failed && k->text && !hd__is_text(&found, k->text)) {
+    while (!r->failed && k->text && !hd__bpe_is_text(&found, k->text)) {
         k++;
     }
     if (!r->failed && !k->text) {
@@ -146,7 +146,8 @@ static const known *components(hd__reader *r, const section *s, hd__value v, con
     return r->failed ? NULL : k;
 }
 
-void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer, hd__value decoder)
+void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_value pre_tokenizer,
+                        hd__bpe_value decoder)
 {
     const known *a = components(r, &normalizers, normalizer, known_normalizers);
     const known *b = a ? components(r, &pre_tokenizers, pre_tokenizer, known_pre_tokenizers) : NULL;
@@ -157,8 +158,8 @@ void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer
                               "those of one form of tokenizer",
                               r->f.where, a->text, b->text, c->text);
     } else if (c) {
-        r->form = (hd__form){(hd__normalizer)a->choice, (hd__prepend)b->choice, b->words, b->digits,
-                             c->choice};
+        r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,
+                                 b->words, b->digits, c->choice};
         r->alphabet = b->words ? &r->a : NULL;
     }
 }
@@ -169,70 +170,74 @@ void hd__parts_read(hd__reader *r, hd__value normalizer, hd__value pre_tokenizer
 #define IDS "ids in post_processor.special_tokens"
 
 /* Adds the ids of a special token of the template. */
-static void add_template_token(hd__reader *r, hd__value name, hd__value tokens, hd__ids *to)
+static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_value tokens,
+                               hd__tokenizer_ids *to)
 {
-    hd__each w;
-    hd__expect_kind(r, "a SpecialToken of " SINGLE, name, HD__JSON_STRING, "a text");
-    hd__value token = hd__member(r, tokens, hd__text_of(r, name)->s),
-              ids = hd__member(r, token, "ids");
+    hd__bpe_each w;
+    hd__bpe_expect_kind(r, "a SpecialToken of " SINGLE, name, HD__JSON_STRING, "a text");
+    hd__bpe_value token = hd__bpe_member(r, tokens, hd__bpe_text_of(r, name)->s),
+                  ids = hd__bpe_member(r, token, "ids");
     if (token.kind != HD__JSON_OBJECT) {
-        hd__value_fail(r, "a SpecialToken of " SINGLE, name,
-                       "one that post_processor.special_tokens has");
+        hd__bpe_value_fail(r, "a SpecialToken of " SINGLE, name,
+                           "one that post_processor.special_tokens has");
     }
-    hd__expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
-    for (hd__each_begin(r, &w, ids); hd__each_next(r, &w);) {
-        const int64_t id = hd__id_of(r, IDS, w.item);
+    hd__bpe_expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
+    for (hd__bpe_each_begin(r, &w, ids); hd__bpe_each_next(r, &w);) {
+        const int64_t id = hd__bpe_id_of(r, IDS, w.item);
         if (id >= r->b->base.size) {
-            hd__value_fail(r, IDS, w.item, "an id of the vocabulary");
+            hd__bpe_value_fail(r, IDS, w.item, "an id of the vocabulary");
         }
-        hd__ids_add(to, id);
+        hd__tokenizer_ids_add(to, id);
     }
     r->failed = r->failed || to->failed;
 }
 
 /* Special tokens before and after one text, which is the Sequence A. */
-static void read_template(hd__reader *r, hd__value single, hd__value tokens)
+static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value tokens)
 {
-    hd__each w;
+    hd__bpe_each w;
     int texts = 0;
-    for (hd__each_begin(r, &w, single); hd__each_next(r, &w);) {
-        hd__value token = hd__member(r, w.item, "SpecialToken");
+    for (hd__bpe_each_begin(r, &w, single); hd__bpe_each_next(r, &w);) {
+        hd__bpe_value token = hd__bpe_member(r, w.item, "SpecialToken");
         if (token.kind == HD__JSON_OBJECT) {
-            add_template_token(r, hd__member(r, token, "id"), tokens,
+            add_template_token(r, hd__bpe_member(r, token, "id"), tokens,
                                texts ? &r->b->after : &r->b->before);
         } else {
-            hd__value id = hd__member(r, hd__member(r, w.item, "Sequence"), "id");
-            texts += id.kind == HD__JSON_STRING && hd__is_text(hd__text_of(r, id), "A") ? 1 : 2;
+            hd__bpe_value id = hd__bpe_member(r, hd__bpe_member(r, w.item, "Sequence"), "id");
+            texts +=
+                id.kind == HD__JSON_STRING && hd__bpe_is_text(hd__bpe_text_of(r, id), "A") ? 1 : 2;
         }
     }
     if (texts != 1) {
-        hd__value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
+        hd__bpe_value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
     }
 }
 
-static void read_processor(hd__reader *r, hd__value v)
+static void read_processor(hd__bpe_reader *r, hd__bpe_value v)
 {
     enum { TYPE_OF, PROCESSORS, THE_SINGLE, TOKENS, KEYS };
-    hd__each w;
-    hd__value m[KEYS];
-    hd__expect_kind(r, "post_processor", v, HD__JSON_OBJECT, "an object or null");
-    hd__members(r, v, (const char *const[]){"type", "processors", "single", "special_tokens", NULL},
-                m, NULL);
-    const hd__text *type = hd__text_of(r, m[TYPE_OF]);
-    if (hd__is_text(type, "Sequence")) {
-        hd__expect_kind(r, "post_processor.processors", m[PROCESSORS], HD__JSON_ARRAY, "an array");
-        for (hd__each_begin(r, &w, m[PROCESSORS]); hd__each_next(r, &w);) {
+    hd__bpe_each w;
+    hd__bpe_value m[KEYS];
+    hd__bpe_expect_kind(r, "post_processor", v, HD__JSON_OBJECT, "an object or null");
+    hd__bpe_members(r, v,
+                    (const char *const[]){"type", "processors", "single", "special_tokens", NULL},
+                    m, NULL);
+    const hd__text *type = hd__bpe_text_of(r, m[TYPE_OF]);
+    if (hd__bpe_is_text(type, "Sequence")) {
+        hd__bpe_expect_kind(r, "post_processor.processors", m[PROCESSORS], HD__JSON_ARRAY,
+                            "an array");
+        for (hd__bpe_each_begin(r, &w, m[PROCESSORS]); hd__bpe_each_next(r, &w);) {
             read_processor(r, w.item);
         }
-    } else if (hd__is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
+    } else if (hd__bpe_is_text(type, "TemplateProcessing") && r->b->before.n + r->b->after.n == 0) {
         read_template(r, m[THE_SINGLE], m[TOKENS]);
-    } else if (!hd__is_text(type, "ByteLevel")) {
-        hd__value_fail(r, "post_processor.type", m[TYPE_OF],
-                       "ByteLevel, one TemplateProcessing, or a Sequence of both");
+    } else if (!hd__bpe_is_text(type, "ByteLevel")) {
+        hd__bpe_value_fail(r, "post_processor.type", m[TYPE_OF],
+                           "ByteLevel, one TemplateProcessing, or a Sequence of both");
     }
 }
 
-void hd__post_processor_read(hd__reader *r, hd__value v)
+void hd__bpe_post_processor_read(hd__bpe_reader *r, hd__bpe_value v)
 {
     if (v.kind != HD__JSON_NULL) {
         read_processor(r, v);

@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- bytes as characters */
 
-void hd__alphabet_init(hd__alphabet *a)
+void hd__bpe_alphabet_init(hd__bpe_alphabet *a)
 {
     uint32_t next = HD__BYTES_SPELLED;
     memset(a->byte, -1, sizeof a->byte);
@@ -21,7 +21,7 @@ void hd__alphabet_init(hd__alphabet *a)
     }
 }
 
-bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *bytes)
+bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes)
 {
     uint32_t code;
     if (!a) {
@@ -42,16 +42,16 @@ bool hd__unspell(const hd__alphabet *a, const char *s, int64_t n, hd__text *byte
 
 /* ---------------------------------------------------------------- messages */
 
-void hd__source_fail(hd__reader *r, const hd__source *f, const char *s, int64_t n,
-                     const char *expected)
+void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
+                         const char *expected)
 {
     r->failed = !hd__fail(HD_FORMAT, "%s: '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
 }
 
-void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64_t n,
-                    const char *expected)
+void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
+                        const char *expected)
 {
-    const hd__alphabet *a = r->alphabet;
+    const hd__bpe_alphabet *a = r->alphabet;
     hd__text s = {0};
     char c[4];
     hd__text_puts(&s, "");
@@ -61,7 +61,7 @@ void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64
     }
     r->failed = true;
     if (!s.failed) {
-        hd__source_fail(r, f, s.s, (int64_t)s.len, expected);
+        hd__bpe_source_fail(r, f, s.s, (int64_t)s.len, expected);
     }
     hd_free(s.s);
 }
@@ -69,7 +69,7 @@ void hd__token_fail(hd__reader *r, const hd__source *f, const char *token, int64
 /* ---------------------------------------------------------------- files */
 
 /* Hands s, which comes from hd_alloc and ends with a zero, to f. False if s is NULL. */
-static bool source_init(hd__source *f, const char *name, char *s, size_t n)
+static bool source_init(hd__bpe_source *f, const char *name, char *s, size_t n)
 {
     if (s) {
         snprintf(f->where, sizeof f->where, "'%.*s'", HD__CUT(name));
@@ -79,14 +79,14 @@ static bool source_init(hd__source *f, const char *name, char *s, size_t n)
     return s;
 }
 
-bool hd__source_read(hd__source *f, const char *path)
+bool hd__bpe_source_read(hd__bpe_source *f, const char *path)
 {
     size_t n;
-    char *s = hd__whole_read(path, INT32_MAX, &n);
+    char *s = hd__file_whole_read(path, INT32_MAX, &n);
     return source_init(f, path, s, n);
 }
 
-bool hd__source_get(hd__source *f, const hd_dict *d, const char *name)
+bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name)
 {
     const char *text = hd_dict_get_string(d, name);
     size_t n = text ? strlen(text) : 0;
@@ -97,10 +97,10 @@ bool hd__source_get(hd__source *f, const hd_dict *d, const char *name)
 /* ---------------------------------------------------------------- tokens */
 
 /* The next entry gets this id. */
-static void id_take(hd__reader *r, int64_t id)
+static void id_take(hd__bpe_reader *r, int64_t id)
 {
-    hd__entries *e = &r->entries;
-    if (!hd__grow(&e->by_id, &e->ids_room, id + 1, sizeof *e->by_id)) {
+    hd__bpe_entries *e = &r->entries;
+    if (!hd__text_grow(&e->by_id, &e->ids_room, id + 1, sizeof *e->by_id)) {
         r->failed = true;
         return;
     }
@@ -114,30 +114,31 @@ static void id_take(hd__reader *r, int64_t id)
     e->by_id[id] = (int32_t)e->n + 1;
 }
 
-void hd__entry_add(hd__reader *r, const char *s, int64_t n, int64_t id, bool hidden)
+void hd__bpe_entry_add(hd__bpe_reader *r, const char *s, int64_t n, int64_t id, bool hidden)
 {
-    hd__entries *e = &r->entries;
+    hd__bpe_entries *e = &r->entries;
     const size_t begin = e->bytes.len;
-    if (!hd__unspell(r->alphabet, s, n, &e->bytes)) {
+    if (!hd__bpe_unspell(r->alphabet, s, n, &e->bytes)) {
         hidden = true;
         hd__text_cut(&e->bytes, begin);
         hd__text_add(&e->bytes, s, (size_t)n);
         if (r->merges.s) {
-            hd__source_fail(r, &r->f, s, n, "GPT-2's characters for bytes");
+            hd__bpe_source_fail(r, &r->f, s, n, "GPT-2's characters for bytes");
         }
     }
-    r->failed = r->failed || e->bytes.failed || !hd__grow(&e->v, &e->room, e->n + 1, sizeof *e->v);
+    r->failed =
+        r->failed || e->bytes.failed || !hd__text_grow(&e->v, &e->room, e->n + 1, sizeof *e->v);
     if (!r->failed) {
         id_take(r, id);
     }
     if (!r->failed) {
-        e->v[e->n++] = (hd__entry){(int64_t)begin, (int64_t)(e->bytes.len - begin), hidden};
+        e->v[e->n++] = (hd__bpe_entry){(int64_t)begin, (int64_t)(e->bytes.len - begin), hidden};
     }
 }
 
-bool hd__id_in_vocab(const hd__reader *r, int64_t id)
+bool hd__bpe_id_in_vocab(const hd__bpe_reader *r, int64_t id)
 {
-    const hd__entries *e = &r->entries;
+    const hd__bpe_entries *e = &r->entries;
     return id < e->ids && e->by_id[id] > 0 && e->by_id[id] <= r->n_vocab;
 }
 
@@ -148,15 +149,15 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
         slots *= 2;
     }
     *mask = slots - 1;
-    return hd__alloc_zeroed(slots * sizeof(int32_t));
+    return hd__mem_alloc_zeroed(slots * sizeof(int32_t));
 }
 
 /* Enters the tokens in the order of their ids. An id without a token is one of no bytes. */
-static bool enter_tokens(hd__reader *r, hd__bpe *b)
+static bool enter_tokens(hd__bpe_reader *r, hd__bpe *b)
 {
-    const hd__entries *e = &r->entries;
+    const hd__bpe_entries *e = &r->entries;
     for (int64_t id = 0, end = 0; id < e->ids; id++) {
-        const hd__entry *of = e->by_id[id] ? &e->v[e->by_id[id] - 1] : NULL;
+        const hd__bpe_entry *of = e->by_id[id] ? &e->v[e->by_id[id] - 1] : NULL;
         if (of) {
             memcpy(b->base.bytes + end, e->bytes.s + of->begin, (size_t)of->n);
             end += of->n;
@@ -165,24 +166,24 @@ static bool enter_tokens(hd__reader *r, hd__bpe *b)
         }
         b->base.starts[id + 1] = end;
         if (of && !of->hidden && !hd__bpe_enter(b, (int32_t)id)) {
-            hd__token_fail(r, &r->f, e->bytes.s + of->begin, of->n, "each token once");
+            hd__bpe_token_fail(r, &r->f, e->bytes.s + of->begin, of->n, "each token once");
             return false;
         }
     }
     return true;
 }
 
-hd__bpe *hd__bpe_new(hd__reader *r)
+hd__bpe *hd__bpe_new(hd__bpe_reader *r)
 {
-    const hd__entries *e = &r->entries;
-    const hd__tokenizer_type *type = r->merges.s ? &hd__bpe_type : &hd__json_type;
+    const hd__bpe_entries *e = &r->entries;
+    const hd__tokenizer_type *type = r->merges.s ? &hd__bpe_type : &hd__bpe_json_type;
     hd__bpe *b = (hd__bpe *)hd__tokenizer_new(type, sizeof *b, e->ids, (int64_t)e->bytes.len);
     if (!b) {
         return NULL;
     }
     b->unknown = -1;
     b->slots = hd__bpe_slots(e->n, &b->mask);
-    b->base.kinds = hd__alloc_zeroed((size_t)e->ids + 1);
+    b->base.kinds = hd__mem_alloc_zeroed((size_t)e->ids + 1);
     if (!b->slots || !b->base.kinds || !enter_tokens(r, b)) {
         hd_tokenizer_free(&b->base);
         return NULL;
@@ -190,7 +191,7 @@ hd__bpe *hd__bpe_new(hd__reader *r)
     return b;
 }
 
-void hd__bytes_find(hd__reader *r, const char *expected)
+void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected)
 {
     hd__bpe *b = r->b;
     for (int i = 0; i < 256 && !r->failed; i++) {
@@ -198,15 +199,15 @@ void hd__bytes_find(hd__reader *r, const char *expected)
         int n = b->form.words ? 1 : snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
         b->fallback[i] = hd__bpe_find(b, name, n);
         if (b->fallback[i] < 0) {
-            hd__token_fail(r, &r->f, name, n, expected);
+            hd__bpe_token_fail(r, &r->f, name, n, expected);
         }
     }
 }
 
-void hd__bytes_mark(hd__bpe *b)
+void hd__bpe_bytes_mark(hd__bpe *b)
 {
     for (int64_t id = 0, n; id < b->base.size; id++) {
-        const char *s = hd__token(&b->base, id, &n);
+        const char *s = hd__tokenizer_token(&b->base, id, &n);
         if (n == 6 && memcmp(s, "<0x", 3) == 0 && (isxdigit((unsigned char)s[3]) || s[3] == '+') &&
             isxdigit((unsigned char)s[4]) && s[5] == '>' &&
             !(b->base.kinds[id] & HD__SPACED_TOKEN)) {

@@ -1,7 +1,7 @@
 /* bpe_values.c - reads values of a tokenizer.json, each of which is remembered by its place. */
 #include "tokenizers/bpe_json.h"
 
-void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v)
+void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value v)
 {
     w->name = (hd__text){0};
     hd__json_init(&w->j, v.end ? r->f.s : "null", v.end ? v.end : 4);
@@ -10,11 +10,11 @@ void hd__each_begin(const hd__reader *r, hd__each *w, hd__value v)
 }
 
 /* Reads the value that begins with the last event. */
-static void read_value(hd__each *w)
+static void read_value(hd__bpe_each *w)
 {
     hd__json *j = &w->j;
     const int depth = j->depth;
-    w->item = (hd__value){j->kind, j->at, 0};
+    w->item = (hd__bpe_value){j->kind, j->at, 0};
     if (j->kind == HD__JSON_OBJECT || j->kind == HD__JSON_ARRAY) {
         while (hd__json_next(j) > HD__JSON_END && j->depth >= depth) {
         }
@@ -22,7 +22,7 @@ static void read_value(hd__each *w)
     w->item.end = j->next;
 }
 
-bool hd__each_next(hd__reader *r, hd__each *w)
+bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w)
 {
     hd__json *j = &w->j;
     if (j->depth > 0 && hd__json_next(j) == HD__JSON_NAME) {
@@ -49,21 +49,21 @@ bool hd__each_next(hd__reader *r, hd__each *w)
     return false;
 }
 
-bool hd__is_text(const hd__text *t, const char *want)
+bool hd__bpe_is_text(const hd__text *t, const char *want)
 {
     return !t->failed && t->len == strlen(want) && memcmp(t->s, want, t->len) == 0;
 }
 
-void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__value *v,
-                 const char *only)
+void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const *names,
+                     hd__bpe_value *v, const char *only)
 {
-    hd__each w;
+    hd__bpe_each w;
     for (int i = 0; names[i]; i++) {
-        v[i] = (hd__value){HD__JSON_NULL, 0, 0};
+        v[i] = (hd__bpe_value){HD__JSON_NULL, 0, 0};
     }
-    for (hd__each_begin(r, &w, object); hd__each_next(r, &w);) {
+    for (hd__bpe_each_begin(r, &w, object); hd__bpe_each_next(r, &w);) {
         int i = 0;
-        while (names[i] && !hd__is_text(&w.name, names[i])) {
+        while (names[i] && !hd__bpe_is_text(&w.name, names[i])) {
             i++;
         }
         if (names[i]) {
@@ -75,14 +75,14 @@ void hd__members(hd__reader *r, hd__value object, const char *const *names, hd__
     }
 }
 
-hd__value hd__member(hd__reader *r, hd__value object, const char *name)
+hd__bpe_value hd__bpe_member(hd__bpe_reader *r, hd__bpe_value object, const char *name)
 {
-    hd__value v;
-    hd__members(r, object, (const char *const[]){name, NULL}, &v, NULL);
+    hd__bpe_value v;
+    hd__bpe_members(r, object, (const char *const[]){name, NULL}, &v, NULL);
     return v;
 }
 
-void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to)
+void hd__bpe_add_text_of(hd__bpe_reader *r, hd__bpe_value v, hd__text *to)
 {
     hd__json j;
     hd__json_init(&j, r->f.s, v.end);
@@ -96,18 +96,18 @@ void hd__add_text_of(hd__reader *r, hd__value v, hd__text *to)
     hd__json_free(&j);
 }
 
-const hd__text *hd__text_of(hd__reader *r, hd__value v)
+const hd__text *hd__bpe_text_of(hd__bpe_reader *r, hd__bpe_value v)
 {
     hd__text_cut(&r->text, 0);
     hd__text_puts(&r->text, "");
-    hd__add_text_of(r, v, &r->text);
+    hd__bpe_add_text_of(r, v, &r->text);
     return &r->text;
 }
 
-void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *expected)
+void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, const char *expected)
 {
     bool scalar = v.kind == HD__JSON_STRING || v.kind == HD__JSON_NUMBER;
-    const hd__text *t = hd__text_of(r, v);
+    const hd__text *t = hd__bpe_text_of(r, v);
     if (r->failed) {
         return; /* the first error stands */
     }
@@ -121,31 +121,31 @@ void hd__value_fail(hd__reader *r, const char *key, hd__value v, const char *exp
     }
 }
 
-void hd__expect_kind(hd__reader *r, const char *key, hd__value v, hd__json_kind kind,
-                     const char *expected)
+void hd__bpe_expect_kind(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__json_kind kind,
+                         const char *expected)
 {
     if (v.kind != kind) {
-        hd__value_fail(r, key, v, expected);
+        hd__bpe_value_fail(r, key, v, expected);
     }
 }
 
-bool hd__flag_of(hd__reader *r, const char *key, hd__value v, bool null)
+bool hd__bpe_flag_of(hd__bpe_reader *r, const char *key, hd__bpe_value v, bool null)
 {
     const bool left_out = v.kind == HD__JSON_NULL && (null || v.end == 0);
     if (v.kind != HD__JSON_TRUE && v.kind != HD__JSON_FALSE && !left_out) {
-        hd__value_fail(r, key, v, "true or false");
+        hd__bpe_value_fail(r, key, v, "true or false");
     }
     return v.kind == HD__JSON_TRUE;
 }
 
-int64_t hd__id_of(hd__reader *r, const char *key, hd__value v)
+int64_t hd__bpe_id_of(hd__bpe_reader *r, const char *key, hd__bpe_value v)
 {
-    const hd__text *t = hd__text_of(r, v);
+    const hd__text *t = hd__bpe_text_of(r, v);
     hd__json number = {.s = t->s, .len = t->len};
     int64_t i = -1;
     if (v.kind != HD__JSON_NUMBER || t->failed || !hd__json_int(&number, &i) || i < 0 ||
         i >= HD__MOST_IDS) {
-        hd__value_fail(r, key, v, "an id, an integer from 0 to 1048575");
+        hd__bpe_value_fail(r, key, v, "an id, an integer from 0 to 1048575");
         return 0;
     }
     return i;

@@ -2,7 +2,7 @@
 #include "tokenizers/tokenizers_internal.h"
 
 /* clang-format off */
-const hd__char_table hd__char_classes = {
+const hd__tokenizer_char_table hd__chars_classes = {
     "@@@{AiC}EpFuGTHCIAIqIwIwJ]KEKFKFKFKFKFKFKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKHKeL|L}L}L}"
     "L}L}L}L}L}L}L}MBMBMBMBMBMBMBMBMBM[MvNbOLPSPzRSR{SjTVTXT\\T\\T^T_TcTcTcTdTfTfTfTfTfTfTfTjTjUBUS"
     "UTUTUTUTUTUUUVUYUYUYUYUYUYUYUYU_UkUkUkUsUsUsUsUuU{VxVyV}WMW^WhXtXvXvXxXxXyXyXyXyXyXyXyXyXyXyXy"

@@ -31,9 +31,9 @@ static int combining(uint32_t c)
 
 static void add(chars *c, uint32_t code)
 {
-    c->failed = c->failed || !hd__grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
+    c->failed = c->failed || !hd__text_grow(&c->v, &c->room, c->n + 1, sizeof *c->v);
     if (!c->failed) {
-        uint32_t class = code < MARKS ? 0 : (uint32_t)hd__char_value(&hd__nfc_classes, code);
+        uint32_t class = code < MARKS ? 0 : (uint32_t)hd__chars_value(&hd__nfc_classes, code);
         c->v[c->n++] = class << 24 | code;
     }
 }
@@ -43,20 +43,20 @@ static void add(chars *c, uint32_t code)
 /* The number of a character in the table, or -1. */
 static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
-    const int i = code < FIRST_IN_PARTS ? -1 : hd__last_number(t->codes, 3, 0, t->n, code);
+    const int i = code < FIRST_IN_PARTS ? -1 : hd__chars_last_number(t->codes, 3, 0, t->n, code);
     if (i < 0) {
         return -1;
     }
-    const uint32_t begin = hd__number_at(t->numbers, 2, i),
-                   end = hd__number_at(t->numbers, 2, i + 1);
-    const uint32_t at = code - hd__number_at(t->codes, 3, i);
+    const uint32_t begin = hd__chars_number_at(t->numbers, 2, i),
+                   end = hd__chars_number_at(t->numbers, 2, i + 1);
+    const uint32_t at = code - hd__chars_number_at(t->codes, 3, i);
     return at < end - begin ? (int)(begin + at) : -1;
 }
 
 /* The second character of pair number e, which decomposes. */
 static uint32_t second_of(int e)
 {
-    return hd__number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
+    return hd__chars_number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
 }
 
 static void decompose(chars *c, uint32_t code)
@@ -72,10 +72,10 @@ static void decompose(chars *c, uint32_t code)
         }
     }
     int e = entry_of(&hd__nfc_singles, code);
-    code = e < 0 ? code : hd__number_at(hd__nfc_singles.firsts, 3, e);
+    code = e < 0 ? code : hd__chars_number_at(hd__nfc_singles.firsts, 3, e);
     while ((e = entry_of(&hd__nfc_pairs, code)) >= 0) {
         seconds[n++] = second_of(e);
-        code = hd__number_at(hd__nfc_pairs.firsts, 3, e);
+        code = hd__chars_number_at(hd__nfc_pairs.firsts, 3, e);
     }
     add(c, code);
     while (n > 0) {
@@ -113,7 +113,7 @@ static void sort_runs(chars *c)
             end++;
         }
         if (!sorted) {
-            c->failed = !hd__grow(&scratch, &room, end - i, sizeof *scratch);
+            c->failed = !hd__text_grow(&scratch, &room, end - i, sizeof *scratch);
         }
         if (!sorted && !c->failed) {
             sort_marks(c->v + i, end - i, scratch);
@@ -128,8 +128,9 @@ static void sort_runs(chars *c)
 static uint32_t code_of(int e)
 {
     const hd__nfc_table *t = &hd__nfc_pairs;
-    const int i = hd__last_number(t->numbers, 2, 0, t->n, (uint32_t)e);
-    return hd__number_at(t->codes, 3, i) + (uint32_t)e - hd__number_at(t->numbers, 2, i);
+    const int i = hd__chars_last_number(t->numbers, 2, 0, t->n, (uint32_t)e);
+    return hd__chars_number_at(t->codes, 3, i) + (uint32_t)e -
+           hd__chars_number_at(t->numbers, 2, i);
 }
 
 /* What the two compose to; 0: they do not compose. */
@@ -141,14 +142,14 @@ static uint32_t compose(uint32_t a, uint32_t b)
     if (a - SYLLABLE < SYLLABLES && (a - SYLLABLE) % TS == 0 && b - T - 1 < TS - 1) {
         return a + b - T;
     }
-    const int second = hd__last_number(hd__nfc_seconds, 3, 0, hd__nfc_composing, b);
-    if (second < 0 || hd__number_at(hd__nfc_seconds, 3, second) != b) {
+    const int second = hd__chars_last_number(hd__nfc_seconds, 3, 0, hd__nfc_composing, b);
+    if (second < 0 || hd__chars_number_at(hd__nfc_seconds, 3, second) != b) {
         return 0;
     }
     const char *at = hd__nfc_second - 1;
     while ((at = strchr(at + 1, HD__NFC_LETTER + second))) {
         const int e = (int)(at - hd__nfc_second);
-        if (hd__number_at(hd__nfc_pairs.firsts, 3, e) == a) {
+        if (hd__chars_number_at(hd__nfc_pairs.firsts, 3, e) == a) {
             return code_of(e);
         }
     }

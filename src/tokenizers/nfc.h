@@ -4,9 +4,9 @@
 
 #include "tokenizers/tokenizers_internal.h"
 
-extern const hd__char_table hd__nfc_classes; /* combining classes */
+extern const hd__tokenizer_char_table hd__nfc_classes; /* combining classes */
 
-/* Characters that decompose, as ranges; the tables are for hd__number_at. */
+/* Characters that decompose, as ranges; the tables are for hd__chars_number_at. */
 typedef struct hd__nfc_table {
     const char *codes;   /* the first character of each range: three letters */
     const char *numbers; /* its number, and at the end the number of characters: two letters */

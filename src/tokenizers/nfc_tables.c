@@ -2,7 +2,7 @@
 #include "tokenizers/nfc.h"
 
 /* clang-format off */
-const hd__char_table hd__nfc_classes = {
+const hd__tokenizer_char_table hd__nfc_classes = {
     "@@@aBEB{CiCqCyD[D~ENENENETE\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E\\E"
     "\\E\\E\\E\\E\\E\\E\\EdFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFAFCFGFMFMFZFZFyGJGJGLGLGLGLGLGLGL"
     "GLGLGLGLGLGLGLGLGLGLGLGLGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGPGRGRGRGRGRGaGaGaGaGkGkGpGp",

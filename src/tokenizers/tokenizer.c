@@ -21,7 +21,7 @@ hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_si
     t->type = type;
     t->size = size;
     t->bytes = hd_alloc((size_t)bytes);
-    t->starts = hd__alloc_items(size + 1, sizeof *t->starts);
+    t->starts = hd__arg_alloc_items(size + 1, sizeof *t->starts);
     if (!t->bytes || !t->starts) {
         hd_tokenizer_free(t);
         return NULL;
@@ -33,14 +33,14 @@ hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_si
 void hd_tokenizer_free(hd_tokenizer *t)
 {
     HD__CALL("hd_tokenizer_free");
-    if (hd__may_free("t", t, HD_NONE)) {
+    if (hd__object_may_free("t", t, HD_NONE)) {
         if (t->type->free) {
             t->type->free(t);
         }
         hd_free(t->bytes);
         hd_free(t->starts);
         hd_free(t->kinds);
-        hd__retire_object(t, hd__call_kept());
+        hd__mem_retire_object(t, hd__call_kept());
     }
 }
 
@@ -52,10 +52,11 @@ int64_t hd_tokenizer_size(const hd_tokenizer *t)
 
 /* ---------------------------------------------------------------- encoding */
 
-void hd__ids_add(hd__ids *ids, int64_t id)
+void hd__tokenizer_ids_add(hd__tokenizer_ids *ids, int64_t id)
 {
     if (HD__UNLIKELY(ids->n == ids->room)) {
-        ids->failed = ids->failed || !hd__grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v);
+        ids->failed =
+            ids->failed || !hd__text_grow(&ids->v, &ids->room, ids->n + 1, sizeof *ids->v);
     }
     if (!ids->failed) {
         ids->v[ids->n++] = id;
@@ -65,14 +66,14 @@ void hd__ids_add(hd__ids *ids, int64_t id)
 int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t n)
 {
     HD__CALL("hd_tokenizer_id");
-    bool ok = hd__object("t", t) && hd__given("token", token);
+    bool ok = hd__object("t", t) && hd__arg_given("token", token);
     return ok ? t->type->find(t, token, n < 0 ? (int64_t)strlen(token) : n) : -1;
 }
 
 static hd_tensor *encode(const hd_tokenizer *t, const char *text, int64_t n,
                          const hd_encode_options *o)
 {
-    if (!hd__object("t", t) || !hd__given("text", text) ||
+    if (!hd__object("t", t) || !hd__arg_given("text", text) ||
         !HD__SIZE_OK(o, "hd_encode_defaults()")) {
         return NULL;
     }
@@ -82,7 +83,7 @@ static hd_tensor *encode(const hd_tokenizer *t, const char *text, int64_t n,
                         "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
                         (int)o->special);
     }
-    hd__ids ids = {0};
+    hd__tokenizer_ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
     n = n < 0 ? (int64_t)strlen(text) : n;
     if (t->type->encode(t, text, n, o, &ids) && !ids.failed) {
@@ -147,7 +148,7 @@ static void add_unspaced(hd__text *to, const char *s, int64_t n)
 static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
 {
     int64_t n;
-    const char *token = hd__token(t, id, &n);
+    const char *token = hd__tokenizer_token(t, id, &n);
     int kind = t->kinds ? t->kinds[id] : 0;
     if ((d->skip && (kind & HD__SPECIAL_TOKEN)) || (kind & HD__NO_TOKEN)) {
         return;
@@ -170,8 +171,8 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
 static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *x = hd__contiguous((hd_tensor *)ids); /* ids' shape */
-    const int64_t *v = x ? hd__ptr(x) : NULL;
+    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* ids' shape */
+    const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
             return hd__fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
@@ -205,7 +206,8 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
 static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip, bool replace,
                           int64_t *n)
 {
-    if (!hd__object("t", t) || !hd__arg("ids", ids) || !hd__dtype_is("ids", ids, HD_INT64)) {
+    if (!hd__object("t", t) || !hd__tensor_arg("ids", ids) ||
+        !hd__tensor_dtype_is("ids", ids, HD_INT64)) {
         return NULL;
     }
     decoding d = {.skip = skip, .replace = replace};
@@ -223,7 +225,7 @@ static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip
         hd_free(bytes.s);
     }
     int64_t len = (int64_t)text.len;
-    const char *s = hd__text_give(&text);
+    const char *s = hd__tensor_text_give(&text);
     if (s && n) {
         *n = len;
     }
@@ -251,30 +253,30 @@ const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tensor *ids
 
 /* ---------------------------------------------------------------- dictionaries */
 
-static const hd__tokenizer_type *const types[] = {&hd__byte_type, &hd__char_type, &hd__bpe_type,
-                                                  &hd__json_type};
+static const hd__tokenizer_type *const types[] = {
+    &hd__tokenizer_byte_type, &hd__tokenizer_char_type, &hd__bpe_type, &hd__bpe_json_type};
 
 static bool tokenizer_write(const void *object, hd_dict *d, const char *prefix)
 {
     const hd_tokenizer *t = object;
-    return hd_dict_set_string(d, hd__field(prefix, "kind"), t->type->kind) &&
+    return hd_dict_set_string(d, hd__dict_field(prefix, "kind"), t->type->kind) &&
            (!t->type->save || t->type->save(t, d, prefix));
 }
 
 bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_tokenizer_save");
-    return hd__state_save("t", t, d, prefix, tokenizer_write);
+    return hd__tensor_state_save("t", t, d, prefix, tokenizer_write);
 }
 
 hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 {
     HD__CALL("hd_tokenizer_load");
     HD__SCOPE_OR(NULL);
-    if (!hd__object("d", d) || !hd__given("prefix", prefix)) {
+    if (!hd__object("d", d) || !hd__arg_given("prefix", prefix)) {
         return NULL;
     }
-    const char *name = hd__field(prefix, "kind"), *kind = hd_dict_get_string(d, name);
+    const char *name = hd__dict_field(prefix, "kind"), *kind = hd_dict_get_string(d, name);
     if (!kind) {
         return NULL;
     }
@@ -292,7 +294,7 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
 hd_tokenizer *hd_tokenizer_bytes(void)
 {
     HD__CALL("hd_tokenizer_bytes");
-    hd_tokenizer *t = hd__tokenizer_new(&hd__byte_type, sizeof *t, 256, 256);
+    hd_tokenizer *t = hd__tokenizer_new(&hd__tokenizer_byte_type, sizeof *t, 256, 256);
     for (int i = 0; t && i < 256; i++) {
         t->bytes[i] = (char)i;
         t->starts[i + 1] = i + 1;
@@ -301,11 +303,11 @@ hd_tokenizer *hd_tokenizer_bytes(void)
 }
 
 static bool byte_encode(const hd_tokenizer *t, const char *text, int64_t n,
-                        const hd_encode_options *o, hd__ids *ids)
+                        const hd_encode_options *o, hd__tokenizer_ids *ids)
 {
     (void)t, (void)o;
     for (int64_t i = 0; i < n; i++) {
-        hd__ids_add(ids, (unsigned char)text[i]);
+        hd__tokenizer_ids_add(ids, (unsigned char)text[i]);
     }
     return true;
 }
@@ -322,4 +324,5 @@ static hd_tokenizer *byte_load(const hd_dict *d, const char *prefix)
     return hd_tokenizer_bytes();
 }
 
-const hd__tokenizer_type hd__byte_type = {"byte", byte_encode, byte_find, NULL, byte_load, NULL};
+const hd__tokenizer_type hd__tokenizer_byte_type = {"byte", byte_encode, byte_find,
+                                                    NULL,   byte_load,   NULL};

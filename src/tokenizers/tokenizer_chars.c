@@ -13,7 +13,7 @@ static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
     int64_t low = 0, high = t->size;
     while (low < high) {
         int64_t middle = low + (high - low) / 2, m;
-        const char *c = hd__token(t, middle, &m);
+        const char *c = hd__tokenizer_token(t, middle, &m);
         int order = memcmp(token, c, (size_t)(n < m ? n : m));
         if (order == 0) {
             return n == m ? middle : -1;
@@ -28,10 +28,10 @@ static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
 }
 
 static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
-                         const hd_encode_options *o, hd__ids *ids)
+                         const hd_encode_options *o, hd__tokenizer_ids *ids)
 {
     (void)o;
-    if (!hd__utf8_check(text, n)) {
+    if (!hd__chars_utf8_check(text, n)) {
         return false;
     }
     uint32_t code;
@@ -44,7 +44,7 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
                             ": expected one of the %" PRId64 " characters of the vocabulary",
                             length, text + i, (unsigned)code, count, i, t->size);
         }
-        hd__ids_add(ids, id);
+        hd__tokenizer_ids_add(ids, id);
         i += length;
     }
     return true;
@@ -92,13 +92,13 @@ static hd_tokenizer *from_text(const char *text, int64_t n)
 {
     enum { CHARACTERS = 0x110000 };
     n = n < 0 ? (int64_t)strlen(text) : n;
-    if (!hd__utf8_check(text, n)) {
+    if (!hd__chars_utf8_check(text, n)) {
         return NULL;
     }
-    unsigned char *seen = hd__alloc_zeroed(CHARACTERS);
+    unsigned char *seen = hd__mem_alloc_zeroed(CHARACTERS);
     int64_t size = 0, bytes = seen ? mark_characters(text, n, seen, &size) : -1;
     hd_tokenizer *t =
-        bytes < 0 ? NULL : hd__tokenizer_new(&hd__char_type, sizeof *t, size, bytes + 1);
+        bytes < 0 ? NULL : hd__tokenizer_new(&hd__tokenizer_char_type, sizeof *t, size, bytes + 1);
     if (t) {
         list_marked(t, seen);
         t->bytes[bytes] = '\0'; /* saving needs the bytes as a string */
@@ -110,21 +110,21 @@ static hd_tokenizer *from_text(const char *text, int64_t n)
 hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n)
 {
     HD__CALL("hd_tokenizer_chars");
-    return hd__given("text", text) ? from_text(text, n) : NULL;
+    return hd__arg_given("text", text) ? from_text(text, n) : NULL;
 }
 
 /* ---------------------------------------------------------------- dictionaries */
 
 static bool chars_save(const hd_tokenizer *t, hd_dict *d, const char *prefix)
 {
-    return hd_dict_set_string(d, hd__field(prefix, "chars"), t->bytes);
+    return hd_dict_set_string(d, hd__dict_field(prefix, "chars"), t->bytes);
 }
 
 static hd_tokenizer *chars_load(const hd_dict *d, const char *prefix)
 {
-    const char *chars = hd_dict_get_string(d, hd__field(prefix, "chars"));
+    const char *chars = hd_dict_get_string(d, hd__dict_field(prefix, "chars"));
     return chars ? from_text(chars, -1) : NULL;
 }
 
-const hd__tokenizer_type hd__char_type = {"char",     chars_encode, chars_find,
-                                          chars_save, chars_load,   NULL};
+const hd__tokenizer_type hd__tokenizer_char_type = {"char",     chars_encode, chars_find,
+                                                    chars_save, chars_load,   NULL};

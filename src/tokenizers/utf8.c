@@ -1,14 +1,14 @@
 /* utf8.c - texts that must be UTF-8, and the classes of characters. */
 #include "tokenizers/tokenizers_internal.h"
 
-bool hd__utf8_check(const char *s, int64_t n)
+bool hd__chars_utf8_check(const char *s, int64_t n)
 {
     size_t good = hd__utf8_good(s, (size_t)n);
     return good == (size_t)n ||
            hd__fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
 }
 
-uint32_t hd__number_at(const char *table, int letters, int i)
+uint32_t hd__chars_number_at(const char *table, int letters, int i)
 {
     uint32_t number = 0;
     table += i * letters;
@@ -18,11 +18,11 @@ uint32_t hd__number_at(const char *table, int letters, int i)
     return number;
 }
 
-int hd__last_number(const char *table, int letters, int low, int high, uint32_t most)
+int hd__chars_last_number(const char *table, int letters, int low, int high, uint32_t most)
 {
     while (low < high) {
         int middle = (low + high) / 2;
-        if (hd__number_at(table, letters, middle) <= most) {
+        if (hd__chars_number_at(table, letters, middle) <= most) {
             low = middle + 1;
         } else {
             high = middle;
@@ -31,23 +31,23 @@ int hd__last_number(const char *table, int letters, int low, int high, uint32_t 
     return low - 1;
 }
 
-int hd__char_value(const hd__char_table *t, uint32_t code)
+int hd__chars_value(const hd__tokenizer_char_table *t, uint32_t code)
 {
     const uint32_t page = code >> 10, values = (1u << t->bits) - 1;
     if (page >= t->n) {
         return 0;
     }
-    const int low = (int)hd__number_at(t->before, 2, (int)page);
-    const int high = (int)hd__number_at(t->before, 2, (int)page + 1);
+    const int low = (int)hd__chars_number_at(t->before, 2, (int)page);
+    const int high = (int)hd__chars_number_at(t->before, 2, (int)page + 1);
     const uint32_t most = (code & 1023) << t->bits | values;
-    const int i = hd__last_number(t->changes, t->letters, low, high, most);
-    return (int)(hd__number_at(t->changes, t->letters, i) & values);
+    const int i = hd__chars_last_number(t->changes, t->letters, low, high, most);
+    return (int)(hd__chars_number_at(t->changes, t->letters, i) & values);
 }
 
-int hd__char_class(uint32_t code)
+int hd__chars_class(uint32_t code)
 {
     if ((code | 32) - 'a' < 26) { /* most characters of most texts */
         return HD__LETTER;
     }
-    return hd__char_value(&hd__char_classes, code);
+    return hd__chars_value(&hd__chars_classes, code);
 }

@@ -2,7 +2,7 @@
  * is from Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (its
  * encoder.py).
  *
- * The patterns are recognised, not interpreted: they differ in the choices of hd__words. When
+ * The patterns are recognised, not interpreted: they differ in the choices of hd__tokenizer_words. When
  * something follows a run of white space, the run's last character is not part of it: a space
  * begins the next word, and any other white space is a word of its own. */
 #include "tokenizers/tokenizers_internal.h"
@@ -11,16 +11,16 @@
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits                     \
     "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
-const hd__words hd__words_gpt2 = {
+const hd__tokenizer_words hd__words_gpt2 = {
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
     .digits = INT64_MAX,
     .space_before_digits = true,
 };
-const hd__words hd__words_llama3 = {MODERN("{1,3}"), true, true, true, 3, false};
-const hd__words hd__words_qwen2 = {MODERN(""), true, true, true, 1, false};
+const hd__tokenizer_words hd__words_llama3 = {MODERN("{1,3}"), true, true, true, 3, false};
+const hd__tokenizer_words hd__words_qwen2 = {MODERN(""), true, true, true, 1, false};
 
 /* The length of the 's, 're ... that s begins with, or 0. */
-static int64_t contraction(const hd__words *w, const char *s, int64_t n)
+static int64_t contraction(const hd__tokenizer_words *w, const char *s, int64_t n)
 {
     static const char *const forms[] = {"s", "t", "re", "ve", "m", "ll", "d"};
     char next[3] = "";
@@ -50,7 +50,7 @@ static span class_run(const char *s, int64_t n, int class, int64_t most)
     uint32_t code;
     for (int64_t count = 0; r.end < n && count < most; count++) {
         int length = hd__utf8_next(s + r.end, n - r.end, &code);
-        if (hd__char_class(code) != class) {
+        if (hd__chars_class(code) != class) {
             break;
         }
         r.last = length;
@@ -64,7 +64,7 @@ static span class_run(const char *s, int64_t n, int class, int64_t most)
 
 /* White space: with `newlines` up to the last newline; else without its last character, unless that
  * is all or the text ends there. */
-static int64_t spaces(const hd__words *w, const char *s, int64_t n)
+static int64_t spaces(const hd__tokenizer_words *w, const char *s, int64_t n)
 {
     span r = class_run(s, n, HD__SPACE, INT64_MAX);
     if (w->newlines && r.newline) {
@@ -74,17 +74,17 @@ static int64_t spaces(const hd__words *w, const char *s, int64_t n)
 }
 
 /* Does the first character, whose code this is, belong to the word that follows it? */
-static bool begins_word(const hd__words *w, uint32_t code, int next)
+static bool begins_word(const hd__tokenizer_words *w, uint32_t code, int next)
 {
     if (code == ' ') {
         return next != HD__SPACE && (next != HD__NUMBER || w->space_before_digits);
     }
-    int class = hd__char_class(code);
+    int class = hd__chars_class(code);
     return w->any_before_letters && next == HD__LETTER && class != HD__LETTER &&
            class != HD__NUMBER && code != '\r' && code != '\n';
 }
 
-int64_t hd__next_word(const hd__words *w, const char *s, int64_t n)
+int64_t hd__words_next(const hd__tokenizer_words *w, const char *s, int64_t n)
 {
     int64_t length = contraction(w, s, n), before = 0;
     uint32_t first, code;
@@ -94,9 +94,9 @@ int64_t hd__next_word(const hd__words *w, const char *s, int64_t n)
     length = hd__utf8_next(s, n, &first);
     if (length < n) {
         hd__utf8_next(s + length, n - length, &code);
-        before = begins_word(w, first, hd__char_class(code)) ? length : 0;
+        before = begins_word(w, first, hd__chars_class(code)) ? length : 0;
     }
-    int class = hd__char_class(before ? code : first);
+    int class = hd__chars_class(before ? code : first);
     if (class == HD__SPACE) {
         return spaces(w, s, n);
     }
@@ -113,11 +113,11 @@ int64_t hd__next_word(const hd__words *w, const char *s, int64_t n)
 /* What Rust's char::is_numeric knows in Unicode 17, beyond \p{N} of Unicode 16. */
 static bool is_digit(uint32_t code)
 {
-    return hd__char_class(code) == HD__NUMBER || (code >= 0x11DE0 && code <= 0x11DE9) ||
+    return hd__chars_class(code) == HD__NUMBER || (code >= 0x11DE0 && code <= 0x11DE9) ||
            (code >= 0x16FF4 && code <= 0x16FF6);
 }
 
-int64_t hd__before_digit(const char *s, int64_t n)
+int64_t hd__words_before_digit(const char *s, int64_t n)
 {
     uint32_t code;
     for (int64_t at = 0, length; at < n; at += length) {

@@ -32,9 +32,9 @@ START_TEST(nothing_is_recorded_without_need)
         ck_assert(!hd_requires_grad(own_mul(a, c)));
     }
     hd_tensor *y = own_mul(a, c);
-    ck_assert_ptr_eq(hd__saved_get(y->attachment, 0), HD_NONE); /* a: only dc would need it */
-    ck_assert(hd_shares_storage(hd__saved_get(y->attachment, 1), c));
-    ck_assert(!hd__needs(y->attachment, 1));
+    ck_assert_ptr_eq(hd__node_saved_get(y->attachment, 0), HD_NONE); /* a: only dc would need it */
+    ck_assert(hd_shares_storage(hd__node_saved_get(y->attachment, 1), c));
+    ck_assert(!hd__node_needs(y->attachment, 1));
     hd_requires_grad_(a, false);
     ck_assert(!hd_requires_grad(own_scale(a, 2)));
 }
@@ -44,8 +44,8 @@ START_TEST(a_result_is_saved_without_a_cycle)
 {
     HD_SCOPE;
     hd_tensor *a = LEAF(3), *y = own_square(a);
-    ck_assert_ptr_ne(hd__saved_get(y->attachment, 1), y);
-    ck_assert(hd_shares_storage(hd__saved_get(y->attachment, 1), y));
+    ck_assert_ptr_ne(hd__node_saved_get(y->attachment, 1), y);
+    ck_assert(hd_shares_storage(hd__node_saved_get(y->attachment, 1), y));
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(a), 6);
 }

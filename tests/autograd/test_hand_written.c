@@ -25,7 +25,7 @@ static void pair_backward(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx)
     ck_assert_ptr_eq(hd_saved(ctx, 1), HD_NONE);
     hd_tensor *x = hd_saved(ctx, 0), *left = x ? scaled(product_of(gy[0], x), 2) : NULL;
     hd_tensor *right = left ? scaled(gy[1], 3) : NULL;
-    gx[0] = right ? hd__add(left, right) : NULL;
+    gx[0] = right ? hd__loop_add(left, right) : NULL;
 }
 
 static const hd_op pair_op = {sizeof(hd_op), "Pair", pair_forward, pair_backward, count_free};

@@ -85,7 +85,7 @@ START_TEST(a_base_outside_the_graph)
     ck_assert(!hd_requires_grad(x));
     own_mul_(v, b);
     ck_assert_str_eq(hd_grad_fn(x), "CopySlices");
-    ck_assert(!hd__needs(x->attachment, 0));
+    ck_assert(!hd__node_needs(x->attachment, 0));
     ck_assert(hd_backward_with(x, ONES(x), false));
     ck_elements(hd_grad(b), 2, 3);
 }
@@ -125,14 +125,14 @@ START_TEST(versions)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2), *x = own_scale(a, 1), *v = own_part(x, 0, 1);
     hd_tensor *y = own_square(x);
-    ck_assert(!hd__stale(v));
+    ck_assert(!hd__graph_stale(v));
     own_scale_(x, 2);
     ck_assert_int_eq(hd_version_of(v), 1);
-    ck_assert(hd__stale(v));
+    ck_assert(hd__graph_stale(v));
     ck_repr(v, "tensor([2.], grad_fn=<AsStridedBackward0>)"); /* printing gives it no node */
-    ck_assert(hd__stale(v));
+    ck_assert(hd__graph_stale(v));
     ck_assert_str_eq(hd_grad_fn(v), "AsStridedBackward0");
-    ck_assert(!hd__stale(v));
+    ck_assert(!hd__graph_stale(v));
     ck_assert(!hd_backward_with(y, ONES(y), false));
     ck_error(HD_GRAD,
              "hd_backward_with: OwnSquare: its saved tensor 0 of (2,) was changed in "
@@ -150,7 +150,7 @@ START_TEST(the_new_value_may_be_saved)
     const hd__record_args args = {
         .n_in = 1, .in = &x, .n_saved = 1, .saved = &x, .params = &s, .params_size = sizeof s};
     ck_assert_ptr_eq(hd__record_inplace(&op, x, &args), x);
-    ck_assert_ptr_nonnull(hd__saved_get(x->attachment, 0));
+    ck_assert_ptr_nonnull(hd__node_saved_get(x->attachment, 0));
     ck_assert(hd_backward(x));
     ck_elements(hd_grad(a), 14);
 }

@@ -14,8 +14,8 @@ static int calls, freed; /* of users' ops */
 
 static bool copy_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
 {
-    y[0] = hd__clone(x[0]);
-    y[1] = y[0] ? hd__clone(x[0]) : NULL;
+    y[0] = hd__tensor_clone(x[0]);
+    y[1] = y[0] ? hd__tensor_clone(x[0]) : NULL;
     return y[1] && hd_save(ctx, x[0]) && hd_save(ctx, y[0]);
 }
 

@@ -67,7 +67,7 @@ START_TEST(zeroed)
 {
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < SIZES; i++) {
-            unsigned char *p = hd__alloc_zeroed(sizes[i]);
+            unsigned char *p = hd__mem_alloc_zeroed(sizes[i]);
             ck_assert(all_are(p, sizes[i], 0));
             memset(p, 0xa5, sizes[i]);
             hd_free(p);
@@ -84,7 +84,7 @@ START_TEST(too_large)
         snprintf(message, sizeof message, "hd_alloc: %zu bytes: out of memory", large[i]);
         ck_assert_ptr_null(hd_alloc(large[i]));
         ck_error(HD_MEMORY, message);
-        ck_assert_ptr_null(hd__alloc_zeroed(large[i]));
+        ck_assert_ptr_null(hd__mem_alloc_zeroed(large[i]));
         ck_error(HD_MEMORY, message);
     }
     ck_assert_int_eq(hd_bytes_live(), 0);
@@ -337,7 +337,7 @@ static void *retire_all(void *unused)
 {
     for (int i = SHARED; i < SIZES - 1; i++) {
         for (int k = 0; k < HANDED; k++) {
-            hd__retire(hand_over[i * HANDED + k]);
+            hd__mem_retire(hand_over[i * HANDED + k]);
         }
     }
     return unused;
@@ -371,7 +371,7 @@ static void *retire_one_at_a_time(void *asked)
     hd_empty_cache();
     for (int i = 0; i < 1000; i++) {
         int64_t before = hd_system_allocs();
-        hd__retire(hd_alloc(100));
+        hd__mem_retire(hd_alloc(100));
         n[i > 0] += hd_system_allocs() - before;
     }
     return NULL;

@@ -19,8 +19,8 @@ START_TEST(first_stands)
     uint64_t before = hd_error_count();
     ck_assert_ptr_null(hd_error_set(HD_SHAPE, "first: %d", 1));
     ck_assert_ptr_null(hd_error_set(HD_INDEX, "second: %d", 2));
-    ck_assert_ptr_null(hd__null_arg("b"));
-    ck_assert_ptr_null(hd__no_memory(100));
+    ck_assert_ptr_null(hd__arg_null_arg("b"));
+    ck_assert_ptr_null(hd__error_no_memory(100));
     ck_assert_uint_eq(hd_error_count(), before + 4);
     ck_error(HD_SHAPE, "first: 1");
     ck_assert_uint_eq(hd_error_count(), before + 4);
@@ -34,12 +34,12 @@ START_TEST(ready_messages)
 {
     {
         HD__CALL("hd_add");
-        hd__null_arg("b");
+        hd__arg_null_arg("b");
     }
     ck_error(HD_NULL_ARG, "hd_add: b is NULL");
     {
         HD__CALL("hd_zeros");
-        hd__no_memory(123456);
+        hd__error_no_memory(123456);
     }
     ck_error(HD_MEMORY, "hd_zeros: 123456 bytes: out of memory");
     hd_error_set(HD_VALUE, NULL);
@@ -198,7 +198,7 @@ START_TEST(handler)
     ck_assert_int_eq(h.code, HD_SHAPE);
     ck_assert_str_eq(h.message, "one");
     ck_assert_str_eq(h.standing, "one");
-    hd__null_arg("a"); /* a later failure is handed over with its own message */
+    hd__arg_null_arg("a"); /* a later failure is handed over with its own message */
     ck_assert_int_eq(h.calls, 2);
     ck_assert_int_eq(h.code, HD_NULL_ARG);
     ck_assert_str_eq(h.message, "a is NULL");
@@ -363,7 +363,7 @@ START_TEST(ends_with_the_place_in_debug_mode)
     char text[600];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    hd__on_message(place_of_test);
+    hd__error_on_message(place_of_test);
     hd_error_set(HD_VALUE, "p = %d", 2);
     ck_error(HD_VALUE, "p = 2");
     atomic_fetch_or(&hd__debug, HD__DEBUG_WATCHES);
@@ -379,18 +379,18 @@ START_TEST(ends_with_the_place_in_debug_mode)
     ck_assert_uint_eq(strlen(hd_error_message()), 511);
     ck_assert_str_eq(hd_error_message() + 511 - strlen("xx..." PLACE), "xx..." PLACE);
     hd_error_clear();
-    hd__on_message(long_place);
+    hd__error_on_message(long_place);
     hd_error_set(HD_VALUE, "p");
     ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 100);
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at /af"));
     hd_error_clear();
-    hd__on_message(korean_place); /* no character is cut */
+    hd__error_on_message(korean_place); /* no character is cut */
     hd_error_set(HD_VALUE, "p");
     ck_assert_uint_eq(strlen(hd_error_message()), 1 + strlen("; in the scope opened at :7") + 99);
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "opened at \xED\x95\x9C\xED"));
     hd_error_clear();
     atomic_fetch_and(&hd__debug, ~(unsigned int)HD__DEBUG_WATCHES);
-    hd__on_message(NULL);
+    hd__error_on_message(NULL);
 }
 END_TEST
 

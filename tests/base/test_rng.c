@@ -41,12 +41,12 @@ enum { ROWS = sizeof known_rows / sizeof *known_rows };
 static int draw(hd_generator *g, const known_row *k, void *x)
 {
     switch (k->stream) {
-    case UNIFORM_F32: hd__uniform_f32(g, x, k->n, k->a, k->b); return sizeof(float);
-    case UNIFORM_F64: hd__uniform_f64(g, x, k->n, k->a, k->b); return sizeof(double);
-    case NORMAL_F32: hd__normal_f32(g, x, k->n, k->a, k->b); return sizeof(float);
-    case RANDINT: hd__randint(g, x, k->n, (int64_t)k->a, (int64_t)k->b); return sizeof(int64_t);
-    case RANDPERM: hd__randperm(g, x, k->n); return sizeof(int64_t);
-    default: hd__bernoulli(g, x, k->n, k->a); return 1;
+    case UNIFORM_F32: hd__rng_uniform_f32(g, x, k->n, k->a, k->b); return sizeof(float);
+    case UNIFORM_F64: hd__rng_uniform_f64(g, x, k->n, k->a, k->b); return sizeof(double);
+    case NORMAL_F32: hd__rng_normal_f32(g, x, k->n, k->a, k->b); return sizeof(float);
+    case RANDINT: hd__rng_randint(g, x, k->n, (int64_t)k->a, (int64_t)k->b); return sizeof(int64_t);
+    case RANDPERM: hd__rng_randperm(g, x, k->n); return sizeof(int64_t);
+    default: hd__rng_bernoulli(g, x, k->n, k->a); return 1;
     }
 }
 
@@ -80,18 +80,18 @@ START_TEST(known_values)
 {
     double x[21];
     hd_generator *g = hd_generator_new(123);
-    hd__normal_f64(g, x, 21, -3, 0.02);
+    hd__rng_normal_f64(g, x, 21, -3, 0.02);
     compare(x, known_normal_f64, 21);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_f64_next);
     hd_generator_seed(g, 123);
     for (int i = 0; i < 7; i++) {
-        x[i] = hd__normal_sample(g);
+        x[i] = hd__rng_normal_sample(g);
     }
     compare(x, known_normal_sample, 7);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_normal_sample_next);
     hd_generator_seed(g, 123);
     for (int i = 0; i < 8; i++) {
-        x[i] = hd__exponential_sample(g, 1.5);
+        x[i] = hd__rng_exponential_sample(g, 1.5);
     }
     compare(x, known_exponential, 8);
     ck_assert_uint_eq(hd_generator_random(g) & 0xffffff, known_exponential_next);
@@ -123,13 +123,13 @@ START_TEST(samples)
     hd_generator *g = hd_generator_new(7), *h = hd_generator_new(7);
     float x[100];
     double y[100];
-    hd__uniform_f32(h, x, 100, 0, 1);
-    hd__uniform_f64(h, y, 100, 0, 1);
+    hd__rng_uniform_f32(h, x, 100, 0, 1);
+    hd__rng_uniform_f64(h, y, 100, 0, 1);
     for (int i = 0; i < 100; i++) {
-        ck_assert((float)(hd__random(g) & 0xffffffu) * 0x1p-24f == x[i]);
+        ck_assert((float)(hd__rng_random(g) & 0xffffffu) * 0x1p-24f == x[i]);
     }
     for (int i = 0; i < 100; i++) {
-        ck_assert(hd__unit_f64(g) == y[i]);
+        ck_assert(hd__rng_unit_f64(g) == y[i]);
     }
     hd_generator_free(g);
     hd_generator_free(h);
@@ -145,19 +145,19 @@ static void check_fills(hd_generator *g, hd_generator *h, int64_t n, double a, d
     static double y[FILLED];
     static int64_t r[FILLED];
     const float low = (float)a, high = (float)b;
-    hd__uniform_f32(h, x, n, a, b);
+    hd__rng_uniform_f32(h, x, n, a, b);
     for (int64_t i = 0; i < n; i++) {
         float want = fmaf((float)(hd_generator_random(g) & 0xffffffu) * 0x1p-24f, high - low, low);
         ck_assert(x[i] == (want == high ? low : want));
     }
-    hd__uniform_f64(h, y, n, a, b);
+    hd__rng_uniform_f64(h, y, n, a, b);
     for (int64_t i = 0; i < n; i++) {
-        double want = fma(hd__unit_f64(g), b - a, a);
+        double want = fma(hd__rng_unit_f64(g), b - a, a);
         ck_assert(y[i] == (want == b ? a : want));
     }
     for (int large = 0; large < 2; large++) {
         const int64_t to = large ? INT64_C(1) << 40 : 1000;
-        hd__randint(h, r, n, -7, to);
+        hd__rng_randint(h, r, n, -7, to);
         for (int64_t i = 0; i < n; i++) {
             uint64_t word = large ? hd_generator_random64(g) : hd_generator_random(g);
             ck_assert_int_eq(r[i], (int64_t)(word % (uint64_t)(to + 7)) - 7);
@@ -188,19 +188,19 @@ START_TEST(spare)
     double x[32], second;
     uint8_t b[20];
     int64_t r[20];
-    hd__normal_sample(other);
-    second = hd__normal_sample(other);
-    hd__normal_sample(g);
-    hd__uniform_f64(g, x, 32, 0, 1);
-    hd__normal_f64(g, x, 32, 0, 1);
-    hd__bernoulli(g, b, 20, 0.5);
-    hd__randperm(g, r, 20);
-    hd__exponential_sample(g, 1);
-    ck_assert_double_eq(hd__normal_sample(g), second);
-    hd__normal_sample(g);
+    hd__rng_normal_sample(other);
+    second = hd__rng_normal_sample(other);
+    hd__rng_normal_sample(g);
+    hd__rng_uniform_f64(g, x, 32, 0, 1);
+    hd__rng_normal_f64(g, x, 32, 0, 1);
+    hd__rng_bernoulli(g, b, 20, 0.5);
+    hd__rng_randperm(g, r, 20);
+    hd__rng_exponential_sample(g, 1);
+    ck_assert_double_eq(hd__rng_normal_sample(g), second);
+    hd__rng_normal_sample(g);
     hd_generator_seed(g, 123);
     hd_generator_seed(other, 123);
-    ck_assert_double_eq(hd__normal_sample(g), hd__normal_sample(other));
+    ck_assert_double_eq(hd__rng_normal_sample(g), hd__rng_normal_sample(other));
     hd_generator_free(g);
     hd_generator_free(other);
 }
@@ -212,8 +212,8 @@ START_TEST(uniform_below_b)
     float x[1000];
     double y[1000];
     int low = 0;
-    hd__uniform_f32(g, x, 1000, 1, 1 + 0x1p-23);
-    hd__uniform_f64(g, y, 1000, 1, 1 + 0x1p-52);
+    hd__rng_uniform_f32(g, x, 1000, 1, 1 + 0x1p-23);
+    hd__rng_uniform_f64(g, y, 1000, 1, 1 + 0x1p-52);
     for (int i = 0; i < 1000; i++) {
         low += x[i] == 1.0f && y[i] == 1.0;
     }
@@ -232,13 +232,13 @@ START_TEST(bernoulli_strict)
             hd_generator_set_bernoulli(g, (hd_bernoulli_stream)s);
             hd_generator_seed(g, seed);
             double p = s == HD_BERNOULLI_NATIVE
-                           ? hd__unit_f64(g)
+                           ? hd__rng_unit_f64(g)
                            : hd_generator_random(g) % 2147483647u / 2147483647.0;
             hd_generator_seed(g, seed);
-            hd__bernoulli(g, x, 1, p);
+            hd__rng_bernoulli(g, x, 1, p);
             ck_assert_int_eq(x[0], 0);
             hd_generator_seed(g, seed);
-            hd__bernoulli(g, x, 1, nextafter(p, 1));
+            hd__rng_bernoulli(g, x, 1, nextafter(p, 1));
             ck_assert_int_eq(x[0], 1);
         }
     }
@@ -252,12 +252,12 @@ START_TEST(bernoulli_any_cut)
     uint8_t *x = hd_alloc(N), *y = hd_alloc(N);
     hd_generator *g = hd_generator_new(123);
     hd_set_num_threads(1);
-    hd__bernoulli(g, x, N, 0.3);
+    hd__rng_bernoulli(g, x, N, 0.3);
     for (int threads = 2; threads <= 7; threads++) {
         hd_set_num_threads(threads);
         hd_generator_seed(g, 123);
         memset(y, 0xff, N);
-        hd__bernoulli(g, y, N, 0.3);
+        hd__rng_bernoulli(g, y, N, 0.3);
         ck_assert_mem_eq(x, y, N);
     }
     hd_generator_free(g);
@@ -359,8 +359,8 @@ static void draw_much(hd_generator *g)
 {
     double x[700];
     hd__gen_lock(g);
-    hd__uniform_f64(g, x, 700, 0, 1);
-    hd__normal_sample(g);
+    hd__rng_uniform_f64(g, x, 700, 0, 1);
+    hd__rng_normal_sample(g);
     hd__gen_unlock(g);
 }
 

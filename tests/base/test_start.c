@@ -115,7 +115,7 @@ START_TEST(second_cache)
 {
     ck_assert_int_ge(hd__sys_second_cache_told(), -1); /* where sysconf does not know it */
     ck_assert(hd__init());
-    ck_assert_int_gt(hd__second_cache, 0);
+    ck_assert_int_gt(hd__start_second_cache, 0);
 }
 END_TEST
 
@@ -305,7 +305,7 @@ static void count_end(void)
 static void *armed_thread(void *arg)
 {
     for (int i = 0; arg && i < 3; i++) {
-        hd__thread_arm();
+        hd__start_thread_arm();
     }
     return NULL;
 }
@@ -313,7 +313,7 @@ static void *armed_thread(void *arg)
 START_TEST(ends_of_threads)
 {
     pthread_t t;
-    hd__on_thread_end(count_end);
+    hd__start_on_thread_end(count_end);
     ck_assert_int_eq(pthread_create(&t, NULL, armed_thread, NULL), 0);
     pthread_join(t, NULL);
     ck_assert_int_eq(ends_elsewhere, 0);
@@ -324,7 +324,7 @@ START_TEST(ends_of_threads)
     ck_assert_int_eq(ends_here, 1);
     hd_shutdown();
     ck_assert_int_eq(ends_here, 2);
-    hd__on_thread_end(NULL);
+    hd__start_on_thread_end(NULL);
     ck_assert(hd__init());
     ck_assert_int_eq(hd_bytes_live(), 0);
 }

@@ -10,7 +10,7 @@ START_TEST(an_array_grows)
 {
     int64_t *v = NULL, room = 0, least = 0;
     for (int64_t n = 1; n <= 1000; n++) {
-        ck_assert(hd__grow(&v, &room, n, sizeof *v));
+        ck_assert(hd__text_grow(&v, &room, n, sizeof *v));
         ck_assert_int_ge(room, n);
         v[n - 1] = n;
     }
@@ -111,13 +111,13 @@ START_TEST(clipped_texts)
 {
     char text[200];
     memset(text, 'x', sizeof text);
-    ck_assert_int_eq(hd__clip("abc", 3), 3);
-    ck_assert_int_eq(hd__clip(text, 120), 120);
-    ck_assert_int_eq(hd__clip(text, 121), 120);
+    ck_assert_int_eq(hd__text_clip("abc", 3), 3);
+    ck_assert_int_eq(hd__text_clip(text, 120), 120);
+    ck_assert_int_eq(hd__text_clip(text, 121), 120);
     memcpy(text + 118, "\xf0\x9f\x98\x80", 4);
-    ck_assert_int_eq(hd__clip(text, 122), 118); /* no character is cut in two */
+    ck_assert_int_eq(hd__text_clip(text, 122), 118); /* no character is cut in two */
     memset(text, 0x80, sizeof text);
-    ck_assert_int_eq(hd__clip(text, 122), 0); /* no character begins */
+    ck_assert_int_eq(hd__text_clip(text, 122), 0); /* no character begins */
 }
 END_TEST
 
@@ -149,12 +149,12 @@ END_TEST
 START_TEST(indices)
 {
     HD__CALL("hd_f");
-    ck_assert_int_eq(hd__index(0, 3, "things"), 0);
-    ck_assert_int_eq(hd__index(-3, 3, "things"), 0);
-    ck_assert_int_eq(hd__index(-1, 3, "things"), 2);
-    ck_assert_int_eq(hd__index(3, 3, "things"), -1);
+    ck_assert_int_eq(hd__arg_index(0, 3, "things"), 0);
+    ck_assert_int_eq(hd__arg_index(-3, 3, "things"), 0);
+    ck_assert_int_eq(hd__arg_index(-1, 3, "things"), 2);
+    ck_assert_int_eq(hd__arg_index(3, 3, "things"), -1);
     ck_error(HD_INDEX, "hd_f: index 3 of 3 things: expected -3 to 2");
-    ck_assert_int_eq(hd__index(INT64_MIN, 3, "things"), -1);
+    ck_assert_int_eq(hd__arg_index(INT64_MIN, 3, "things"), -1);
     ck_error(HD_INDEX, "hd_f: index -9223372036854775808 of 3 things: expected -3 to 2");
 }
 END_TEST

@@ -360,7 +360,7 @@ static void take_each_lock(void)
     hd_warn("a warning");
     hd_error_set(HD_STATE, "an error");
     hd_error_clear();
-    hd__text_for_ever("a text");
+    hd__lasting_text("a text");
 }
 
 static void *take_locks_until(void *stop)

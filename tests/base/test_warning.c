@@ -14,7 +14,7 @@
 START_TEST(silent_without_a_handler)
 {
     warnings_expected();
-    ck_assert(!hd__warns());
+    ck_assert(!hd__error_warns());
     hd_warn("%s", "nobody hears it");
     ck_no_error();
 }
@@ -24,14 +24,14 @@ START_TEST(every_time)
 {
     warnings_heard heard = {0, ""};
     hd_on_warning(hear_warning, &heard);
-    ck_assert(hd__warns());
+    ck_assert(hd__error_warns());
     for (int i = 1; i <= 3; i++) {
         hd_warn("hd_add: %d", i);
         ck_assert_int_eq(heard.count, i);
     }
     ck_assert_str_eq(heard.last, "hd_add: 3");
     hd_on_warning(NULL, NULL);
-    ck_assert(!hd__warns());
+    ck_assert(!hd__error_warns());
     hd_warn("hd_add: 4");
     ck_assert_int_eq(heard.count, 3);
 }

@@ -12,7 +12,7 @@ static void draw(hd_generator *g, double values[6])
     values[2] = (double)(hd_generator_random64(g) >> 11);
     values[3] = hd_get(hd_randn(HD_FLOAT32, 16), 15);
     hd_tensor *bits = hd_zeros(HD_FLOAT32, 40);
-    hd__bernoulli_fill(bits, hd_empty(HD_BOOL, 40), 0.5);
+    hd__tensor_bernoulli_fill(bits, hd_empty(HD_BOOL, 40), 0.5);
     values[4] = values[5] = 0;
     for (int i = 0; i < 40; i++) {
         values[4] = 2 * values[4] + hd_get(bits, i);

@@ -195,7 +195,7 @@ static hd_list *four(int64_t i, void *user)
     for (int64_t k = 0; k < 6; k++) {
         hd_set(a, (float)hd_get_int(x, k), k % 3, k / 3);
     }
-    a = hd__alias(a, 2, (int64_t[]){2, 3}, (int64_t[]){1, 2}, 0);
+    a = hd__tensor_alias(a, 2, (int64_t[]){2, 3}, (int64_t[]){1, 2}, 0);
     return hd_list_of(a, number(i), hd_full(HD_BOOL, i % 2, 4), hd_zeros(HD_FLOAT64, 0));
 }
 
@@ -390,15 +390,15 @@ START_TEST(pads_strided_ids)
     {
         HD_SCOPE;
         hd_tensor *ids = hd_arange(0, 6, 1);
-        ids = hd__alias(ids, 1, (int64_t[]){3}, (int64_t[]){2}, 1);
+        ids = hd__tensor_alias(ids, 1, (int64_t[]){3}, (int64_t[]){2}, 1);
         hd_list *item = hd_list_of(ids);
-        batch = hd__list_return(hd_collate_pad(&item, 1, NULL));
+        batch = hd__tensor_list_return(hd_collate_pad(&item, 1, NULL));
     }
     ck_elements(hd_list_get(batch, 0), 1, 3, 5);
     ck_elements(hd_list_get(batch, 1), 3, 5, 50256);
     hd_tensor *ids = hd_arange(0, 3, 1);
     hd_tensor *six = hd_from_data(HD_BOOL, ((bool[]){true, true, false, false, true, true}), 6);
-    hd_list *item = hd_list_of(ids, hd__alias(six, 1, (int64_t[]){3}, (int64_t[]){2}, 1));
+    hd_list *item = hd_list_of(ids, hd__tensor_alias(six, 1, (int64_t[]){3}, (int64_t[]){2}, 1));
     ck_elements(hd_list_get(hd_collate_pad(&item, 1, NULL), 1), -100, 2, 50256);
 }
 END_TEST
@@ -435,7 +435,7 @@ static hd_list *closed_list(int64_t i, void *user)
 {
     HD_SCOPE;
     hd_list *l = window(i, user);
-    return i == 1 ? l : hd__list_return(l);
+    return i == 1 ? l : hd__tensor_list_return(l);
 }
 static hd_list *fewer(int64_t i, void *user)
 {

@@ -60,8 +60,8 @@ START_TEST(from_memory_and_from_strides)
     {
         HD_SCOPE;
         int64_t two = 2;
-        hd_tensor *x = hd_arange(0, 12, 1);                        /* (12,) */
-        hd_tensor *odd = hd__alias(x, 1, (int64_t[]){5}, &two, 1); /* (5,) 1 3 5 7 9 */
+        hd_tensor *x = hd_arange(0, 12, 1);                               /* (12,) */
+        hd_tensor *odd = hd__tensor_alias(x, 1, (int64_t[]){5}, &two, 1); /* (5,) 1 3 5 7 9 */
         t = hd_tokens_from(odd);
     }
     const int64_t want[] = {1, 3, 5, 7, 9};

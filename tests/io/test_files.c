@@ -220,9 +220,9 @@ static void killed_save(const char *path)
     int status;
     pid_t child = fork();
     if (child == 0) {
-        hd__whole file;
-        hd__whole_begin(&file, path);
-        hd__whole_add(&file, "some", 4);
+        hd__file_whole file;
+        hd__file_whole_begin(&file, path);
+        hd__file_whole_add(&file, "some", 4);
         kill(getpid(), SIGKILL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -251,12 +251,12 @@ END_TEST
 
 START_TEST(what_a_living_process_writes)
 {
-    hd__whole file;
-    hd__whole_begin(&file, "x");
-    hd__whole_add(&file, "some", 4);
+    hd__file_whole file;
+    hd__file_whole_begin(&file, "x");
+    hd__file_whole_add(&file, "some", 4);
     save_ones("x", 3);
     ck_assert_int_eq(files_in("."), 2);
-    ck_assert(hd__whole_end(&file, true));
+    ck_assert(hd__file_whole_end(&file, true));
     ck_assert_int_eq(files_in("."), 1);
     size_t n;
     char *bytes = read_file("x", &n);
@@ -337,7 +337,7 @@ START_TEST(out_of_memory)
         HD_SCOPE;
         int64_t sizes[] = {2, 2}, strides[] = {1, 2};
         hd_tensor *x = hd_arange(0, 4, 1);
-        ck_assert(hd_save_npy("y", hd__alias(x, 2, sizes, strides, 0)));
+        ck_assert(hd_save_npy("y", hd__tensor_alias(x, 2, sizes, strides, 0)));
     }
     scarce s = {.left = -1};
     scarce_use(&s);

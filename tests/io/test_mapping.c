@@ -41,7 +41,7 @@ static bool is_mapped(const hd_tensor *x)
 /* Is x mapped where it can be, and a copy on a big-endian machine? */
 static bool is_shared(const hd_tensor *x)
 {
-    return is_mapped(x) != hd__big_endian;
+    return is_mapped(x) != hd__io_big_endian;
 }
 
 START_TEST(writing_stays_private)
@@ -128,7 +128,7 @@ START_TEST(a_file_that_shrinks_behind_its_header)
         NULL, 0, "c",
         "hd_safetensors_read: 'x': ends at byte 204 now: expected 206 bytes, as when it was "
         "opened");
-    if (hd__big_endian) { /* it is read */
+    if (hd__io_big_endian) { /* it is read */
         read_shrunk(
             &o, 200, "a",
             "hd_safetensors_read: 'x': ends at byte 200 now: expected 206 bytes, as when it was "
@@ -198,8 +198,9 @@ START_TEST(bfloat16_is_kept)
 {
     HD_SCOPE;
     hd_dict *d = hd_dict_new(), *model, *state;
-    hd_tensor *six = hd__cast(hd_arange(0, 6, 1), HD_BFLOAT16);
-    hd_tensor *h = hd__alias(six, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0); /* transposed */
+    hd_tensor *six = hd__tensor_cast(hd_arange(0, 6, 1), HD_BFLOAT16);
+    hd_tensor *h =
+        hd__tensor_alias(six, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0); /* transposed */
     ck_assert(hd_dict_set(d, "flag", vec(HD_BOOL, 1, 0)) && hd_dict_set(d, "h", h) &&
               hd_dict_set(d, "f", vec(HD_FLOAT32, 1.5)));
     ck_assert(hd_save_safetensors("x", d));

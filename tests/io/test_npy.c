@@ -12,7 +12,7 @@ START_TEST(views_are_written_row_major)
     HD_SCOPE;
     hd_tensor *x = hd_from_data(HD_FLOAT32, ((float[]){1, 2, 3, 4, 5, 6}), 2, 3); /* (2, 3) */
     int64_t sizes[] = {3, 2}, strides[] = {1, 3};
-    ck_assert(hd_save_npy("x", hd__alias(x, 2, sizes, strides, 0)));
+    ck_assert(hd_save_npy("x", hd__tensor_alias(x, 2, sizes, strides, 0)));
     ck_repr(hd_load_npy("x"), "tensor([[1., 4.],\n        [2., 5.],\n        [3., 6.]])");
 }
 END_TEST
@@ -39,10 +39,10 @@ START_TEST(swapped_elements)
         int64_t width = hd_dtype_size(dtypes[k]), n = 9001 * width;
         unsigned char bytes[9001 * 8];
         const unsigned char *from = hd_data(x);
-        hd__whole file;
-        hd__whole_begin(&file, "x");
-        hd__write_elements(&file, true, x);
-        ck_assert(hd__whole_end(&file, true));
+        hd__file_whole file;
+        hd__file_whole_begin(&file, "x");
+        hd__io_write_elements(&file, true, x);
+        ck_assert(hd__file_whole_end(&file, true));
         FILE *f = fopen("x", "rb");
         ck_assert_uint_eq(fread(bytes, 1, sizeof bytes, f), (size_t)n);
         fclose(f);

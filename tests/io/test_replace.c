@@ -296,7 +296,7 @@ END_TEST
 
 static void clear_directory(const char *path)
 {
-    hd__directory_clear(hd__sys_open_directory(path, false), path, hd__checkpoint_files);
+    hd__folder_directory_clear(hd__sys_open_directory(path, false), path, hd__checkpoint_files);
 }
 
 START_TEST(another_removes_the_old_one)

@@ -69,7 +69,7 @@ START_TEST(views_are_written_row_major)
     hd_tensor *x = hd_from_data(HD_INT64, ((int64_t[]){1, 2, 3, 4, 5, 6}), 2, 3); /* (2, 3) */
     int64_t sizes[] = {3, 2}, strides[] = {1, 3};
     ck_assert(hd_dict_set(d, "x", x));
-    ck_assert(hd_dict_set(d, "x.T", hd__alias(x, 2, sizes, strides, 0)));
+    ck_assert(hd_dict_set(d, "x.T", hd__tensor_alias(x, 2, sizes, strides, 0)));
     ck_assert(hd_save_safetensors("x", d));
     hd_dict_free(d);
     d = hd_load_safetensors("x", NULL);
@@ -189,7 +189,7 @@ START_TEST(the_place_of_what_does_not_fit)
     static uint64_t data[N];
     char message[200];
     data[AT] = (uint64_t)INT64_MAX + 3;
-    if (hd__big_endian) {
+    if (hd__io_big_endian) {
         data[AT] = __builtin_bswap64(data[AT]);
     }
     write_safetensors("x",
@@ -315,7 +315,7 @@ END_TEST
 static hd_tensor *expanded(hd_dtype dtype)
 {
     const int64_t sizes[] = {(int64_t)1 << 62}, strides[] = {0};
-    return hd__alias(hd_ones(dtype, 1), 1, sizes, strides, 0);
+    return hd__tensor_alias(hd_ones(dtype, 1), 1, sizes, strides, 0);
 }
 
 /* More than a computer has room for: one tensor, and two together. */

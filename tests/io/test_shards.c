@@ -86,7 +86,7 @@ START_TEST(its_files_are_mapped)
     hd_safetensors *f = hd_safetensors_open("m.index.json", &o);
     check_three(f);
     hd_tensor *wte = hd_safetensors_read(f, 1);
-    ck_assert(!wte->storage->release == hd__big_endian);
+    ck_assert(!wte->storage->release == hd__io_big_endian);
     hd_safetensors_close(f);
     ck_elements(wte, 1, 2, 3);
 }

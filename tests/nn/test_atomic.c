@@ -22,13 +22,13 @@ static void a_block(world *w)
 static uint64_t look_at_parameters(const world *w)
 {
     uint64_t h = 0;
-    hd__items found = {0};
-    ck_assert(hd__collect(w->object, HD__PARAMETER, &found));
+    hd__nn_items found = {0};
+    ck_assert(hd__nn_collect(w->object, HD__PARAMETER, &found));
     for (int64_t i = 0; i < found.n; i++) {
         bool requires_grad = hd_requires_grad(*found.v[i].field);
         h = mix(h, &requires_grad, sizeof requires_grad);
     }
-    hd__items_free(&found);
+    hd__nn_items_free(&found);
     return h;
 }
 

@@ -670,21 +670,21 @@ END_TEST
 START_TEST(caches_change_no_bit)
 {
     HD_SCOPE;
-    ck_assert_ptr_nonnull(hd_cpu_level()); /* after which hd__second_cache is known */
-    int64_t before = hd__second_cache;
+    ck_assert_ptr_nonnull(hd_cpu_level()); /* after which hd__start_second_cache is known */
+    int64_t before = hd__start_second_cache;
     ck_assert_int_ge(before, 64 << 10);
     hd_tensor *first[PRODUCTS], *now[PRODUCTS], *x = hd_randn(HD_FLOAT32, 2400, 40);
     hd_tensor *tall = hd_matmul(x, hd_t(x));
     all_products(first);
     for (int64_t bytes = 16 << 10; bytes <= 16 << 20; bytes *= 4) {
-        hd__second_cache = bytes;
+        hd__start_second_cache = bytes;
         all_products(now);
         for (int k = 0; k < PRODUCTS; k++) {
             ck_assert_msg(hd_equal(first[k], now[k]), "%d bytes: %d", (int)bytes, k);
         }
         ck_assert(hd_equal(tall, hd_matmul(x, hd_t(x))));
     }
-    hd__second_cache = before;
+    hd__start_second_cache = before;
     ck_no_error();
 }
 END_TEST

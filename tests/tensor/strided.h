@@ -52,7 +52,7 @@ static inline hd_tensor *strided(dice *r, hd_dtype d, int ndim, const int64_t *s
     for (int64_t i = 0; i < n; i++) {
         (hd_set_n)(all, hd_scalar_int(d == HD_BOOL ? (i * 7 + i / 3) % 2 : i + 1), 1, &i);
     }
-    return hd__alias(all, ndim, sizes, strides, offset);
+    return hd__tensor_alias(all, ndim, sizes, strides, offset);
 }
 
 #endif

@@ -6,7 +6,7 @@ START_TEST(shapes_are_read)
 {
     HD_SCOPE;
     hd_tensor *all = hd_arange(0, 24, 1);
-    hd_tensor *x = hd__alias(all, 3, (int64_t[]){2, 4, 3}, (int64_t[]){12, 1, 4}, 0);
+    hd_tensor *x = hd__tensor_alias(all, 3, (int64_t[]){2, 4, 3}, (int64_t[]){12, 1, 4}, 0);
     ck_assert_int_eq(hd_ndim(x), 3);
     ck_assert_int_eq(hd_size(x, 1), 4);
     ck_assert_int_eq(hd_size(x, -1), 3);
@@ -17,8 +17,8 @@ START_TEST(shapes_are_read)
     ck_assert_int_eq(hd_numel(x), 24);
     ck_assert_int_eq(hd_dtype_of(x), HD_INT64);
     ck_assert(!hd_is_contiguous(x) && hd_is_contiguous(all));
-    ck_assert(hd_shares_storage(x, all) && !hd_shares_storage(x, hd__clone(all)));
-    hd_tensor *part = hd__alias(all, 1, (int64_t[]){2}, (int64_t[]){1}, 7);
+    ck_assert(hd_shares_storage(x, all) && !hd_shares_storage(x, hd__tensor_clone(all)));
+    hd_tensor *part = hd__tensor_alias(all, 1, (int64_t[]){2}, (int64_t[]){1}, 7);
     ck_assert_int_eq(hd_storage_offset(part), 7);
     ck_assert_ptr_eq(hd_data(part), (const int64_t *)hd_data(all) + 7);
     ck_assert_int_eq(hd_size(x, 3), -1);
@@ -54,7 +54,7 @@ START_TEST(get_and_set)
 {
     HD_SCOPE;
     hd_tensor *all = hd_arange_as(HD_FLOAT64, 0, 13, 1);
-    hd_tensor *x = hd__alias(all, 2, (int64_t[]){3, 2}, (int64_t[]){2, 7}, 1);
+    hd_tensor *x = hd__tensor_alias(all, 2, (int64_t[]){3, 2}, (int64_t[]){2, 7}, 1);
     ck_elements(x, 1, 8, 3, 10, 5, 12);
     ck_assert(hd_get(x, -1, -2) == 5);
     ck_assert_int_eq(hd_get_int(x, 1, 1), 10);
@@ -148,7 +148,7 @@ START_TEST(arrays_that_do_not_fit)
     ck_assert(!hd_copy_from(x, NULL, 24));
     ck_error(HD_NULL_ARG, "hd_copy_from: array is NULL");
     ck_elements(x, 1, 1, 1, 1, 1, 1);
-    hd_tensor *wide = hd__expand(hd_zeros(HD_FLOAT32, 3), 2, (int64_t[]){2, 3});
+    hd_tensor *wide = hd__tensor_expand(hd_zeros(HD_FLOAT32, 3), 2, (int64_t[]){2, 3});
     ck_assert(hd_copy_to(wide, array, sizeof array));
     ck_assert(!hd_copy_from(wide, array, sizeof array));
     ck_error(HD_STATE, "hd_copy_from: x of (2, 3) is expanded: several elements share memory");

@@ -52,7 +52,7 @@ END_TEST
 /* An expanded tensor may have more elements than memory has bytes. */
 static hd_tensor *endless(hd_dtype d)
 {
-    return hd__alias(hd_ones(d, 1), 1, (int64_t[]){INT64_C(1) << 62}, (int64_t[]){0}, 0);
+    return hd__tensor_alias(hd_ones(d, 1), 1, (int64_t[]){INT64_C(1) << 62}, (int64_t[]){0}, 0);
 }
 
 START_TEST(bytes_that_overflow_are_refused)
@@ -65,16 +65,17 @@ START_TEST(bytes_that_overflow_are_refused)
     ck_assert(!hd_copy_from(endless(HD_FLOAT32), b, 0));
     ck_error(HD_MEMORY, "hd_copy_from: (4611686018427387904,) of float32: the size overflows");
     ck_assert_msg(b[0] == 1 && b[3] == 4, "something was written");
-    ck_assert_ptr_null(hd__clone(endless(HD_FLOAT32)));
+    ck_assert_ptr_null(hd__tensor_clone(endless(HD_FLOAT32)));
     ck_error(HD_MEMORY, "(4611686018427387904,) of float32: the size overflows");
-    ck_assert_ptr_null(hd__contiguous(endless(HD_INT64)));
+    ck_assert_ptr_null(hd__tensor_contiguous(endless(HD_INT64)));
     ck_error(HD_MEMORY, "(4611686018427387904,) of int64: the size overflows");
     ck_assert_ptr_null(hd_wrap_n(HD_FLOAT64, b, NULL, NULL, 1, (int64_t[]){INT64_C(1) << 61}));
     ck_error(HD_MEMORY, "hd_wrap: (2305843009213693952,) of float64: the size overflows");
     size_t bytes;
-    ck_assert(!hd__bytes(-1, 4, &bytes) && !hd__bytes(INT64_MAX, 2, &bytes));
-    ck_assert(hd__bytes(3, 4, &bytes) && bytes == 12 && hd__bytes(0, 8, &bytes) && bytes == 0);
-    ck_assert_ptr_null(hd__alloc_items(INT64_C(1) << 60, 16));
+    ck_assert(!hd__arg_bytes(-1, 4, &bytes) && !hd__arg_bytes(INT64_MAX, 2, &bytes));
+    ck_assert(hd__arg_bytes(3, 4, &bytes) && bytes == 12 && hd__arg_bytes(0, 8, &bytes) &&
+              bytes == 0);
+    ck_assert_ptr_null(hd__arg_alloc_items(INT64_C(1) << 60, 16));
     ck_error(HD_MEMORY, "hd_alloc: 1152921504606846976 times 16 bytes: the size overflows");
 }
 END_TEST

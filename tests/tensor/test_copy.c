@@ -34,10 +34,11 @@ START_TEST(float64_to_every_dtype)
     enum { N = sizeof from / sizeof from[0] };
     HD_SCOPE;
     hd_tensor *x = hd_from_data(HD_FLOAT64, from, N);
-    hd_tensor *f = hd__cast(x, HD_FLOAT32), *i = hd__cast(x, HD_INT64), *b = hd__cast(x, HD_BOOL);
-    hd_tensor *fi = hd__cast(f, HD_INT64), *fb = hd__cast(f, HD_BOOL),
-              *fd = hd__cast(f, HD_FLOAT64);
-    ck_assert_ptr_eq(hd__cast(x, HD_FLOAT64), x);
+    hd_tensor *f = hd__tensor_cast(x, HD_FLOAT32), *i = hd__tensor_cast(x, HD_INT64),
+              *b = hd__tensor_cast(x, HD_BOOL);
+    hd_tensor *fi = hd__tensor_cast(f, HD_INT64), *fb = hd__tensor_cast(f, HD_BOOL),
+              *fd = hd__tensor_cast(f, HD_FLOAT64);
+    ck_assert_ptr_eq(hd__tensor_cast(x, HD_FLOAT64), x);
     for (int64_t k = 0; k < N; k++) {
         float single = (float)from[k];
         ck_assert_int_eq(memcmp((const float *)hd_data(f) + k, &single, 4), 0);
@@ -61,12 +62,12 @@ START_TEST(int64_and_bool_to_every_dtype)
     static const double twice[] = {0, 1, -1, 0x1p53, 0x1p63, -0x1p63, 16777217};
     HD_SCOPE;
     hd_tensor *x = hd_from_data(HD_INT64, from, 7);
-    ck_assert_int_eq(memcmp(hd_data(hd__cast(x, HD_FLOAT32)), single, sizeof single), 0);
-    ck_assert_int_eq(memcmp(hd_data(hd__cast(x, HD_FLOAT64)), twice, sizeof twice), 0);
-    hd_tensor *b = hd__cast(x, HD_BOOL);
+    ck_assert_int_eq(memcmp(hd_data(hd__tensor_cast(x, HD_FLOAT32)), single, sizeof single), 0);
+    ck_assert_int_eq(memcmp(hd_data(hd__tensor_cast(x, HD_FLOAT64)), twice, sizeof twice), 0);
+    hd_tensor *b = hd__tensor_cast(x, HD_BOOL);
     ck_elements(b, 0, 1, 1, 1, 1, 1, 1);
     for (hd_dtype d = HD_FLOAT32; d <= HD_INT64; d++) {
-        ck_elements(hd__cast(b, d), 0, 1, 1, 1, 1, 1, 1);
+        ck_elements(hd__tensor_cast(b, d), 0, 1, 1, 1, 1, 1, 1);
     }
 }
 END_TEST
@@ -86,14 +87,15 @@ START_TEST(conversions_do_not_depend_on_the_place)
             for (int64_t i = 0; i < ALL; i++) {
                 hd_set(x, some[i % N], i);
             }
-            x = hd__cast(x, from);
-            hd_tensor *part = hd__alias(x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
+            x = hd__tensor_cast(x, from);
+            hd_tensor *part = hd__tensor_alias(x, 1, (int64_t[]){ALL / step}, (int64_t[]){step}, 0);
             for (hd_dtype to = HD_FLOAT32; to <= HD_BFLOAT16; to++) {
                 size_t item = hd_dtype_size(to);
-                hd_tensor *y = hd__contiguous(hd__cast(part, to));
+                hd_tensor *y = hd__tensor_contiguous(hd__tensor_cast(part, to));
                 for (int64_t i = 0; i < ALL / step; i++) {
-                    hd_tensor *one = hd__alias(x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
-                    const char *want = hd_data(hd__cast(one, to));
+                    hd_tensor *one =
+                        hd__tensor_alias(x, 1, (int64_t[]){1}, (int64_t[]){1}, i * step);
+                    const char *want = hd_data(hd__tensor_cast(one, to));
                     ck_each(memcmp((const char *)hd_data(y) + (size_t)i * item, want, item) == 0,
                             "%d to %d, step %d: element %d", from, to, step, (int)i);
                 }
@@ -131,7 +133,7 @@ START_TEST(every_bfloat16)
     ck_assert_ptr_nonnull(hd_cpu_level());
     const int best = hd__level;
     for (hd__level = 0; hd__level <= best; hd__level++) {
-        const uint32_t *wide = hd_data(hd__cast(h, HD_FLOAT32));
+        const uint32_t *wide = hd_data(hd__tensor_cast(h, HD_FLOAT32));
         for (int i = 0; i < N; i++) {
             ck_each(wide[i] == (uint32_t)i << 16, "%04x becomes %08x", i, wide[i]);
         }
@@ -140,7 +142,7 @@ START_TEST(every_bfloat16)
             for (int i = 0; i < N; i++) {
                 bits[i] = (uint32_t)i << 16 | beside[k];
             }
-            const uint16_t *got = hd_data(hd__cast(x, HD_BFLOAT16));
+            const uint16_t *got = hd_data(hd__tensor_cast(x, HD_BFLOAT16));
             const float *from = hd_data(x);
             for (int i = 0; i < N; i++) {
                 const bool ok = isnan(from[i])   ? (got[i] & 0x7fff) > 0x7f80
@@ -160,11 +162,11 @@ START_TEST(bfloat16_and_other_dtypes)
 {
     HD_SCOPE;
     hd_tensor *i = vec(HD_INT64, 16777217, 16842753, 0x1p62, -3);
-    ck_elements(hd__cast(i, HD_BFLOAT16), 0x1p24, 0x1p24, 0x1p62, -3);
-    hd_tensor *h = hd__cast(vec(HD_FLOAT64, NAN, 1e30, -1e30, -2.5, 0), HD_BFLOAT16);
-    ck_elements(hd__cast(h, HD_INT64), INT64_MIN, INT64_MIN, INT64_MIN, -2, 0);
-    ck_elements(hd__cast(h, HD_BOOL), 1, 1, 1, 1, 0);
-    ck_elements(hd__cast(vec(HD_BOOL, 1, 0), HD_BFLOAT16), 1, 0);
+    ck_elements(hd__tensor_cast(i, HD_BFLOAT16), 0x1p24, 0x1p24, 0x1p62, -3);
+    hd_tensor *h = hd__tensor_cast(vec(HD_FLOAT64, NAN, 1e30, -1e30, -2.5, 0), HD_BFLOAT16);
+    ck_elements(hd__tensor_cast(h, HD_INT64), INT64_MIN, INT64_MIN, INT64_MIN, -2, 0);
+    ck_elements(hd__tensor_cast(h, HD_BOOL), 1, 1, 1, 1, 0);
+    ck_elements(hd__tensor_cast(vec(HD_BOOL, 1, 0), HD_BFLOAT16), 1, 0);
     ck_elements(hd_full(HD_BFLOAT16, 3.14159, 2), 3.140625, 3.140625);
     ck_no_error();
     ck_assert_ptr_null(hd_full(HD_BFLOAT16, 3.4e38, 2));
@@ -203,14 +205,14 @@ static void check_copy(hd_tensor *dst, const hd_tensor *src, int round)
     for (int64_t i = 0; i < n; i++) {
         want[i] = element_at(&all, i);
     }
-    hd_tensor *wide = hd__expand((hd_tensor *)src, dst->ndim, dst->sizes);
+    hd_tensor *wide = hd__tensor_expand((hd_tensor *)src, dst->ndim, dst->sizes);
     for (int64_t i = 0; i < dst->numel; i++) {
         double v = element_at(wide, i);
         want[place_of(dst, i)] = to == HD_BOOL       ? v != 0
                                  : to == HD_BFLOAT16 ? (double)hdk_from_bf16(hdk_to_bf16((float)v))
                                                      : v;
     }
-    hd__copy(dst, src);
+    hd__tensor_copy(dst, src);
     for (int64_t i = 0; i < n; i++) {
         wrong += element_at(&all, i) != want[i];
     }
@@ -270,15 +272,15 @@ START_TEST(large_copies_are_split_over_threads)
         HD_SCOPE;
         ck_assert(hd_set_num_threads(threads));
         hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, 500 * 301, 1);
-        hd_tensor *turned = hd__alias(x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
-        hd_tensor *y = hd__clone(turned);
+        hd_tensor *turned = hd__tensor_alias(x, 2, (int64_t[]){500, 301}, (int64_t[]){1, 500}, 0);
+        hd_tensor *y = hd__tensor_clone(turned);
         const float *p = hd_data(y);
         for (int64_t i = 0; i < 500; i++) {
             for (int64_t j = 0; j < 301; j++) {
                 ck_assert(p[i * 301 + j] == (float)(j * 500 + i));
             }
         }
-        hd__fill(turned, hd_scalar_int(3));
+        hd__tensor_fill(turned, hd_scalar_int(3));
         ck_assert(hd_get(x, 0) == 3 && hd_get(x, 500 * 301 - 1) == 3 && hd_get(x, 75000) == 3);
     }
 }
@@ -288,15 +290,15 @@ START_TEST(expanded_and_contiguous)
 {
     HD_SCOPE;
     hd_tensor *x = vec(HD_FLOAT32, 1, 2, 3);
-    hd_tensor *wide = hd__expand(x, 2, (int64_t[]){2, 3});
+    hd_tensor *wide = hd__tensor_expand(x, 2, (int64_t[]){2, 3});
     ck_elements(wide, 1, 2, 3, 1, 2, 3);
     ck_assert(hd_shares_storage(wide, x) && hd_stride(wide, 0) == 0);
-    ck_elements(hd__contiguous(wide), 1, 2, 3, 1, 2, 3);
-    ck_assert_ptr_eq(hd__contiguous(x), x);
-    ck_assert(!hd_shares_storage(hd__clone(x), x));
+    ck_elements(hd__tensor_contiguous(wide), 1, 2, 3, 1, 2, 3);
+    ck_assert_ptr_eq(hd__tensor_contiguous(x), x);
+    ck_assert(!hd_shares_storage(hd__tensor_clone(x), x));
     /* As in PyTorch, a new leading dim of size 1 gets the stride that it would have in a contiguous
      * tensor. */
-    ck_assert_int_eq(hd_stride(hd__expand(x, 2, (int64_t[]){1, 3}), 0), 3);
+    ck_assert_int_eq(hd_stride(hd__tensor_expand(x, 2, (int64_t[]){1, 3}), 0), 3);
 }
 END_TEST
 
@@ -330,7 +332,7 @@ START_TEST(four_operands_walk_together)
                 own[d - lead] = roll(&r, 3) == 0 ? 1 : sizes[d];
             }
             x[k] = strided(&r, HD_INT64, ndim - lead, own, true);
-            wide[k] = hd__expand(x[k], ndim, sizes);
+            wide[k] = hd__tensor_expand(x[k], ndim, sizes);
         }
         hd__map(weigh, NULL, 4, x);
         for (int64_t i = 0; i < x[0]->numel; i++) {
@@ -348,9 +350,10 @@ START_TEST(large_walks_are_split_over_threads)
         ck_assert(hd_set_num_threads(threads));
         enum { ROWS = 300, COLUMNS = 333 };
         hd_tensor *a = hd_arange(0, ROWS * COLUMNS, 1), *b = hd_arange(0, COLUMNS, 1);
-        hd_tensor *x[] = {hd_zeros(HD_INT64, ROWS, COLUMNS),
-                          hd__alias(a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
-                          hd_full(HD_INT64, 2, 1)};
+        hd_tensor *x[] = {
+            hd_zeros(HD_INT64, ROWS, COLUMNS),
+            hd__tensor_alias(a, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){1, ROWS}, 0), b,
+            hd_full(HD_INT64, 2, 1)};
         hd__map(weigh, NULL, 4, x);
         const int64_t *p = hd_data(x[0]);
         for (int64_t i = 0; i < ROWS; i++) {
@@ -388,7 +391,8 @@ START_TEST(transposed_inputs_walk_in_tiles)
         hd_tensor *a = strided(&r, d, ndim, sizes, round % 7 == 0);
         hd_tensor *b = strided(&r, d, ndim, sizes, round % 6 == 0);
         int64_t n = (int64_t)y->storage->nbytes / hd_dtype_size(d);
-        hd_tensor *all = hd__alias(y, 1, &n, (int64_t[]){1}, 0), *want = hd__clone(all);
+        hd_tensor *all = hd__tensor_alias(y, 1, &n, (int64_t[]){1}, 0),
+                  *want = hd__tensor_clone(all);
         for (int64_t i = 0; i < y->numel; i++) {
             int64_t at = place_of(y, i);
             double v = element_at(c, i) != 0 ? element_at(a, i) : element_at(b, i);
@@ -444,11 +448,11 @@ START_TEST(large_results_are_those_of_small_ones)
     hd_set_num_threads(2);
     HD_SCOPE;
     hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, ROWS * COLUMNS, 1);
-    x = hd__alias(x, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){COLUMNS, 1}, 0);
+    x = hd__tensor_alias(x, 2, (int64_t[]){ROWS, COLUMNS}, (int64_t[]){COLUMNS, 1}, 0);
     hd_tensor *row = hd_arange_as(HD_FLOAT32, 0, COLUMNS, 1);
-    hd_tensor *sum = hd__add(x, row), *copy = hd__clone(x),
+    hd_tensor *sum = hd__loop_add(x, row), *copy = hd__tensor_clone(x),
               *same = hd_empty(HD_FLOAT32, ROWS, COLUMNS);
-    hd__fill(same, hd_scalar_int(7));
+    hd__tensor_fill(same, hd_scalar_int(7));
     const float *s = hd_data(sum), *c = hd_data(copy), *f = hd_data(same);
     for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
         ck_each(c[i] == (float)i && s[i] == (float)i + (float)(i % COLUMNS) && f[i] == 7,

@@ -210,7 +210,7 @@ START_TEST(like_another)
                       hd_rand_like(x, HD_FLOAT64),  hd_randn_like(x, HD_FLOAT32)};
     static const int dtypes[] = {HD_FLOAT64, HD_INT64, HD_BOOL, HD_FLOAT32, HD_FLOAT64, HD_FLOAT32};
     for (int i = 0; i < 6; i++) {
-        ck_assert(hd__same_shape(x, y[i]) && !hd_shares_storage(x, y[i]));
+        ck_assert(hd__tensor_same_shape(x, y[i]) && !hd_shares_storage(x, y[i]));
         ck_assert_int_eq(hd_dtype_of(y[i]), dtypes[i]);
     }
     ck_elements(y[3], 4.5, 4.5, 4.5, 4.5, 4.5, 4.5);

@@ -28,7 +28,7 @@ static void make_operands(dice *r, operands *o, int n, int ndim, const int64_t *
         for (int d = 0; d < x->ndim; d++) {
             x->sizes[d] = i && layout && roll(r, 4) == 0 ? 1 : sizes[lead + d];
         }
-        hd__default_strides(x->ndim, x->sizes, x->strides);
+        hd__tensor_default_strides(x->ndim, x->sizes, x->strides);
         for (int d = 0; d < x->ndim && layout > 1; d++) {
             int other = (int)roll(r, x->ndim);
             int64_t stride = x->strides[d];
@@ -62,11 +62,11 @@ static int64_t nest(const operands *o, int n, int d, offsets at, offsets *out, i
 
 static int64_t walk(const hd__dims *w, offsets *out)
 {
-    hd__place p = {0};
+    hd__dims_place p = {0};
     int64_t count = hd__dims_count(w), i = 0, wrong = 0;
     bool more = count > 0;
     for (; more && i < PLACES; i++) {
-        hd__place sought;
+        hd__dims_place sought;
         hd__dims_seek(w, i, &sought);
         out[i] = (offsets){0};
         for (int k = 0; k < w->n; k++) {
@@ -113,7 +113,7 @@ static void ck_same_set(const hd__dims *w, const offsets *want, int64_t count)
 /* Runs of the innermost dim, as a loop over them goes. */
 static void ck_runs(const hd__dims *w, const offsets *want, int64_t count)
 {
-    hd__place p = {0};
+    hd__dims_place p = {0};
     int64_t i = 0;
     bool more = count > 0;
     for (; more; i += w->dim[0].size) {
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(dims_are_taken_and_appended)
 {
     hd__dims w = {2, 3, {{2, {4, 8}}, {3, {8, 0}}, {5, {24, 16}}}};
-    hd__axis middle = hd__dims_take(&w, 1);
+    hd__dims_axis middle = hd__dims_take(&w, 1);
     ck_assert(w.ndim == 2 && w.dim[0].size == 2 && w.dim[1].size == 5 && middle.size == 3);
     ck_assert(middle.stride[0] == 8 && middle.stride[1] == 0);
     hd__dims_append(&w, &middle);
@@ -235,7 +235,7 @@ END_TEST
 START_TEST(a_dense_operand_is_visited_in_order_of_memory)
 {
     hd__dims w = {2, 3, {{2, {40, 1}}, {3, {-4, 1}}, {4, {100, 1}}}};
-    hd__place p = {0};
+    hd__dims_place p = {0};
     hd__dims_dense(&w, 1, 4);
     for (int64_t i = 0; i < 24; i++) {
         ck_assert_int_eq(p.offset[1], 4 * i);
@@ -246,11 +246,11 @@ END_TEST
 
 START_TEST(only_dims_that_go_on_are_joined)
 {
-    hd__axis inner = {3, {4, 0}}, same = inner;
-    ck_assert(!hd__dims_join(&inner, &(hd__axis){5, {12, 4}}, 2));
-    ck_assert(!hd__dims_join(&inner, &(hd__axis){5, {16, 0}}, 2));
+    hd__dims_axis inner = {3, {4, 0}}, same = inner;
+    ck_assert(!hd__dims_join(&inner, &(hd__dims_axis){5, {12, 4}}, 2));
+    ck_assert(!hd__dims_join(&inner, &(hd__dims_axis){5, {16, 0}}, 2));
     ck_assert_int_eq(memcmp(&inner, &same, sizeof inner), 0);
-    ck_assert(hd__dims_join(&inner, &(hd__axis){5, {12, 0}}, 2));
+    ck_assert(hd__dims_join(&inner, &(hd__dims_axis){5, {12, 0}}, 2));
     ck_assert(inner.size == 15 && inner.stride[0] == 4 && inner.stride[1] == 0);
 }
 END_TEST

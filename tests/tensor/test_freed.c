@@ -86,7 +86,7 @@ END_TEST
 static hd_tensor *view_of(hd_tensor *x, int64_t n)
 {
     HD__CALL("hd_view");
-    return hd__alias(x, 1, &n, (int64_t[]){1}, 0);
+    return hd__tensor_alias(x, 1, &n, (int64_t[]){1}, 0);
 }
 
 /* A dictionary, as one that a file was loaded into, has the only hold on its tensors. */

@@ -25,8 +25,8 @@ static void describe_suffix(const hd_tensor *t, char *text, size_t n)
     snprintf(text, n, "%s", (const char *)t->attachment);
 }
 
-static const hd__attachment_ops suffix_ops = {.release = release_suffix,
-                                              .describe = describe_suffix};
+static const hd__tensor_attachment_ops suffix_ops = {.release = release_suffix,
+                                                     .describe = describe_suffix};
 
 static void set_suffix(hd_tensor *x, const char *suffix)
 {
@@ -42,7 +42,7 @@ static void set_flags(hd_tensor *x, const char *flags)
     if (strcmp(flags, "mul1") == 0) {
         set_suffix(x, "grad_fn=<MulBackward0>");
     } else if (strcmp(flags, "requires_grad") == 0 ||
-               (strcmp(flags, "parameter") == 0 && hd__is_float(x->dtype))) {
+               (strcmp(flags, "parameter") == 0 && hd__tensor_is_float(x->dtype))) {
         set_suffix(x, "requires_grad=True");
     }
 }
@@ -52,14 +52,14 @@ static hd_tensor *from_ramp(const golden_case *c)
     const golden_record *sizes = golden_get(c, "sizes"), *ramp = golden_get(c, "ramp");
     hd_tensor *x = hd_empty_n(HD_FLOAT64, (int)sizes->numel, sizes->i);
     for (int64_t i = 0; i < x->numel; i++) {
-        ((double *)hd__ptr(x))[i] = ramp->d[0] + ramp->d[1] * (double)i;
+        ((double *)hd__tensor_ptr(x))[i] = ramp->d[0] + ramp->d[1] * (double)i;
     }
     const char *dtype = golden_text(c, "dtype", "f32");
-    return hd__cast(x, strcmp(dtype, "f32") == 0    ? HD_FLOAT32
-                       : strcmp(dtype, "f64") == 0  ? HD_FLOAT64
-                       : strcmp(dtype, "i64") == 0  ? HD_INT64
-                       : strcmp(dtype, "bf16") == 0 ? HD_BFLOAT16
-                                                    : HD_BOOL);
+    return hd__tensor_cast(x, strcmp(dtype, "f32") == 0    ? HD_FLOAT32
+                              : strcmp(dtype, "f64") == 0  ? HD_FLOAT64
+                              : strcmp(dtype, "i64") == 0  ? HD_INT64
+                              : strcmp(dtype, "bf16") == 0 ? HD_BFLOAT16
+                                                           : HD_BOOL);
 }
 
 static hd_tensor *step_view(const hd_tensor *x, const char *step)
@@ -89,7 +89,7 @@ static hd_tensor *step_view(const hd_tensor *x, const char *step)
         v.sizes[d] = (n[1] - n[0] + n[2] - 1) / n[2];
         v.strides[d] *= n[2];
     }
-    return hd__alias(x, v.ndim, v.sizes, v.strides, v.offset);
+    return hd__tensor_alias(x, v.ndim, v.sizes, v.strides, v.offset);
 }
 
 static hd_tensor *case_tensor(const golden_case *c)
@@ -274,7 +274,7 @@ END_TEST
 START_TEST(hidden_elements_cost_nothing)
 {
     hd_tensor *one = hd_full(HD_FLOAT32, 0.25, 1, 1);
-    hd_tensor *x = hd__expand(one, 2, (int64_t[]){INT64_C(1) << 30, INT64_C(1) << 30});
+    hd_tensor *x = hd__tensor_expand(one, 2, (int64_t[]){INT64_C(1) << 30, INT64_C(1) << 30});
     hd_print_options o = hd_print_defaults();
     o.edgeitems = 1;
     ck_assert_str_eq(hd_repr_with(x, &o), "tensor([[0.2500,  ..., 0.2500],\n        ...,\n"

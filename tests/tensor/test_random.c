@@ -11,22 +11,22 @@ typedef hd_tensor *(*fill)(hd_tensor *x, double a, double b);
 static hd_tensor *bernoulli(hd_tensor *x, double p, double unused)
 {
     (void)unused;
-    hd__bernoulli_fill(x, hd_empty(HD_BOOL, x->numel), p);
+    hd__tensor_bernoulli_fill(x, hd_empty(HD_BOOL, x->numel), p);
     return x;
 }
 
 static hd_tensor *exponential(hd_tensor *x, double lambda, double unused)
 {
     (void)unused;
-    return hd__exponential_fill(x, lambda);
+    return hd__tensor_exponential_fill(x, lambda);
 }
 
 static const struct {
     fill f;
     double a, b;
 } draws[] = {
-    {hd__uniform_fill, -1, 3},
-    {hd__normal_fill, 2, 0.5},
+    {hd__tensor_uniform_fill, -1, 3},
+    {hd__tensor_normal_fill, 2, 0.5},
     {exponential, 1.5, 0},
     {bernoulli, 0.4, 0},
 };
@@ -54,13 +54,13 @@ START_TEST(memory_order_and_nothing_in_the_gaps)
         }
         hd_dtype dtype = (hd_dtype)roll(&r, 2);
         hd_tensor *x = strided(&r, dtype, ndim, sizes, false);
-        hd_tensor *before = hd__clone(
-            hd__alias(x, 1, (int64_t[]){(int64_t)x->storage->nbytes / hd_dtype_size(dtype)},
-                      (int64_t[]){1}, 0));
-        hd_tensor *all = hd__alias(x, 1, before->sizes, (int64_t[]){1}, 0);
+        hd_tensor *before = hd__tensor_clone(
+            hd__tensor_alias(x, 1, (int64_t[]){(int64_t)x->storage->nbytes / hd_dtype_size(dtype)},
+                             (int64_t[]){1}, 0));
+        hd_tensor *all = hd__tensor_alias(x, 1, before->sizes, (int64_t[]){1}, 0);
         bool gapped = !hd_is_contiguous(x);
         hd_tensor *flat = hd_zeros(dtype, gapped ? 2 * n : n);
-        flat = hd__alias(flat, 1, &n, (int64_t[]){gapped ? 2 : 1}, 0);
+        flat = hd__tensor_alias(flat, 1, &n, (int64_t[]){gapped ? 2 : 1}, 0);
         hd_manual_seed(round);
         draws[k].f(x, draws[k].a, draws[k].b);
         hd_manual_seed(round);

@@ -302,7 +302,7 @@ START_TEST(storage_lives_as_long_as_any_view)
     {
         HD_SCOPE;
         hd_tensor *a = hd_from_data(HD_FLOAT32, ((float[]){1, 2, 3}), 3);
-        alias = hd_retain(hd__alias(a, 1, (int64_t[]){2}, (int64_t[]){1}, 1));
+        alias = hd_retain(hd__tensor_alias(a, 1, (int64_t[]){2}, (int64_t[]){1}, 1));
         ck_assert(hd_shares_storage(a, alias));
     }
     ck_elements(alias, 2, 3);
@@ -415,7 +415,7 @@ START_TEST(wrapped_memory_is_used_and_given_back_once)
         ck_elements(a, 0, 1, 2, 3, 4, 5);
         ck_assert(hd_set(a, 9, 1, 2));
         ck_assert(mine[5] == 9);
-        view = hd_retain(hd__alias(a, 1, (int64_t[]){3}, (int64_t[]){1}, 3));
+        view = hd_retain(hd__tensor_alias(a, 1, (int64_t[]){3}, (int64_t[]){1}, 3));
     }
     ck_assert_int_eq(let_go, 0);
     ck_elements(view, 3, 4, 9);

@@ -10,14 +10,14 @@
 START_TEST(shapes_as_pythons_tuples)
 {
     char text[HD__SHAPE_TEXT];
-    ck_assert_str_eq(hd__sizes_text(0, NULL, text), "()");
-    ck_assert_str_eq(hd__sizes_text(1, (int64_t[]){3}, text), "(3,)");
-    ck_assert_str_eq(hd__sizes_text(3, (int64_t[]){2, 0, -1}, text), "(2, 0, -1)");
+    ck_assert_str_eq(hd__text_of_sizes(0, NULL, text), "()");
+    ck_assert_str_eq(hd__text_of_sizes(1, (int64_t[]){3}, text), "(3,)");
+    ck_assert_str_eq(hd__text_of_sizes(3, (int64_t[]){2, 0, -1}, text), "(2, 0, -1)");
     int64_t most[HD_MAX_DIMS];
     for (int i = 0; i < HD_MAX_DIMS; i++) {
         most[i] = INT64_MIN;
     }
-    ck_assert_int_eq(strlen(hd__sizes_text(HD_MAX_DIMS, most, text)), 8 * 20 + 7 * 2 + 2);
+    ck_assert_int_eq(strlen(hd__text_of_sizes(HD_MAX_DIMS, most, text)), 8 * 20 + 7 * 2 + 2);
 }
 END_TEST
 
@@ -27,16 +27,16 @@ START_TEST(dims_count_from_both_ends)
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 6, 3), *point = hd_zeros_n(HD_FLOAT32, 0, NULL);
     for (int d = 0; d < 3; d++) {
-        ck_assert_int_eq(hd__dim(x, d), d);
-        ck_assert_int_eq(hd__dim(x, d - 3), d);
+        ck_assert_int_eq(hd__tensor_dim(x, d), d);
+        ck_assert_int_eq(hd__tensor_dim(x, d - 3), d);
     }
-    ck_assert_int_eq(hd__dim(x, 3), -1);
+    ck_assert_int_eq(hd__tensor_dim(x, 3), -1);
     ck_error(HD_INDEX, "f: dim 3 of (2, 6, 3): expected -3 to 2");
-    ck_assert_int_eq(hd__dim(x, INT64_MIN), -1);
+    ck_assert_int_eq(hd__tensor_dim(x, INT64_MIN), -1);
     ck_error(HD_INDEX, "f: dim -9223372036854775808 of (2, 6, 3): expected -3 to 2");
-    ck_assert_int_eq(hd__dim(point, 0), 0);
-    ck_assert_int_eq(hd__dim(point, -1), 0);
-    ck_assert_int_eq(hd__dim(point, 1), -1);
+    ck_assert_int_eq(hd__tensor_dim(point, 0), 0);
+    ck_assert_int_eq(hd__tensor_dim(point, -1), 0);
+    ck_assert_int_eq(hd__tensor_dim(point, 1), -1);
     ck_error(HD_INDEX, "f: dim 1 of (): expected -1 to 0");
 }
 END_TEST
@@ -82,14 +82,14 @@ START_TEST(broadcast_shapes)
     };
     const char *wants[] = {"(2, 5, 3)", "(0,)", "(1, 4, 1)", "()", "(1, 2, 3, 4, 5, 6, 7, 8)"};
     for (int i = 0; i < 5; i++) {
-        ck_assert(hd__broadcast(3, sets[i], &ndim, sizes));
-        ck_assert_str_eq(hd__sizes_text(ndim, sizes, text), wants[i]);
+        ck_assert(hd__tensor_broadcast(3, sets[i], &ndim, sizes));
+        ck_assert_str_eq(hd__text_of_sizes(ndim, sizes, text), wants[i]);
     }
-    ck_assert(!hd__broadcast(2, (hd_tensor *[]){OF(2, 3), OF(4)}, &ndim, sizes));
+    ck_assert(!hd__tensor_broadcast(2, (hd_tensor *[]){OF(2, 3), OF(4)}, &ndim, sizes));
     ck_error(HD_SHAPE, "f: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not broadcast");
-    ck_assert(!hd__broadcast(2, (hd_tensor *[]){OF(0), OF(2)}, &ndim, sizes));
+    ck_assert(!hd__tensor_broadcast(2, (hd_tensor *[]){OF(0), OF(2)}, &ndim, sizes));
     ck_error(HD_SHAPE, "f: (0,) and (2,): sizes 0 and 2 at dim -1 do not broadcast");
-    ck_assert(!hd__broadcast(3, (hd_tensor *[]){OF(2, 1), OF(7), OF(3, 1)}, &ndim, sizes));
+    ck_assert(!hd__tensor_broadcast(3, (hd_tensor *[]){OF(2, 1), OF(7), OF(3, 1)}, &ndim, sizes));
     ck_error(HD_SHAPE, "f: (2, 1) and (7,) and (3, 1): sizes 2 and 3 at dim -2 do not broadcast");
 }
 END_TEST
@@ -110,13 +110,13 @@ START_TEST(promotion_is_pytorchs)
         int na = i >> 5, nb = i >> 4 & 1, da = i >> 2 & 3, db = i & 3;
         hd_tensor *a = hd_empty_n((hd_dtype)da, na, (int64_t[]){1});
         hd_tensor *b = hd_empty_n((hd_dtype)db, nb, (int64_t[]){1});
-        ck_assert_int_eq(hd__promote(a, b), want[na][nb][da][db]);
+        ck_assert_int_eq(hd__tensor_promote(a, b), want[na][nb][da][db]);
     }
     static const int with_int[] = {F, D, I, I}, with_double[] = {F, D, F, F};
     for (int i = 0; i < 8; i++) {
         hd_tensor *a = hd_empty_n((hd_dtype)(i & 3), i >> 2, (int64_t[]){1});
-        ck_assert_int_eq(hd__promote_scalar(a, hd_scalar_int(1)), with_int[i & 3]);
-        ck_assert_int_eq(hd__promote_scalar(a, hd_scalar_double(1.5)), with_double[i & 3]);
+        ck_assert_int_eq(hd__tensor_promote_scalar(a, hd_scalar_int(1)), with_int[i & 3]);
+        ck_assert_int_eq(hd__tensor_promote_scalar(a, hd_scalar_double(1.5)), with_double[i & 3]);
     }
 }
 END_TEST
@@ -172,10 +172,10 @@ START_TEST(a_view_is_there_exactly_when_indices_allow_it)
         }
         hd_tensor *x = strided(&r, HD_BOOL, ndim, sizes, true);
         int n = random_shape_of(&r, x->numel, fit);
-        bool views = hd__view_strides(x, n, fit, strides);
+        bool views = hd__tensor_view_strides(x, n, fit, strides);
         ck_assert_int_eq(views, naive_view(x, n, fit));
         if (views) {
-            hd_tensor *y = hd__alias(x, n, fit, strides, x->offset);
+            hd_tensor *y = hd__tensor_alias(x, n, fit, strides, x->offset);
             for (int64_t i = 0; i < x->numel; i++) {
                 ck_assert_int_eq(place_of(y, i), place_of(x, i));
             }
@@ -211,8 +211,8 @@ START_TEST(strides_that_nobody_walks)
     hd_tensor *all = hd_zeros(HD_FLOAT32, 60);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t strides[HD_MAX_DIMS];
-        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
-        ck_assert(hd__view_strides(x, cases[i].m, cases[i].view, strides));
+        hd_tensor *x = hd__tensor_alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        ck_assert(hd__tensor_view_strides(x, cases[i].m, cases[i].view, strides));
         for (int d = 0; d < cases[i].m; d++) {
             ck_assert_int_eq(strides[d], cases[i].want[d]);
         }
@@ -236,9 +236,9 @@ START_TEST(contiguous_and_overlapping)
         {1, {3}, {2}, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        hd_tensor *x = hd__alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
+        hd_tensor *x = hd__tensor_alias(all, cases[i].n, cases[i].sizes, cases[i].strides, 0);
         ck_assert_int_eq(hd_is_contiguous(x), cases[i].contiguous);
-        ck_assert_int_eq(hd__overlaps_itself(x), cases[i].overlaps);
+        ck_assert_int_eq(hd__tensor_overlaps_itself(x), cases[i].overlaps);
     }
 }
 END_TEST
@@ -249,28 +249,28 @@ START_TEST(one_size_is_inferred)
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 6), *none = hd_zeros(HD_FLOAT32, 0, 3);
     int64_t fit[HD_MAX_DIMS];
-    ck_assert(hd__infer_sizes(x, 3, (int64_t[]){2, -1, 3}, fit));
+    ck_assert(hd__tensor_infer_sizes(x, 3, (int64_t[]){2, -1, 3}, fit));
     ck_assert_int_eq(fit[1], 2);
-    ck_assert(hd__infer_sizes(none, 2, (int64_t[]){-1, 3}, fit));
+    ck_assert(hd__tensor_infer_sizes(none, 2, (int64_t[]){-1, 3}, fit));
     ck_assert_int_eq(fit[0], 0);
-    ck_assert(hd__infer_sizes(none, 1, (int64_t[]){-1}, fit));
+    ck_assert(hd__tensor_infer_sizes(none, 1, (int64_t[]){-1}, fit));
     ck_assert_int_eq(fit[0], 0);
-    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){-1, -1}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){-1, -1}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (-1, -1): expected sizes of 0 or more and one -1 at most");
-    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){-2, 6}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){-2, 6}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (-2, 6): expected sizes of 0 or more and one -1 at most");
-    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){5, -1}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){5, -1}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (5, -1): the 12 elements do not fit");
-    ck_assert(!hd__infer_sizes(x, 1, (int64_t[]){13}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 1, (int64_t[]){13}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (13,): the 12 elements do not fit");
-    ck_assert(!hd__infer_sizes(none, 2, (int64_t[]){0, -1}, fit));
+    ck_assert(!hd__tensor_infer_sizes(none, 2, (int64_t[]){0, -1}, fit));
     ck_error(HD_SHAPE, "f: (0, 3) as (0, -1): the 0 elements do not fit");
-    ck_assert(!hd__infer_sizes(x, 2, (int64_t[]){INT64_MAX, INT64_MAX}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){INT64_MAX, INT64_MAX}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (9223372036854775807, 9223372036854775807): the 12 elements "
                        "do not fit");
-    ck_assert(!hd__infer_sizes(x, 9, (int64_t[9]){12}, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 9, (int64_t[9]){12}, fit));
     ck_error(HD_SHAPE, "f: 9 dimensions: expected 0 to 8");
-    ck_assert(!hd__infer_sizes(x, 2, NULL, fit));
+    ck_assert(!hd__tensor_infer_sizes(x, 2, NULL, fit));
     ck_error(HD_NULL_ARG, "f: sizes is NULL");
 }
 END_TEST

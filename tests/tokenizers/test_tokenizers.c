@@ -59,10 +59,10 @@ START_TEST(classes)
     };
     int64_t count[4] = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ck_assert_msg(hd__char_class(rows[i].code) == rows[i].class, "U+%04X", rows[i].code);
+        ck_assert_msg(hd__chars_class(rows[i].code) == rows[i].class, "U+%04X", rows[i].code);
     }
     for (uint32_t c = 0; c < 0x110000; c++) {
-        count[hd__char_class(c)]++;
+        count[hd__chars_class(c)]++;
     }
     ck_assert_int_eq(count[HD__LETTER],
                      141028); /* as tiktoken counts them: gen_unicode.py --check */
@@ -100,12 +100,12 @@ static const struct {
     {"for(i=0;i<10;i++)", "for|(|i|=|0|;|i|<|10|;|i|++)"},
 };
 
-static void ck_words(const hd__words *w, const char *s, const char *want)
+static void ck_words(const hd__tokenizer_words *w, const char *s, const char *want)
 {
     hd__text got = {0};
     int64_t n = (int64_t)strlen(s);
     for (int64_t at = 0; at < n;) {
-        int64_t length = hd__next_word(w, s + at, n - at);
+        int64_t length = hd__words_next(w, s + at, n - at);
         ck_assert_int_gt(length, 0);
         hd__text_puts(&got, at ? "|" : "");
         hd__text_add(&got, s + at, (size_t)length);

@@ -565,7 +565,7 @@ MARK = "/* heed-loop */"  # ends the lines of the kernels at which heed-loop sto
 SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/*.h", "autograd/grad.c",
            "diagnose/*"] + [f"tensor/{name}.c" for name in (
                "access", "dims", "freed", "lifecycle", "scope", "shape")]
-SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_[a-z]+(_for|_common|_along)?|hd__matrix.*|hd__product_dtypes|batches)$"
+SKIPPED_FUNCTIONS = r"^(_*mem(cpy|set|move).*|hdk_[a-z]+(_for|_common|_along)?|hd__product_matrix.*|hd__product_dtypes|batches)$"
 
 
 Command = gdb.Command if gdb else object

@@ -30,10 +30,10 @@ def numbers(values, letters):
 
 
 def char_table(name, values, bits, letters):
-    """An hd__char_table of the values of all characters."""
+    """An hd__tokenizer_char_table of the values of all characters."""
     changes = [c for c in range(len(values)) if c == 0 or values[c] != values[c - 1]]
     pages = range(0, changes[-1] + PAGE + PAGE, PAGE)
     assert values[-1] == 0 and max(values) < 2**bits
     before = numbers([sum(c < page for c in changes) for page in pages], 2)
     coded = numbers([c % PAGE << bits | values[c] for c in changes], letters)
-    return f"const hd__char_table {name} = {{\n{before},\n{coded},\n    {letters}, {bits}, {len(pages) - 1},\n}};\n"
+    return f"const hd__tokenizer_char_table {name} = {{\n{before},\n{coded},\n    {letters}, {bits}, {len(pages) - 1},\n}};\n"

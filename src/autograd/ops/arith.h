@@ -7,12 +7,12 @@
 #include "tensor/elementwise.h"
 
 /* Their kind is the loop of hdk_binary. Those of the _scalar forms have the number as params. */
-extern const hd__op hd__add_op, hd__sub_op, hd__mul_op, hd__div_op, hd__mul_scalar_op,
-    hd__div_scalar_op;
+extern const hd__op hd__op_add, hd__op_sub, hd__op_mul, hd__op_div, hd__op_mul_scalar,
+    hd__op_div_scalar;
 
 /* dx += dy for each input, of which the engine makes x's shape and dtype */
-void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+void hd__op_same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 /* dx += -dy */
-void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
+void hd__op_neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

@@ -22,7 +22,7 @@
 /* Does b broadcast to x's shape, so that x need not grow? */
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
-    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
+    return hd__tensor_spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
            hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
                     HD__SHAPE(x), HD__SHAPE(b));
 }
@@ -31,12 +31,12 @@ static bool shape_fits(hd_tensor *x, hd_tensor *b)
  * one of them is not dense. */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
-    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
-           hd__dense(x) && hd__dense(b) && x->offset < b->offset + b->numel &&
-           b->offset < x->offset + x->numel;
+    return x->storage == b->storage && x->numel > 0 && b->numel > 0 &&
+           !hd__tensor_same_memory(x, b) && hd__tensor_dense(x) && hd__tensor_dense(b) &&
+           x->offset < b->offset + b->numel && b->offset < x->offset + x->numel;
 }
 
-bool hd__operand_ok(hd_tensor *x, hd_tensor **b)
+bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
 {
     if (!shape_fits(x, *b)) {
         return false;
@@ -47,41 +47,44 @@ bool hd__operand_ok(hd_tensor *x, hd_tensor **b)
                         "or the same; clone it first",
                         HD__SHAPE(x), HD__SHAPE(*b));
     }
-    if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
-        *b = hd__clone(*b);
+    if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {
+        *b = hd__tensor_clone(*b);
     }
     return *b;
 }
 
 /* ---------------------------------------------------------------- fill, zero, copy */
 
-void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__op_zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
+    dx[0] = hd__node_needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
 }
 
 /* dx += 0,  dsrc += dy, in src's dtype before the engine sums what src was broadcast to */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__zero_backward(n, dy, dx);
-    dx[1] = hd__needs(n, 1) ? hd_to(dy[0], (hd_dtype)hd__input_meta(n, 1)->dtype) : HD_NONE;
+    hd__op_zero_backward(n, dy, dx);
+    dx[1] =
+        hd__node_needs(n, 1) ? hd_to(dy[0], (hd_dtype)hd__node_input_meta(n, 1)->dtype) : HD_NONE;
 }
 
-static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);
-static const hd__op fill_item_op = HD__OP("FillBackward3", hd__zero_backward);
+static const hd__op fill_op = HD__OP("FillBackward2", hd__op_zero_backward);
+static const hd__op fill_item_op = HD__OP("FillBackward3", hd__op_zero_backward);
 static const hd__op fill_value_op = HD__OP("FillBackward3", copy_backward);
-static const hd__op zero_op = HD__OP("ZeroBackward0", hd__zero_backward);
+static const hd__op zero_op = HD__OP("ZeroBackward0", hd__op_zero_backward);
 static const hd__op copy_op = HD__OP("CopyBackwards", copy_backward);
 
-bool hd__overwrites(const hd__op *op, hd_tensor *x)
+bool hd__op_overwrites(const hd__op *op, hd_tensor *x)
 {
-    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
+    return hd__graph_inplace_ok(x, 1, &x) &&
+           hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
 }
 
 static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
 {
-    bool ok = hd__any_arg("x", x, false) && hd__scalar_fits(x->dtype, s) && hd__overwrites(op, x);
-    return ok ? hd__told(op, hd__fill(x, s), 1, &x) : NULL;
+    bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_scalar_fits(x->dtype, s) &&
+              hd__op_overwrites(op, x);
+    return ok ? hd__record_told(op, hd__tensor_fill(x, s), 1, &x) : NULL;
 }
 
 hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
@@ -98,22 +101,22 @@ hd_tensor *hd_zero_(hd_tensor *x)
 
 static hd_tensor *copy_into(const hd__op *op, hd_tensor *x, hd_tensor *src)
 {
-    if (!hd__any_arg("x", x, false) || !hd__any_arg("src", src, false)) {
+    if (!hd__tensor_any_arg("x", x, false) || !hd__tensor_any_arg("src", src, false)) {
         return NULL;
     }
     hd_tensor *in[] = {x, src}, *read = src;
-    if (!hd__operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
+    if (!hd__op_operand_ok(x, &read) || !hd__graph_inplace_ok(x, 2, in)) {
         return NULL;
     }
-    unsigned int before = hd__watching() ? hd__events->overwrite_begins(1, &read) : 0;
+    unsigned int before = hd__event_watching() ? hd__events->overwrite_begins(1, &read) : 0;
     if (!hd__record_inplace(op, x, &(hd__record_args){HD__IN(2, in)})) {
         return NULL;
     }
-    hd__copy(x, read);
-    if (hd__watching()) {
+    hd__tensor_copy(x, read);
+    if (hd__event_watching()) {
         hd__events->overwritten(before, x);
     }
-    return hd__told(op, x, 2, in);
+    return hd__record_told(op, x, 2, in);
 }
 
 hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
@@ -128,7 +131,7 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd_getitem_n(x, n, index);
-    return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
+    return part && part->numel == x->numel && hd__tensor_same_shape(part, x) ? x : part;
 }
 
 /* value without the leading dims of size 1 that the target does not have: Python's assignment
@@ -139,11 +142,12 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
     while (value->ndim - lead > target->ndim && value->sizes[lead] == 1) {
         lead++;
     }
-    if (!hd__spreads_to(value->ndim - lead, value->sizes + lead, target->ndim, target->sizes)) {
+    if (!hd__tensor_spreads_to(value->ndim - lead, value->sizes + lead, target->ndim,
+                               target->sizes)) {
         return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
                         HD__SHAPE(value), HD__SHAPE(target));
     }
-    if (value->storage == target->storage && !hd__same_shape(value, target)) {
+    if (value->storage == target->storage && !hd__tensor_same_shape(value, target)) {
         value = hd_view_n(value, value->ndim - lead, value->sizes + lead);
         return value ? hd_expand_n(value, target->ndim, target->sizes) : NULL;
     }
@@ -153,7 +157,7 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index)
 {
     HD__CALL("hd_setitem");
-    if (!hd__arg("x", x) || !hd__arg("value", value)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_arg("value", value)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -166,7 +170,7 @@ hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *in
 hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
 {
     HD__CALL("hd_setitem_scalar");
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);

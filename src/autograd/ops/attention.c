@@ -46,17 +46,17 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
  * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w with its dropout */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const attention_args *c = hd__params(n);
+    const attention_args *c = hd__node_params(n);
     hd_tensor *x[HD__OPERANDS] = {NULL}, **made = &x[HD__DQ];
     for (int i = 0; i <= HD__SAVED; i++) {
-        x[i] = hd__saved_get(n, i);
+        x[i] = hd__node_saved_get(n, i);
     }
     const hdk_head *h = &c->head;
     const int64_t rows[] = {h->l, h->s, h->s}, cols[] = {h->d, h->d, h->dv};
     for (int i = 0; i < 3; i++) {
         int64_t sizes[HD_MAX_DIMS];
         int ndim = sizes_of(c, rows[i], cols[i], sizes);
-        made[i] = hd__laid_out_as(hd__empty(x[i]->dtype, ndim, sizes), x[i]);
+        made[i] = hd__tensor_laid_out_as(hd__tensor_empty(x[i]->dtype, ndim, sizes), x[i]);
     }
     x[HD__DOUT] = dy[0];
     if (made[0] && made[1] && made[2] && hd__attention_backward(c, x)) {
@@ -79,7 +79,7 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     }
     bool plain = q->ndim == 4 && k->ndim == 4 && v->ndim == 4 && c->head.keep == 1 &&
                  c->head.d == c->head.dv && c->head.safe &&
-                 (hd__is_none(mask) || mask->ndim == 2 || mask->ndim == 4);
+                 (hd__tensor_is_none(mask) || mask->ndim == 2 || mask->ndim == 4);
     for (int i = 0; plain && i < 2; i++) {
         plain = q->sizes[i] == k->sizes[i] && k->sizes[i] == v->sizes[i];
     }
@@ -107,16 +107,16 @@ static bool draw_bits(attention_args *c, hd_tensor **bits)
         h->limit = hd__mcg31_limit(h->keep);
         return true;
     }
-    *bits = hd__empty(HD_BOOL, 1, &bytes);
+    *bits = hd__tensor_empty(HD_BOOL, 1, &bytes);
     if (!*bits) {
         return false;
     }
-    uint8_t run[RUN], *to = hd__ptr(*bits);
+    uint8_t run[RUN], *to = hd__tensor_ptr(*bits);
     memset(to, 0, (size_t)bytes);
     HD__GEN_LOCKED(g);
     for (int64_t i = 0; i < n; i++) {
         if (i % RUN == 0) {
-            hd__bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
+            hd__rng_bernoulli(g, run, n - i < RUN ? n - i : RUN, h->keep);
         }
         to[i >> 3] |= (uint8_t)(run[i % RUN] << (i & 7));
     }
@@ -129,13 +129,13 @@ static hd_tensor *fused_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v, hd_t
     int64_t sizes[HD_MAX_DIMS];
     hd_tensor *x[HD__OPERANDS] = {q, k, v, mask, HD_NONE};
     int ndim = sizes_of(c, c->head.l, -1, sizes);
-    x[HD__LSE] = hd__empty(q->dtype, ndim, sizes);
+    x[HD__LSE] = hd__tensor_empty(q->dtype, ndim, sizes);
     ndim = sizes_of(c, c->head.l, c->head.dv, sizes);
-    hd_tensor *y = hd__empty(q->dtype, ndim, sizes);
-    x[HD__OUT] = q->strides[q->ndim - 1] == 1 ? hd__laid_out_as(y, q) : y;
+    hd_tensor *y = hd__tensor_empty(q->dtype, ndim, sizes);
+    x[HD__OUT] = q->strides[q->ndim - 1] == 1 ? hd__tensor_laid_out_as(y, q) : y;
     if (weights) {
         sizes_of(c, c->head.l, c->head.s, sizes);
-        x[HD__WEIGHTS] = hd__empty(q->dtype, ndim, sizes);
+        x[HD__WEIGHTS] = hd__tensor_empty(q->dtype, ndim, sizes);
     }
     if (!x[HD__OUT] || !x[HD__LSE] || (weights && !x[HD__WEIGHTS]) || !draw_bits(c, &x[HD__BITS]) ||
         !hd__attention_forward(c, x)) {
@@ -159,12 +159,12 @@ static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_at
     if (o->is_causal) {
         hd_tensor *hidden = hd_triu(hd_ones(HD_BOOL, c->head.l, c->head.s), 1); /* (l, s) */
         scores = hd_masked_fill(scores, hidden, -INFINITY);
-    } else if (!hd__is_none(mask)) {
+    } else if (!hd__tensor_is_none(mask)) {
         scores = mask->dtype == HD_BOOL ? hd_masked_fill(scores, hd_logical_not(mask), -INFINITY)
                                         : hd_add(scores, mask);
     }
     hd_tensor *w; /* (..., l, s) */
-    if (o->safe_softmax && !hd__is_none(mask) && c->head.s > 0) {
+    if (o->safe_softmax && !hd__tensor_is_none(mask) && c->head.s > 0) {
         hd_tensor *dead = hd_all_dim(hd_eq_scalar(scores, -INFINITY), -1, true); /* (..., l, 1) */
         w = hd_masked_fill(hd_softmax(hd_masked_fill(scores, dead, 0), -1), dead, 0);
     } else {
@@ -197,8 +197,8 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
         return hd__fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
                         hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
     }
-    return hd__float_arg(q) &&
-           (hd__is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
+    return hd__tensor_float_arg(q) &&
+           (hd__tensor_is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
             hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
                      hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
@@ -212,7 +212,7 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     if (x->ndim > 2) {
         sizes[x->ndim - 3] *= group;
     }
-    return hd__broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
+    return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
 /* How many heads of q share a head of k and v; -1 after an error. */
@@ -240,7 +240,7 @@ static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
-    return (mask->ndim >= 2 && hd__spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
+    return (mask->ndim >= 2 && hd__tensor_spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
            hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
                     HD__SHAPE(mask), HD__SIZES(ndim, sizes));
 }
@@ -257,7 +257,7 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         h->dv = v->sizes[v->ndim - 1];
         ok = k->sizes[k->ndim - 1] == h->d && v->sizes[v->ndim - 2] == h->s &&
              join_grouped(c, q, 1) && join_grouped(c, k, group);
-        if (ok && !hd__is_none(mask) && !attn_mask_ok(mask, c)) {
+        if (ok && !hd__tensor_is_none(mask) && !attn_mask_ok(mask, c)) {
             return false;
         }
         ok = ok && join_grouped(c, v, group);
@@ -270,13 +270,14 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
 
 static bool attention_options_ok(const hd_attention_options *o)
 {
-    if (!HD__SIZE_OK(o, "hd_attention_defaults()") || !hd__arg_or_none("attn_mask", o->attn_mask)) {
+    if (!HD__SIZE_OK(o, "hd_attention_defaults()") ||
+        !hd__tensor_arg_or_none("attn_mask", o->attn_mask)) {
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
         return hd__fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
-    return !o->is_causal || hd__is_none(o->attn_mask) ||
+    return !o->is_causal || hd__tensor_is_none(o->attn_mask) ||
            hd__fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
@@ -300,7 +301,7 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
     h->sees = o->is_causal ? 1 : h->s;
-    h->mask_is_bool = !hd__is_none(o->attn_mask) && o->attn_mask->dtype == HD_BOOL;
+    h->mask_is_bool = !hd__tensor_is_none(o->attn_mask) && o->attn_mask->dtype == HD_BOOL;
     h->safe = o->safe_softmax;
     h->keep = 1 - o->dropout_p;
     h->scale = o->scale;
@@ -328,7 +329,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                hd_tensor **weights)
 {
     const hdk_head *h = &c->head;
-    bool mask_learns = hd__wants_grad(o->attn_mask);
+    bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
     /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens the
      * products of the plain ops are up to four times as fast, and they give the same bits. */
@@ -337,9 +338,9 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
-    if (!hd__is_none(mask)) { /* sizes of 1 repeat */
+    if (!hd__tensor_is_none(mask)) { /* sizes of 1 repeat */
         int64_t sizes[HD_MAX_DIMS];
-        mask = hd__expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
+        mask = hd__tensor_expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
     const hd__op *op = attention_op_for(q, k, v, o->attn_mask, c);
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
@@ -369,7 +370,7 @@ static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     q = split_groups(q, keys, group);
     k = split_groups(k, keys, group);
     v = split_groups(v, keys, group);
-    if (!hd__is_none(o->attn_mask) && o->attn_mask->ndim > 2) {
+    if (!hd__tensor_is_none(o->attn_mask) && o->attn_mask->ndim > 2) {
         of.attn_mask = split_groups(o->attn_mask, keys, group);
     }
     bool ok = q && k && v && of.attn_mask;
@@ -391,8 +392,8 @@ hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_t
     if (weights) {
         *weights = NULL;
     }
-    if (!hd__arg("q", q) || !hd__arg("k", k) || !hd__arg("v", v) || !attention_options_ok(o) ||
-        !dtypes_ok(q, k, v, o->attn_mask)) {
+    if (!hd__tensor_arg("q", q) || !hd__tensor_arg("k", k) || !hd__tensor_arg("v", v) ||
+        !attention_options_ok(o) || !dtypes_ok(q, k, v, o->attn_mask)) {
         return NULL;
     }
     int64_t group = group_of(q, k, v, o->enable_gqa);

@@ -6,45 +6,45 @@
 
 static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__two_args(a, b)) {
+    if (!hd__tensor_two_args(a, b)) {
         return NULL;
     }
-    hd_dtype d = hd__promote(a, b);
+    hd_dtype d = hd__tensor_promote(a, b);
     hd_tensor *y = hd__map_binary(hdk_binary_for(d)->of[op][d], d, HD_BOOL, a, b);
-    return hd__told(NULL, y, 2, (hd_tensor *[]){a, b});
+    return hd__record_told(NULL, y, 2, (hd_tensor *[]){a, b});
 }
 
 static hd_tensor *compare_in(hd_dtype d, int op, hd_tensor *x, hd_scalar s)
 {
-    hd__number number;
-    hd_tensor *y =
-        hd__map_binary(hdk_binary_for(d)->of[op][d], d, HD_BOOL, x, hd__number_of(&number, d, s));
-    return hd__told(NULL, y, 1, &x);
+    hd__loop_number number;
+    hd_tensor *y = hd__map_binary(hdk_binary_for(d)->of[op][d], d, HD_BOOL, x,
+                                  hd__loop_number_of(&number, d, s));
+    return hd__record_told(NULL, y, 1, &x);
 }
 
 static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
 {
-    return hd__arg("x", x) ? compare_in(hd__promote_scalar(x, s), op, x, s) : NULL;
+    return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
 /* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
-    if (!hd__two_args(a, b)) {
+    if (!hd__tensor_two_args(a, b)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
-    hd_dtype d = hd__promote(a, b);
-    a = hd__cast(a, d);
-    b = a ? hd__cast(b, d) : NULL;
-    hd_tensor *y = b ? hd__elementwise_out(HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
-    a = y ? hd__cast(a, HD_BOOL) : NULL;
-    b = a ? hd__cast(b, HD_BOOL) : NULL;
+    hd_dtype d = hd__tensor_promote(a, b);
+    a = hd__tensor_cast(a, d);
+    b = a ? hd__tensor_cast(b, d) : NULL;
+    hd_tensor *y = b ? hd__loop_out(HD_BOOL, 2, (hd_tensor *[]){a, b}) : NULL;
+    a = y ? hd__tensor_cast(a, HD_BOOL) : NULL;
+    b = a ? hd__tensor_cast(b, HD_BOOL) : NULL;
     if (!b) {
         return NULL;
     }
     hd__map(loop, NULL, 3, (hd_tensor *[]){y, a, b});
-    return hd__told(NULL, hd_scope_return(y), 2, (hd_tensor *[]){a, b});
+    return hd__record_told(NULL, hd_scope_return(y), 2, (hd_tensor *[]){a, b});
 }
 
 hd_tensor *hd_eq(hd_tensor *a, hd_tensor *b)
@@ -141,7 +141,7 @@ hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_logical_not(hd_tensor *x)
 {
     HD__CALL("hd_logical_not");
-    return hd__arg("x", x) ? compare_in(x->dtype, HDK_EQ, x, hd_scalar_int(0)) : NULL;
+    return hd__tensor_arg("x", x) ? compare_in(x->dtype, HDK_EQ, x, hd_scalar_int(0)) : NULL;
 }
 
 /* ---------------------------------------------------------------- kinds of numbers */
@@ -150,13 +150,13 @@ hd_tensor *hd_logical_not(hd_tensor *x)
 hd_tensor *hd_isnan(hd_tensor *x)
 {
     HD__CALL("hd_isnan");
-    return hd__arg("x", x) ? hd_ne(x, x) : NULL;
+    return hd__tensor_arg("x", x) ? hd_ne(x, x) : NULL;
 }
 
 hd_tensor *hd_isinf(hd_tensor *x)
 {
     HD__CALL("hd_isinf");
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -166,7 +166,7 @@ hd_tensor *hd_isinf(hd_tensor *x)
 hd_tensor *hd_isfinite(hd_tensor *x)
 {
     HD__CALL("hd_isfinite");
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -178,14 +178,15 @@ hd_tensor *hd_isfinite(hd_tensor *x)
 /* y is NULL, which is false, or a new bool tensor that is dense in some order of its dims. */
 static bool all_true(const hd_tensor *y)
 {
-    return y && !memchr(hd__ptr(y), 0, (size_t)y->numel);
+    return y && !memchr(hd__tensor_ptr(y), 0, (size_t)y->numel);
 }
 
 bool hd_equal(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_equal");
     HD__SCOPE_OR(false);
-    return hd__two_args(a, b) && hd__same_shape(a, b) && all_true(compare(HDK_EQ, a, b));
+    return hd__tensor_two_args(a, b) && hd__tensor_same_shape(a, b) &&
+           all_true(compare(HDK_EQ, a, b));
 }
 
 /* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The
@@ -199,7 +200,7 @@ static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol,
     if (rtol == 0 && atol == 0) {
         return close;
     }
-    hd_dtype d = hd__is_float(a->dtype) ? a->dtype : HD_FLOAT32;
+    hd_dtype d = hd__tensor_is_float(a->dtype) ? a->dtype : HD_FLOAT32;
     a = hd_to(a, d);
     b = hd_to(b, d);
     hd_tensor *error = hd_abs(hd_sub(a, b));
@@ -215,8 +216,9 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
     HD_NO_GRAD;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    if (!hd__two_args(a, b) || !hd__broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes) ||
-        !hd__one_dtype("a", a, "b", b)) {
+    if (!hd__tensor_two_args(a, b) ||
+        !hd__tensor_broadcast(2, (hd_tensor *[]){a, b}, &ndim, sizes) ||
+        !hd__tensor_one_dtype("a", a, "b", b)) {
         return false;
     }
     return ((rtol >= 0 && atol >= 0) ||

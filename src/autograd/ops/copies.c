@@ -10,8 +10,8 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
-static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);
+static const hd__op clone_op = HD__OP("CloneBackward0", hd__op_same_backward);
+static const hd__op to_op = HD__OP("ToCopyBackward0", hd__op_same_backward);
 
 /* ---------------------------------------------------------------- clone, contiguous, to, detach */
 
@@ -23,37 +23,40 @@ static hd_tensor *record_copy(const hd__op *op, hd_tensor *y, hd_tensor *x)
 hd_tensor *hd_clone(hd_tensor *x)
 {
     HD__CALL("hd_clone");
-    return hd__any_arg("x", x, false) ? record_copy(&clone_op, hd__copied(x, x->dtype), x) : NULL;
+    return hd__tensor_any_arg("x", x, false)
+               ? record_copy(&clone_op, hd__tensor_copied(x, x->dtype), x)
+               : NULL;
 }
 
 hd_tensor *hd_contiguous(hd_tensor *x)
 {
     HD__CALL("hd_contiguous");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
-    return hd__contig(x) ? x : record_copy(&clone_op, hd__clone(x), x);
+    return hd__tensor_contig(x) ? x : record_copy(&clone_op, hd__tensor_clone(x), x);
 }
 
 hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
 {
     HD__CALL("hd_to");
-    if (!hd__any_arg("x", x, false) || !hd__dtype_arg(d)) {
+    if (!hd__tensor_any_arg("x", x, false) || !hd__tensor_dtype_arg(d)) {
         return NULL;
     }
-    if (d == HD_BFLOAT16 && hd__wants_grad(x)) {
+    if (d == HD_BFLOAT16 && hd__record_wants_grad(x)) {
         return hd__fail(HD_GRAD,
                         "%s requires grad, which bfloat16 cannot pass on: expected "
                         "hd_detach(x), or HD_NO_GRAD",
                         HD__SHAPE(x));
     }
-    return x->dtype == d ? x : record_copy(&to_op, hd__copied(x, d), x);
+    return x->dtype == d ? x : record_copy(&to_op, hd__tensor_copied(x, d), x);
 }
 
 hd_tensor *hd_detach(hd_tensor *x)
 {
     HD__CALL("hd_detach");
-    return hd__any_arg("x", x, false) ? hd__told(NULL, hd__alias_of(x), 1, &x) : NULL;
+    return hd__tensor_any_arg("x", x, false) ? hd__record_told(NULL, hd__tensor_alias_of(x), 1, &x)
+                                             : NULL;
 }
 
 /* ---------------------------------------------------------------- cat, stack */
@@ -61,13 +64,13 @@ hd_tensor *hd_detach(hd_tensor *x)
 /* dx_i += the i-th part of dy along dim; params: dim, and the length of each part */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
+    const int *dim = hd__node_params(n);
     const int64_t *lens = (const int64_t *)(dim + 2);
     int64_t start = 0;
     for (int i = 0; i < n->n_in; i++) {
-        if (hd__needs(n, i)) {
+        if (hd__node_needs(n, i)) {
             /* cat skips a tensor of shape (0,) */
-            const hd__out_meta *x = hd__input_meta(n, i);
+            const hd__node_out_meta *x = hd__node_input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
                             : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
         }
@@ -78,9 +81,9 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 /* dx_i += dy at index i of dim */
 static void stack_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
+    const int *dim = hd__node_params(n);
     for (int i = 0; i < n->n_in; i++) {
-        dx[i] = hd__needs(n, i) ? hd_select(dy[0], *dim, i) : HD_NONE;
+        dx[i] = hd__node_needs(n, i) ? hd_select(dy[0], *dim, i) : HD_NONE;
     }
 }
 
@@ -91,14 +94,14 @@ static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
     return ((n >= 1 && n <= INT32_MAX) ||
             hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n)) &&
-           hd__given("xs", xs) && hd__args("xs", n, xs, false);
+           hd__arg_given("xs", xs) && hd__tensor_args("xs", n, xs, false);
 }
 
 static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
 {
     hd_tensor all = {.dtype = xs[0]->dtype, .ndim = xs[0]->ndim};
     for (int64_t i = 1; i < n; i++) {
-        all.dtype = (uint8_t)hd__promote(&all, xs[i]);
+        all.dtype = (uint8_t)hd__tensor_promote(&all, xs[i]);
         all.ndim = xs[i]->ndim > all.ndim ? xs[i]->ndim : all.ndim;
     }
     return all.dtype;
@@ -117,7 +120,7 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__dim(first, dim); /* every tensor is (0,) */
+    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* every tensor is (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -155,7 +158,7 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
         return NULL;
     }
     const hd_tensor *first = cat_shape(n, xs, dim, &at, sizes);
-    hd_tensor *y = first ? hd__empty(promoted(n, xs), first->ndim, sizes) : NULL;
+    hd_tensor *y = first ? hd__tensor_empty(promoted(n, xs), first->ndim, sizes) : NULL;
     size_t params_size = 2 * sizeof(int) + (size_t)n * sizeof(int64_t);
     int *params = y ? hd_alloc(params_size) : NULL;
     if (!params) {
@@ -166,7 +169,7 @@ hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim)
     for (int64_t i = 0; i < n; i++) {
         lens[i] = skipped(xs[i]) ? 0 : xs[i]->sizes[at];
     }
-    hd__join(y, at, n, xs);
+    hd__tensor_join(y, at, n, xs);
     y = HD__RECORD(&cat_op, y, HD__IN((int)n, xs), .params = params, .params_size = params_size);
     hd_free(params);
     return y;
@@ -179,7 +182,7 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
         return NULL;
     }
     for (int64_t i = 1; i < n; i++) {
-        if (!hd__same_shape(xs[0], xs[i])) {
+        if (!hd__tensor_same_shape(xs[0], xs[i])) {
             return hd__fail(HD_SHAPE, "%s and %s: expected equal shapes", HD__SHAPE(xs[0]),
                             HD__SHAPE(xs[i]));
         }
@@ -192,7 +195,7 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
     for (int d = 0; d < ndim; d++) {
         sizes[d] = d == at ? n : xs[0]->sizes[d < at ? d : d - 1];
     }
-    hd_tensor *y = hd__empty(promoted(n, xs), ndim, sizes);
+    hd_tensor *y = hd__tensor_empty(promoted(n, xs), ndim, sizes);
     for (int64_t i = 0; y && i < n; i++) {
         hd_tensor place = *y; /* y without dim `at`, at its i-th index */
         place.ndim--;
@@ -201,8 +204,8 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
             place.sizes[d] = y->sizes[d + 1];
             place.strides[d] = y->strides[d + 1];
         }
-        hd__geometry_changed(&place);
-        hd__copy(&place, xs[i]);
+        hd__tensor_geometry_changed(&place);
+        hd__tensor_copy(&place, xs[i]);
     }
     return HD__RECORD(&stack_op, y, HD__IN((int)n, xs), HD__PARAMS(at));
 }
@@ -210,13 +213,13 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
 hd_tensor *hd_cat_list(const hd_list *xs, int dim)
 {
     HD__CALL("hd_cat");
-    return hd__list_arg("xs", xs) ? hd_cat_n(xs->len, xs->items, dim) : NULL;
+    return hd__tensor_list_arg("xs", xs) ? hd_cat_n(xs->len, xs->items, dim) : NULL;
 }
 
 hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 {
     HD__CALL("hd_stack");
-    return hd__list_arg("xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
+    return hd__tensor_list_arg("xs", xs) ? hd_stack_n(xs->len, xs->items, dim) : NULL;
 }
 
 /* ---------------------------------------------------------------- repeat */
@@ -234,11 +237,11 @@ static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
     if (__builtin_mul_overflow(x->sizes[d], r, &size)) {
         return hd__fail(HD_MEMORY, "%s, %" PRId64 " times: the size overflows", HD__SHAPE(x), r);
     }
-    const int64_t parts = hd__count_of(inner, x->sizes);
-    const int64_t part = hd__count_of(x->ndim - inner, x->sizes + inner);
+    const int64_t parts = hd__tensor_count_of(inner, x->sizes);
+    const int64_t part = hd__tensor_count_of(x->ndim - inner, x->sizes + inner);
     hd_tensor *y = hd_expand(hd_reshape(x, parts, 1, part), parts, r, part);
     sizes[d] = size;
-    y = y && hd__contig(y) ? hd_clone(y) : hd_contiguous(y);
+    y = y && hd__tensor_contig(y) ? hd_clone(y) : hd_contiguous(y);
     return y ? hd_view_n(y, x->ndim, sizes) : NULL;
 }
 
@@ -266,14 +269,14 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
     if (!y) {
         return NULL;
     }
-    return hd_scope_return(y->storage == x->storage ? hd__clone(y) : hd__alias_of(y));
+    return hd_scope_return(y->storage == x->storage ? hd__tensor_clone(y) : hd__tensor_alias_of(y));
 }
 
 /* dx += the sum of dy over all repeats of an element */
 static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const repeats *p = hd__params(n);
-    const hd__out_meta *x = hd__input_meta(n, 0);
+    const repeats *p = hd__node_params(n);
+    const hd__node_out_meta *x = hd__node_input_meta(n, 0);
     const int lead = p->ndim - x->ndim;
     hd_tensor *g = dy[0];
     if (g->numel == 0) {
@@ -284,8 +287,8 @@ static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         int64_t sizes[HD_MAX_DIMS];
         memcpy(sizes, g->sizes, sizeof sizes);
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
-        const int64_t parts = hd__count_of(d, sizes);
-        const int64_t part = hd__count_of(p->ndim - d, sizes + d);
+        const int64_t parts = hd__tensor_count_of(d, sizes);
+        const int64_t part = hd__tensor_count_of(p->ndim - d, sizes + d);
         g = hd_sum_dim(hd_reshape(g, parts, p->n[d], part), 1, false);
         g = hd_view_n(g, p->ndim, sizes);
     }
@@ -298,7 +301,7 @@ hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_repeat");
     repeats p = {.ndim = ndim};
-    if (!hd__arg("x", x) || !hd__sizes_arg(ndim, sizes)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_sizes_arg(ndim, sizes)) {
         return NULL;
     }
     if (ndim < x->ndim) {
@@ -317,7 +320,7 @@ hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
 hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 {
     HD__CALL("hd_repeat_interleave");
-    int d = hd__dim_of(x, dim);
+    int d = hd__tensor_dim_of(x, dim);
     if (d < 0 || !repeats_ok(repeats)) {
         return NULL;
     }
@@ -345,9 +348,9 @@ static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;
     const int64_t *sizes = c->y->sizes + c->y->ndim - 2, rows = sizes[0], columns = sizes[1];
-    const int64_t item = hd__bytes_of(c->y->dtype);
+    const int64_t item = hd__tensor_bytes_of(c->y->dtype);
     for (int64_t r = begin; r < end; r++) {
-        char *row = (char *)hd__ptr(c->y) + r * columns * item;
+        char *row = (char *)hd__tensor_ptr(c->y) + r * columns * item;
         int64_t edge = r % rows + c->diagonal + c->lower;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
         int64_t from = c->lower ? edge : 0, to = c->lower ? columns : edge;
@@ -357,20 +360,20 @@ static void cut_rows(int64_t begin, int64_t end, void *arg)
 
 static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
 {
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     if (x->ndim < 2) {
         return hd__fail(HD_SHAPE, "%s: expected 2 dimensions or more", HD__SHAPE(x));
     }
     int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
-    hd_tensor *y = hd__clone(x);
+    hd_tensor *y = hd__tensor_clone(x);
     cut c = {y, diagonal, op->kind == LOWER};
     if (diagonal < -rows || diagonal > columns) { /* no sum with it overflows */
         c.diagonal = diagonal < 0 ? -rows - 1 : columns;
     }
     if (y && y->numel > 0) {
-        int64_t bytes = columns * hd__bytes_of(y->dtype);
+        int64_t bytes = columns * hd__tensor_bytes_of(y->dtype);
         hd__parallel_for(y->numel / columns, CUT_GRAIN / bytes, cut_rows, &c);
     }
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(diagonal));
@@ -379,7 +382,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
 /* dx += the same triangle of dy */
 static void triangle_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int64_t *diagonal = hd__params(n);
+    const int64_t *diagonal = hd__node_params(n);
     dx[0] = triangle(n->op, dy[0], *diagonal);
 }
 

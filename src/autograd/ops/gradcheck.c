@@ -29,10 +29,10 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
 /* Weights in [0.5, 1.5) that do not repeat. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
-    hd_tensor *w = hd__empty_as(HD_FLOAT64, y);
+    hd_tensor *w = hd__tensor_empty_as(HD_FLOAT64, y);
     for (int64_t i = 0; w && i < w->numel; i++) {
         double turn = (double)(i + 1) * 0.6180339887498949;
-        ((double *)hd__ptr(w))[i] = 0.5 + turn - floor(turn);
+        ((double *)hd__tensor_ptr(w))[i] = 0.5 + turn - floor(turn);
     }
     return w;
 }
@@ -47,7 +47,7 @@ static hd_tensor *check_call(const check *c)
 {
     hd_generator *g = hd_generator_current();
     hd_tensor *y = hd_generator_seed(g, c->o.seed) ? call_f(c) : NULL;
-    return y && hd__arg("f's result", y) && hd__float_arg(y) ? y : NULL;
+    return y && hd__tensor_arg("f's result", y) && hd__tensor_float_arg(y) ? y : NULL;
 }
 
 /* sum(weights * f), in float64; NaN on failure. */
@@ -56,17 +56,17 @@ static double weighted(const check *c)
     HD__SCOPE_OR(NAN);
     HD_NO_GRAD;
     hd_tensor *y = check_call(c);
-    return y ? hd_item(hd_sum(hd_mul(hd__cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
+    return y ? hd_item(hd_sum(hd_mul(hd__tensor_cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
 }
 
 /* The address of element i of x, in row-major order */
 static double *element(hd_tensor *x, int64_t i)
 {
     hd__dims all;
-    hd__place at;
+    hd__dims_place at;
     hd__dims_make(&all, x->ndim, x->sizes, 1, &x);
     hd__dims_seek(&all, i, &at);
-    return (double *)((char *)hd__ptr(x) + at.offset[0]);
+    return (double *)((char *)hd__tensor_ptr(x) + at.offset[0]);
 }
 
 static double difference(const check *c, double *at)
@@ -101,13 +101,13 @@ static bool gradients_agree(const check *c, int input, hd_tensor *grad, const ch
 
 static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 {
-    if (!hd__args("inputs", n, inputs, false)) {
+    if (!hd__tensor_args("inputs", n, inputs, false)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
-        if (hd__requires_grad(inputs[i]) &&
+        if (hd__graph_requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
-             hd__overlaps_itself(inputs[i]))) {
+             hd__tensor_overlaps_itself(inputs[i]))) {
             return hd__fail(HD_VALUE, "input %d of %s of %s: expected a float64 leaf", i,
                             HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
@@ -128,22 +128,22 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     hd_tensor *wanted[HD__FEW];
     for (int i = 0; i < c->n; i++) {
         grads[i] = HD_NONE;
-        if (hd__requires_grad(c->inputs[i])) {
+        if (hd__graph_requires_grad(c->inputs[i])) {
             wanted[checked++] = c->inputs[i];
         }
     }
-    if (!checked || !hd__requires_grad(y)) {
+    if (!checked || !hd__graph_requires_grad(y)) {
         return true;
     }
     hd_grad_options o = hd_grad_defaults();
     o.allow_unused = true;
     hd_tensor *w = weights_like(y);
-    w = w ? hd__cast(w, y->dtype) : NULL;
+    w = w ? hd__tensor_cast(w, y->dtype) : NULL;
     hd_list *ys = hd_list_n(1, &y), *xs = hd_list_n(checked, wanted);
     hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* NULL would mean ones */
     hd_list *found = ys && xs && ws ? hd_grad_of(ys, xs, ws, &o) : NULL;
     for (int i = 0, k = 0; found && i < c->n; i++) {
-        if (hd__requires_grad(c->inputs[i])) {
+        if (hd__graph_requires_grad(c->inputs[i])) {
             grads[i] = found->items[k++];
         }
     }
@@ -155,7 +155,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
 {
     HD__CALL("hd_gradcheck");
     if (!f || !inputs) {
-        return hd__null_arg(f ? "inputs" : "f");
+        return hd__arg_null_arg(f ? "inputs" : "f");
     }
     if (n < 1 || n > HD__FEW) {
         return hd__fail(HD_VALUE, "%d inputs: expected 1 to %d", n, HD__FEW);
@@ -171,8 +171,9 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
     char name[64];
     bool ok = analytic(&c, grads, name);
     for (int i = 0; ok && i < n; i++) {
-        if (hd__requires_grad(inputs[i])) {
-            hd_tensor *g = hd__is_none(grads[i]) ? hd_zeros_like(inputs[i], HD_FLOAT64) : grads[i];
+        if (hd__graph_requires_grad(inputs[i])) {
+            hd_tensor *g =
+                hd__tensor_is_none(grads[i]) ? hd_zeros_like(inputs[i], HD_FLOAT64) : grads[i];
             ok = g && gradients_agree(&c, i, g, name);
         }
     }

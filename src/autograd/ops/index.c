@@ -5,7 +5,7 @@
  * number of threads, because each thread has columns of its own and goes through all indices.
  *
  * pick.c walks any strides. Along a dim of a contiguous tensor whole rows are copied and added here
- * instead: hd__pick would take a fifth more instructions for 256 rows of 64 floats, and half as
+ * instead: hd__op_pick would take a fifth more instructions for 256 rows of 64 floats, and half as
  * many again for a single one. */
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"
@@ -27,12 +27,12 @@ enum { INDEX_GRAIN = 32768 };
 
 static bool index_arg(const hd_tensor *index)
 {
-    return hd__arg("index", index) && hd__dtype_is("index", index, HD_INT64);
+    return hd__tensor_arg("index", index) && hd__tensor_dtype_is("index", index, HD_INT64);
 }
 
 static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
-    int64_t value = ((const int64_t *)hd__ptr(index))[flat];
+    int64_t value = ((const int64_t *)hd__tensor_ptr(index))[flat];
     return n == 0 ? hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
                              value, HD__INDEX(index, flat))
                   : hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
@@ -56,11 +56,11 @@ static void check_range(int64_t begin, int64_t end, void *arg)
 /* index, made contiguous; NULL with HD_INDEX set if an element is outside of [0, n). */
 static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
-    index = hd__contiguous(index);
+    index = hd__tensor_contiguous(index);
     if (!index) {
         return NULL;
     }
-    index_range r = {.index = hd__ptr(index), .n = n};
+    index_range r = {.index = hd__tensor_ptr(index), .n = n};
     hd__parallel_for(index->numel, INDEX_GRAIN, check_range, &r);
     for (int64_t flat = 0; r.broken && flat < index->numel; flat++) {
         if ((uint64_t)r.index[flat] >= (uint64_t)n) {
@@ -85,13 +85,13 @@ typedef struct index_lines {
 static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
                             const hd_tensor *from, const hd_tensor *to)
 {
-    return (index_lines){.outer = hd__count_of(dim, x->sizes),
+    return (index_lines){.outer = hd__tensor_count_of(dim, x->sizes),
                          .len = x->ndim ? x->sizes[dim] : 1,
-                         .inner = hd__count_of(x->ndim - dim - 1, x->sizes + dim + 1),
+                         .inner = hd__tensor_count_of(x->ndim - dim - 1, x->sizes + dim + 1),
                          .n = index->numel,
-                         .index = hd__ptr(index),
-                         .from = hd__ptr(from),
-                         .to = hd__ptr(to),
+                         .index = hd__tensor_ptr(index),
+                         .from = hd__tensor_ptr(from),
+                         .to = hd__tensor_ptr(to),
                          .dtype = from->dtype};
 }
 
@@ -99,7 +99,7 @@ static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
-    size_t bytes = (size_t)(l->inner * hd__bytes_of(l->dtype));
+    size_t bytes = (size_t)(l->inner * hd__tensor_bytes_of(l->dtype));
     const hdk_loop widen = l->dtype == HD_BFLOAT16 ? hdk_convert(HD_FLOAT32, l->dtype) : NULL;
     int64_t outer = begin / l->n, i = begin % l->n;
     for (int64_t r = begin; r < end; r++, i++) {
@@ -118,7 +118,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
 /* The contiguous index as (1, ..., n, ..., 1), with n at dim */
 static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
-    hd_tensor at = hd__geometry_of(index);
+    hd_tensor at = hd__op_geometry_of(index);
     at.ndim = ndim;
     for (int d = 0; d < ndim; d++) {
         at.sizes[d] = d == dim ? index->numel : 1;
@@ -130,9 +130,9 @@ static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 /* y = x picked along dim; `dim` of y is as long as index. */
 static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
-    if (!hd__contig(x) || dim == x->ndim - 1) {
+    if (!hd__tensor_contig(x) || dim == x->ndim - 1) {
         hd_tensor at = index_along(index, y->ndim, dim);
-        hd__pick(HD__TAKE, y, x, dim, &at);
+        hd__op_pick(HD__TAKE, y, x, dim, &at);
         return;
     }
     index_lines l = lines_of(x, dim, index, x, y);
@@ -144,7 +144,7 @@ static void add_columns(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
     const int dtype = l->dtype;
-    const int64_t item = hd__bytes_of(dtype), dense[] = {item, item, item};
+    const int64_t item = hd__tensor_bytes_of(dtype), dense[] = {item, item, item};
     const hdk_loop add = hdk_binary_loop(HDK_ADD, dtype);
     while (begin < end) {
         int64_t o = begin / l->inner, c = begin % l->inner;
@@ -169,16 +169,16 @@ typedef struct pick_params {
 /* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i] */
 static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const pick_params *params = hd__params(n);
-    hd_tensor *index = hd__saved_get(n, 0), *from = hd__contiguous(dy[0]);
-    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    const pick_params *params = hd__node_params(n);
+    hd_tensor *index = hd__node_saved_get(n, 0), *from = hd__tensor_contiguous(dy[0]);
+    dx[0] = hd__op_zeros_like_input(n, dy[0]->dtype);
     if (!from || !dx[0]) {
         return;
     }
     index_lines l = lines_of(dx[0], params->dim, index, from, dx[0]);
     if (l.inner == 1 && from->ndim == dx[0]->ndim && params->skip < 0) {
         hd_tensor at = index_along(index, from->ndim, params->dim);
-        hd__pick(HD__ADD, from, dx[0], params->dim, &at);
+        hd__op_pick(HD__ADD, from, dx[0], params->dim, &at);
         return;
     }
     l.skip = params->skip;
@@ -198,7 +198,7 @@ static hd_tensor *record_pick(const hd__op *op, hd_tensor *y, hd_tensor *x, hd_t
 hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 {
     HD__CALL("hd_index_select");
-    int d = hd__arg("x", x) && index_arg(index) ? hd__dim(x, dim) : -1;
+    int d = hd__tensor_arg("x", x) && index_arg(index) ? hd__tensor_dim(x, dim) : -1;
     if (d < 0) {
         return NULL;
     }
@@ -207,7 +207,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
                         HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
-    hd_tensor *y = index ? hd__empty_with(x->dtype, x, x->ndim, d, index->numel) : NULL;
+    hd_tensor *y = index ? hd__tensor_empty_with(x->dtype, x, x->ndim, d, index->numel) : NULL;
     if (!y) {
         return NULL;
     }
@@ -218,7 +218,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
 hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx)
 {
     HD__CALL("hd_embedding");
-    if (!index_arg(index) || !hd__any_arg("weight", weight, false)) {
+    if (!index_arg(index) || !hd__tensor_any_arg("weight", weight, false)) {
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
@@ -239,24 +239,24 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     int64_t rows[] = {index->numel, weight->sizes[1]};
     index = checked(index, count);
     const bool widens = weight->dtype == HD_BFLOAT16;
-    weight = widens ? hd__contiguous(weight) : weight;
-    hd_tensor *y = index && weight ? hd__empty_with(widens ? HD_FLOAT32 : weight->dtype, index,
-                                                    n + 1, n, rows[1])
+    weight = widens ? hd__tensor_contiguous(weight) : weight;
+    hd_tensor *y = index && weight ? hd__tensor_empty_with(widens ? HD_FLOAT32 : weight->dtype,
+                                                           index, n + 1, n, rows[1])
                                    : NULL;
     if (!y) {
         return NULL;
     }
-    hd_tensor flat = hd__geometry_of(y); /* (numel of index, d) */
+    hd_tensor flat = hd__op_geometry_of(y); /* (numel of index, d) */
     flat.ndim = 2;
     memcpy(flat.sizes, rows, sizeof rows);
-    hd__default_strides(2, rows, flat.strides);
+    hd__tensor_default_strides(2, rows, flat.strides);
     pick(&flat, weight, 0, index);
     return record_pick(&embedding_op, y, weight, index, (pick_params){0, padding_idx});
 }
 
 /* ---------------------------------------------------------------- gather */
 
-static const hd__op gather_op = HD__OP_KIND("GatherBackward0", hd__scatter_backward, HD__ADD);
+static const hd__op gather_op = HD__OP_KIND("GatherBackward0", hd__op_scatter_backward, HD__ADD);
 
 static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index)
 {
@@ -277,12 +277,12 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
 hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
 {
     HD__CALL("hd_gather");
-    int d = hd__arg("x", x) && index_arg(index) ? hd__dim(x, dim) : -1;
+    int d = hd__tensor_arg("x", x) && index_arg(index) ? hd__tensor_dim(x, dim) : -1;
     if (d < 0 || !gather_shapes_ok(x, d, index)) {
         return NULL;
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
-    hd_tensor *y = index ? hd__gather(x, d, index) : NULL;
+    hd_tensor *y = index ? hd__op_gather(x, d, index) : NULL;
     hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change */
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
 }
@@ -292,9 +292,9 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
 /* dx += dy;  dsource[i] += dy[index[i]] along dim */
 static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
+    const int *dim = hd__node_params(n);
     dx[0] = dy[0];
-    dx[1] = hd__needs(n, 1) ? hd_index_select(dy[0], *dim, hd__saved_get(n, 0)) : HD_NONE;
+    dx[1] = hd__node_needs(n, 1) ? hd_index_select(dy[0], *dim, hd__node_saved_get(n, 0)) : HD_NONE;
 }
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
@@ -305,8 +305,8 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
     int64_t sizes[HD_MAX_DIMS];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[d] = index->numel;
-    bool ok =
-        index->ndim <= 1 && (x->ndim || index->numel == 1) && hd__has_sizes(source, x->ndim, sizes);
+    bool ok = index->ndim <= 1 && (x->ndim || index->numel == 1) &&
+              hd__tensor_has_sizes(source, x->ndim, sizes);
     return ok || hd__fail(HD_SHAPE,
                           "%s, index %s and source %s: expected an index of 1 dim, and x's sizes "
                           "for source, but one element for each index at dim %d",
@@ -316,19 +316,19 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
 hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source)
 {
     HD__CALL("hd_index_add");
-    bool ok = hd__arg("x", x) && index_arg(index) && hd__arg("source", source) &&
-              hd__one_dtype("x", x, "source", source);
-    int d = ok ? hd__dim(x, dim) : -1;
+    bool ok = hd__tensor_arg("x", x) && index_arg(index) && hd__tensor_arg("source", source) &&
+              hd__tensor_one_dtype("x", x, "source", source);
+    int d = ok ? hd__tensor_dim(x, dim) : -1;
     if (d < 0 || !addends_ok(x, d, index, source)) {
         return NULL;
     }
     hd_tensor *in[] = {x, source};
     index = checked(index, x->ndim ? x->sizes[d] : 1);
-    source = index ? hd__contiguous(source) : NULL;
-    hd_tensor *y = source ? hd__clone(x) : NULL;
+    source = index ? hd__tensor_contiguous(source) : NULL;
+    hd_tensor *y = source ? hd__tensor_clone(x) : NULL;
     if (y) {
         hd_tensor at = index_along(index, x->ndim, d);
-        hd__pick(HD__ADD, source, y, d, &at);
+        hd__op_pick(HD__ADD, source, y, d, &at);
     }
     return HD__RECORD(&index_add_op, y, HD__IN(2, in), HD__SAVES(1, &index), HD__PARAMS(d));
 }
@@ -336,14 +336,14 @@ hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *sour
 /* dx += dy, but 0 where source was written;  dsource[i] += dy[index[i]] along dim */
 static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
-    hd_tensor *index = hd__saved_get(n, 0);
-    if (hd__needs(n, 0)) {
+    const int *dim = hd__node_params(n);
+    hd_tensor *index = hd__node_saved_get(n, 0);
+    if (hd__node_needs(n, 0)) {
         hd_tensor *zeros = hd_zeros_n((hd_dtype)dy[0]->dtype, index->ndim, index->sizes);
         dx[0] = hd_scatter(dy[0], *dim, index, zeros);
     }
-    if (hd__needs(n, 1)) {
-        const hd__out_meta *source = hd__input_meta(n, 1);
+    if (hd__node_needs(n, 1)) {
+        const hd__node_out_meta *source = hd__node_input_meta(n, 1);
         dx[1] = index->numel ? hd_gather(dy[0], *dim, index)
                              : hd_zeros_n((hd_dtype)source->dtype, source->ndim, source->sizes);
     }
@@ -375,18 +375,18 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 hd_tensor *hd_scatter(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source)
 {
     HD__CALL("hd_scatter");
-    bool ok = hd__arg("x", x) && index_arg(index) && hd__arg("source", source) &&
-              hd__one_dtype("x", x, "source", source);
-    int d = ok ? hd__dim(x, dim) : -1;
+    bool ok = hd__tensor_arg("x", x) && index_arg(index) && hd__tensor_arg("source", source) &&
+              hd__tensor_one_dtype("x", x, "source", source);
+    int d = ok ? hd__tensor_dim(x, dim) : -1;
     if (d < 0 || !gather_shapes_ok(x, d, index)) {
         return NULL;
     }
     source = index->numel ? covered(source, index) : source;
     index = source ? checked(index, x->ndim ? x->sizes[d] : 1) : NULL;
-    hd_tensor *from = index ? hd__contiguous(source) : NULL;
-    hd_tensor *y = from ? hd__clone(x) : NULL;
+    hd_tensor *from = index ? hd__tensor_contiguous(source) : NULL;
+    hd_tensor *y = from ? hd__tensor_clone(x) : NULL;
     if (y && index->numel) {
-        hd__pick(HD__PUT, from, y, d, index);
+        hd__op_pick(HD__PUT, from, y, d, index);
     }
     hd_tensor *in[] = {x, source};
     return HD__RECORD(&scatter_op, y, HD__IN(2, in), HD__SAVES(1, &index), HD__PARAMS(d));
@@ -410,22 +410,22 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     if (!index) {
         return NULL;
     }
-    const int64_t *at = hd__ptr(index);
+    const int64_t *at = hd__tensor_ptr(index);
     bool infer = num_classes == -1;
     for (int64_t i = 0; i < index->numel && infer; i++) {
         num_classes = at[i] >= num_classes ? at[i] + 1 : num_classes;
     }
     int n = index->ndim;
-    hd_tensor *y = hd__empty_with(HD_INT64, index, n + 1, n, num_classes);
+    hd_tensor *y = hd__tensor_empty_with(HD_INT64, index, n + 1, n, num_classes);
     if (!y) {
         return NULL;
     }
-    int64_t *to = hd__ptr(y);
-    hd__fill(y, hd_scalar_int(0));
+    int64_t *to = hd__tensor_ptr(y);
+    hd__tensor_fill(y, hd_scalar_int(0));
     for (int64_t i = 0; i < index->numel; i++) {
         to[i * num_classes + at[i]] = 1;
     }
-    return hd__told(NULL, y, 1, &index);
+    return hd__record_told(NULL, y, 1, &index);
 }
 
 /* ---------------------------------------------------------------- bincount */
@@ -433,7 +433,7 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
 hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
 {
     HD__CALL("hd_bincount");
-    if (!hd__arg("x", x) || !hd__dtype_is("x", x, HD_INT64)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_dtype_is("x", x, HD_INT64)) {
         return NULL;
     }
     if (x->ndim != 1 || minlength < 0) {
@@ -442,20 +442,20 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
                         minlength);
     }
     hd_tensor *index = checked(x, INT64_MAX);
-    const int64_t *at = index ? hd__ptr(index) : NULL;
+    const int64_t *at = index ? hd__tensor_ptr(index) : NULL;
     for (int64_t i = 0; index && i < index->numel; i++) {
         minlength = at[i] >= minlength ? at[i] + 1 : minlength;
     }
-    hd_tensor *y = index ? hd__empty(HD_INT64, 1, &minlength) : NULL;
+    hd_tensor *y = index ? hd__tensor_empty(HD_INT64, 1, &minlength) : NULL;
     if (!y) {
         return NULL;
     }
-    int64_t *to = hd__ptr(y);
-    hd__fill(y, hd_scalar_int(0));
+    int64_t *to = hd__tensor_ptr(y);
+    hd__tensor_fill(y, hd_scalar_int(0));
     for (int64_t i = 0; i < index->numel; i++) {
         to[at[i]]++;
     }
-    return hd__told(NULL, y, 1, &x);
+    return hd__record_told(NULL, y, 1, &x);
 }
 
 /* ---------------------------------------------------------------- nonzero */
@@ -463,8 +463,8 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
 /* The index of each true element of x, contiguous bool, becomes a column of y (ndim, n). */
 static void write_places(const hd_tensor *x, hd_tensor *y)
 {
-    const uint8_t *truth = hd__ptr(x);
-    int64_t *to = hd__ptr(y), n = y->sizes[1], column = 0;
+    const uint8_t *truth = hd__tensor_ptr(x);
+    int64_t *to = hd__tensor_ptr(y), n = y->sizes[1], column = 0;
     for (int64_t i = 0; i < x->numel; i++) {
         if (!truth[i]) {
             continue;
@@ -483,18 +483,18 @@ hd_tensor *hd_nonzero(hd_tensor *x)
     HD__CALL("hd_nonzero");
     HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
-    hd_tensor *truth = hd__arg("x", x) ? hd_contiguous(hd_to(x, HD_BOOL)) : NULL;
+    hd_tensor *truth = hd__tensor_arg("x", x) ? hd_contiguous(hd_to(x, HD_BOOL)) : NULL;
     hd_tensor *count = truth ? hd_sum(truth) : NULL;
     if (!count) {
         return NULL;
     }
     const int64_t ndim = x->ndim, n = hd_item_int(count);
-    hd_tensor *columns = hd__empty(HD_INT64, 2, (int64_t[]){ndim, n});
+    hd_tensor *columns = hd__tensor_empty(HD_INT64, 2, (int64_t[]){ndim, n});
     if (!columns) {
         return NULL;
     }
     write_places(truth, columns);
     /* as PyTorch lays it out */
-    hd_tensor *y = hd__alias(columns, 2, (int64_t[]){n, ndim}, (int64_t[]){1, n}, 0);
-    return hd__told(NULL, hd_scope_return(y), 1, &x);
+    hd_tensor *y = hd__tensor_alias(columns, 2, (int64_t[]){n, ndim}, (int64_t[]){1, n}, 0);
+    return hd__record_told(NULL, hd_scope_return(y), 1, &x);
 }

@@ -65,9 +65,10 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
 /* A task for a dense x, normalized over its last n dims; weight may be HD_NONE. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
-    int64_t item = hd__bytes_of(x->dtype);
-    return (norm_task){.r = {stats->sizes[0], hd__count_of(n, x->sizes + x->ndim - n), hd__ptr(x),
-                             hd__ptr_or_null(weight), hd__ptr(stats)},
+    int64_t item = hd__tensor_bytes_of(x->dtype);
+    return (norm_task){.r = {stats->sizes[0], hd__tensor_count_of(n, x->sizes + x->ndim - n),
+                             hd__tensor_ptr(x), hd__tensor_ptr_or_null(weight),
+                             hd__tensor_ptr(stats)},
                        .dtype = x->dtype,
                        .item = item,
                        .stream = x->numel * item >= HDK_STREAM_BYTES};
@@ -77,31 +78,32 @@ static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, con
  * dx += (g - mean(g) - z mean(g z)) / s,  dweight += sum of dy z,  dbias += sum of dy, over rows */
 static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dims = hd__params(node);
-    hd_tensor *x = hd__saved_get(node, 0), *weight = hd__saved_get(node, 1);
-    hd_tensor *g = hd__contiguous(dy[0]);
-    x = hd__contiguous(x);
-    weight = hd__is_none(weight) ? weight : hd__contiguous(weight);
+    const int *dims = hd__node_params(node);
+    hd_tensor *x = hd__node_saved_get(node, 0), *weight = hd__node_saved_get(node, 1);
+    hd_tensor *g = hd__tensor_contiguous(dy[0]);
+    x = hd__tensor_contiguous(x);
+    weight = hd__tensor_is_none(weight) ? weight : hd__tensor_contiguous(weight);
     if (!x || !weight || !g) {
         return;
     }
-    norm_task k = task_of(x, *dims, weight, hd__saved_get(node, 2));
+    norm_task k = task_of(x, *dims, weight, hd__node_saved_get(node, 2));
     int64_t groups[] = {(k.r.rows + ROWS - 1) / ROWS, k.r.n};
     void **out[] = {&k.dx, &k.dweight, &k.dbias};
-    k.dy = hd__ptr(g);
+    k.dy = hd__tensor_ptr(g);
     for (int i = 0; i < 3; i++) {
-        if (hd__needs(node, i)) {
-            dx[i] = i ? hd__empty(x->dtype, 2, groups) : hd__empty_as(x->dtype, x);
+        if (hd__node_needs(node, i)) {
+            dx[i] = i ? hd__tensor_empty(x->dtype, 2, groups) : hd__tensor_empty_as(x->dtype, x);
             if (!dx[i]) {
                 return;
             }
-            *out[i] = hd__ptr(dx[i]);
+            *out[i] = hd__tensor_ptr(dx[i]);
         }
     }
     hd__parallel_for(groups[0], NORM_GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
     for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
-        if (hd__needs(node, i)) {
-            dx[i] = hd_reshape_n(hd__sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
+        if (hd__node_needs(node, i)) {
+            dx[i] =
+                hd_reshape_n(hd__reduce_sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
         }
     }
 }
@@ -113,7 +115,7 @@ static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_nor
 static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 {
     return (n >= 1 || hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n)) &&
-           hd__given("normalized_shape", shape) &&
+           hd__arg_given("normalized_shape", shape) &&
            ((n <= x->ndim &&
              memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
             hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
@@ -123,31 +125,31 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 /* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
-    if (!hd__arg_or_none(name, w) || hd__is_none(w)) {
+    if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {
         return w == HD_NONE;
     }
     const int64_t *sizes = x->sizes + x->ndim - n;
-    return (hd__has_sizes(w, n, sizes) ||
+    return (hd__tensor_has_sizes(w, n, sizes) ||
             hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
                      HD__SIZES(n, sizes))) &&
-           hd__one_dtype("x", x, name, w);
+           hd__tensor_one_dtype("x", x, name, w);
 }
 
 static hd_tensor *normalize(hd_tensor *x, int n, hd_tensor *weight, hd_tensor *bias, double eps,
                             hd_tensor *stats)
 {
-    hd_tensor *y = hd__empty_as(x->dtype, x);
+    hd_tensor *y = hd__tensor_empty_as(x->dtype, x);
     HD__SCOPE_OR(NULL);
-    hd_tensor *dense = hd__contiguous(x);
-    hd_tensor *w = hd__is_none(weight) ? weight : hd__contiguous(weight);
-    hd_tensor *b = hd__is_none(bias) ? bias : hd__contiguous(bias);
+    hd_tensor *dense = hd__tensor_contiguous(x);
+    hd_tensor *w = hd__tensor_is_none(weight) ? weight : hd__tensor_contiguous(weight);
+    hd_tensor *b = hd__tensor_is_none(bias) ? bias : hd__tensor_contiguous(bias);
     if (!y || !dense || !w || !b || !stats) {
         return NULL;
     }
     norm_task k = task_of(dense, n, w, stats);
-    k.bias = hd__ptr_or_null(b);
+    k.bias = hd__tensor_ptr_or_null(b);
     k.eps = eps;
-    k.y = hd__ptr(y);
+    k.y = hd__tensor_ptr(y);
     hd__parallel_for(k.r.rows, NORM_GRAIN / (k.r.n + 1), forward_rows, &k);
     return y;
 }
@@ -156,12 +158,12 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
                            hd_tensor *bias, double eps)
 {
     HD__CALL("hd_layer_norm_n");
-    if (!hd__float_x(x) || !shape_arg(x, n, normalized_shape) ||
+    if (!hd__tensor_float_x(x) || !shape_arg(x, n, normalized_shape) ||
         !scale_arg("weight", weight, x, n) || !scale_arg("bias", bias, x, n)) {
         return NULL;
     }
-    const int64_t sizes[] = {hd__count_of(x->ndim - n, x->sizes), 3};
-    hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 3) */
+    const int64_t sizes[] = {hd__tensor_count_of(x->ndim - n, x->sizes), 3};
+    hd_tensor *stats = hd__tensor_empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
     /* PyTorch saves the bias, too, and refuses another one. */
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
@@ -170,7 +172,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 /* ---------------------------------------------------------------- rms_norm */
 
-static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__same_backward);
+static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
 /* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
@@ -186,7 +188,7 @@ static hd_tensor *plus_eps(hd_tensor *x, double eps)
 hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
 {
     HD__CALL("hd_rms_norm");
-    if (!hd__float_x(x)) {
+    if (!hd__tensor_float_x(x)) {
         return NULL;
     }
     if (x->ndim < 1) {
@@ -198,6 +200,6 @@ hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
     HD__SCOPE_OR(NULL);
     hd_tensor *mean = hd_mean_dim(hd_pow_scalar(x, 2), -1, true); /* (..., 1) */
     hd_tensor *y = hd_mul(x, hd_rsqrt(plus_eps(mean, eps)));
-    y = hd_contiguous(hd__is_none(weight) ? y : hd_mul(y, weight));
+    y = hd_contiguous(hd__tensor_is_none(weight) ? y : hd_mul(y, weight));
     return hd_scope_return(y);
 }

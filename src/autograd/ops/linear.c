@@ -11,12 +11,13 @@
 #include "tensor/tensor_args.h"
 
 /* The product of a and b in the shape of input i */
-static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__matrix a, hd__matrix b)
+static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__product_matrix a,
+                               hd__product_matrix b)
 {
-    const hd__out_meta *meta = hd__input_meta(n, i);
-    hd_tensor *c = hd__empty(d, meta->ndim, meta->sizes);
+    const hd__node_out_meta *meta = hd__node_input_meta(n, i);
+    hd_tensor *c = hd__tensor_empty(d, meta->ndim, meta->sizes);
     if (c) {
-        hd__product(a, b, hd__matrix_left(c), NULL);
+        hd__product(a, b, hd__product_matrix_left(c), NULL);
     }
     return c;
 }
@@ -24,15 +25,17 @@ static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__matrix 
 /* y = x W^T + b:  dx += dy W,  dW += dy^T x,  db += sum of dy over rows */
 static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd__matrix rows = hd__matrix_left(dy[0]);
-    hd_tensor *x = hd__saved_get(n, 0), *weight = hd__saved_get(n, 1); /* (..., in), (out, in) */
-    if (hd__needs(n, 0)) {
-        dx[0] = product_like(n, 0, dy[0]->dtype, rows, hd__matrix_left(weight));
+    hd__product_matrix rows = hd__product_matrix_left(dy[0]);
+    hd_tensor *x = hd__node_saved_get(n, 0),
+              *weight = hd__node_saved_get(n, 1); /* (..., in), (out, in) */
+    if (hd__node_needs(n, 0)) {
+        dx[0] = product_like(n, 0, dy[0]->dtype, rows, hd__product_matrix_left(weight));
     }
-    if (hd__needs(n, 1)) {
-        dx[1] = product_like(n, 1, dy[0]->dtype, hd__matrix_t(rows), hd__matrix_left(x));
+    if (hd__node_needs(n, 1)) {
+        dx[1] = product_like(n, 1, dy[0]->dtype, hd__product_matrix_t(rows),
+                             hd__product_matrix_left(x));
     }
-    if (hd__needs(n, 2)) {
+    if (hd__node_needs(n, 2)) {
         /* The engine sums it to (out,). The sum of a single row is not -0 either. */
         dx[2] = dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0);
     }
@@ -49,19 +52,19 @@ static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
  * contiguous. */
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
-    if (hd__is_none(bias)) {
+    if (hd__tensor_is_none(bias)) {
         return x->ndim == 1   ? &linear_squeeze_op
                : x->ndim == 2 ? &linear_mm_op
                               : &linear_unsafe_view_op;
     }
-    return x->ndim == 2                        ? &linear_op
-           : hd__contig(x) && hd__contig(bias) ? &linear_view_op
-                                               : &add_op;
+    return x->ndim == 2                                      ? &linear_op
+           : hd__tensor_contig(x) && hd__tensor_contig(bias) ? &linear_view_op
+                                                             : &add_op;
 }
 
 static bool bias_fits(const hd_tensor *weight, const hd_tensor *bias)
 {
-    return hd__is_none(bias) || hd__has_sizes(bias, 1, weight->sizes) ||
+    return hd__tensor_is_none(bias) || hd__tensor_has_sizes(bias, 1, weight->sizes) ||
            hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
                     HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
 }
@@ -83,23 +86,23 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);
-    if (!hd__is_none(bias) && bias->ndim > 0) {
+    if (!hd__tensor_is_none(bias) && bias->ndim > 0) {
         return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias ()", HD__SHAPE(weight),
                         HD__SHAPE(bias));
     }
     hd_tensor *y = hd_matmul(x, weight);
-    return hd_scope_return(y && !hd__is_none(bias) ? hd_add(y, bias) : y);
+    return hd_scope_return(y && !hd__tensor_is_none(bias) ? hd_add(y, bias) : y);
 }
 
 hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__CALL("hd_linear");
-    if (!hd__arg("x", x) || !hd__any_arg("weight", weight, false) ||
-        !hd__arg_or_none("bias", bias) ||
+    if (!hd__tensor_arg("x", x) || !hd__tensor_any_arg("weight", weight, false) ||
+        !hd__tensor_arg_or_none("bias", bias) ||
         !(weight->dtype == HD_BFLOAT16 && weight->ndim > 1
-              ? hd__dtype_is("x", x, HD_FLOAT32)
+              ? hd__tensor_dtype_is("x", x, HD_FLOAT32)
               : hd__product_dtypes("x", x, "weight", weight)) ||
-        (!hd__is_none(bias) && !hd__one_dtype("x", x, "bias", bias))) {
+        (!hd__tensor_is_none(bias) && !hd__tensor_one_dtype("x", x, "bias", bias))) {
         return NULL;
     }
     if (weight->ndim == 1) {
@@ -108,15 +111,15 @@ hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
     if (!linear_shapes_ok(x, weight, bias)) {
         return NULL;
     }
-    hd_tensor *y = hd__empty_with(x->dtype, x, x->ndim, x->ndim - 1, weight->sizes[0]);
+    hd_tensor *y = hd__tensor_empty_with(x->dtype, x, x->ndim, x->ndim - 1, weight->sizes[0]);
     if (!y) {
         return NULL;
     }
-    hd__product(hd__matrix_left(x), hd__matrix_t(hd__matrix_left(weight)), hd__matrix_left(y),
-                hd__is_none(bias) ? NULL : bias);
+    hd__product(hd__product_matrix_left(x), hd__product_matrix_t(hd__product_matrix_left(weight)),
+                hd__product_matrix_left(y), hd__tensor_is_none(bias) ? NULL : bias);
     hd_tensor *in[] = {x, weight, bias};
-    hd_tensor *saved[] = {hd__save_if(hd__wants_grad(weight), x),
-                          hd__save_if(hd__wants_grad(x), weight)};
+    hd_tensor *saved[] = {hd__record_save_if(hd__record_wants_grad(weight), x),
+                          hd__record_save_if(hd__record_wants_grad(x), weight)};
     return HD__RECORD(linear_op_for(x, bias), y, HD__IN(3, in), HD__SAVES(2, saved));
 }
 
@@ -153,14 +156,15 @@ static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
 hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias)
 {
     HD__CALL("hd_bilinear");
-    if (!hd__arg("x1", x1) || !hd__arg("x2", x2) || !hd__arg("weight", weight) ||
-        !hd__arg_or_none("bias", bias) || !hd__product_dtypes("x1", x1, "weight", weight) ||
-        !hd__one_dtype("x1", x1, "x2", x2) ||
-        (!hd__is_none(bias) && !hd__one_dtype("x1", x1, "bias", bias)) ||
+    if (!hd__tensor_arg("x1", x1) || !hd__tensor_arg("x2", x2) ||
+        !hd__tensor_arg("weight", weight) || !hd__tensor_arg_or_none("bias", bias) ||
+        !hd__product_dtypes("x1", x1, "weight", weight) ||
+        !hd__tensor_one_dtype("x1", x1, "x2", x2) ||
+        (!hd__tensor_is_none(bias) && !hd__tensor_one_dtype("x1", x1, "bias", bias)) ||
         !bilinear_shapes_ok(x1, x2, weight, bias)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
     hd_tensor *y = bilinear(x1, x2, weight);
-    return hd_scope_return(hd__is_none(bias) ? y : hd_add(y, bias));
+    return hd_scope_return(hd__tensor_is_none(bias) ? y : hd_add(y, bias));
 }

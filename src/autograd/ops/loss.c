@@ -64,7 +64,7 @@ static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
         sizes[d] = x->sizes[source];
         strides[d] = x->strides[source];
     }
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return hd__tensor_alias(x, x->ndim, sizes, strides, x->offset);
 }
 
 /* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c) */
@@ -78,24 +78,24 @@ static hd_tensor *classes_last(const hd_tensor *x)
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
-    bool rows_as_they_are = x->ndim <= 2 && (x->strides[x->ndim - 1] == 1 || hd__contig(x));
+    bool rows_as_they_are = x->ndim <= 2 && (x->strides[x->ndim - 1] == 1 || hd__tensor_contig(x));
     if (!rows_as_they_are) {
         hd_tensor *rows = classes_last(x); /* (n, d1, ..., c) */
-        x = rows ? hd__contiguous(rows) : NULL;
+        x = rows ? hd__tensor_contiguous(rows) : NULL;
     }
-    target = hd__contiguous(target);
+    target = hd__tensor_contiguous(target);
     if (!x || !target || !stats) {
         return false;
     }
     int64_t c = x->sizes[x->ndim - 1];
     k->dtype = x->dtype;
-    k->item = hd__bytes_of(x->dtype);
-    k->l.x = hd__ptr(x);
+    k->item = hd__tensor_bytes_of(x->dtype);
+    k->l.x = hd__tensor_ptr(x);
     k->l.c = c;
     k->l.rows = target->numel;
     k->l.stride = x->ndim == 2 ? x->strides[0] : c;
-    k->l.target = hd__ptr(target);
-    k->l.stats = hd__ptr(stats);
+    k->l.target = hd__tensor_ptr(target);
+    k->l.stats = hd__tensor_ptr(stats);
     return true;
 }
 
@@ -112,20 +112,21 @@ typedef struct entropy_params {
 /* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const entropy_params *p = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0), *target = hd__saved_get(n, 1), *stats = hd__saved_get(n, 2);
-    hd_tensor *g = hd__contiguous(dy[0]);
+    const entropy_params *p = hd__node_params(n);
+    hd_tensor *x = hd__node_saved_get(n, 0), *target = hd__node_saved_get(n, 1),
+              *stats = hd__node_saved_get(n, 2);
+    hd_tensor *g = hd__tensor_contiguous(dy[0]);
     entropy_task k = {.l.ignore = p->ignore, .gs = dy[0]->ndim > 0, .divisor = p->divisor};
     if (!g || !logits(&k, x, target, stats)) {
         return;
     }
     hd_tensor *moved = classes_last(x);
-    hd_tensor *rows = moved ? hd__empty_as(x->dtype, moved) : NULL; /* (n, d1, ..., c) */
+    hd_tensor *rows = moved ? hd__tensor_empty_as(x->dtype, moved) : NULL; /* (n, d1, ..., c) */
     if (!rows) {
         return;
     }
-    k.dy = hd__ptr(g);
-    k.out = hd__ptr(rows);
+    k.dy = hd__tensor_ptr(g);
+    k.out = hd__tensor_ptr(rows);
     k.stream = rows->numel * k.item >= HDK_STREAM_BYTES;
     run_rows(&k, entropy_backward_rows);
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
@@ -151,8 +152,8 @@ static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
  * wrote the call has the classes last, as a language model's output has them. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
-    int64_t rows = hd__count_of(x->ndim - 1, x->sizes);
-    bool leading = hd__has_sizes(target, x->ndim - 1, x->sizes);
+    int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
+    bool leading = hd__tensor_has_sizes(target, x->ndim - 1, x->sizes);
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
@@ -185,7 +186,7 @@ HD__RARE static bool target_shape_fail(const hd_tensor *x, const hd_tensor *targ
 
 HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *target)
 {
-    const bool swapped = x->dtype == HD_INT64 && hd__is_float(target->dtype);
+    const bool swapped = x->dtype == HD_INT64 && hd__tensor_is_float(target->dtype);
     return hd__fail(HD_DTYPE,
                     "x of %s and target of %s: expected a score of float32 or float64 for each "
                     "class in x, and class numbers of int64 in target%s",
@@ -196,7 +197,8 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
 /* Does x hold floats, and target class numbers? Each may stand in the other's place. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
-    return (hd__is_float(x->dtype) && target->dtype == HD_INT64) || class_dtypes_fail(x, target);
+    return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||
+           class_dtypes_fail(x, target);
 }
 
 /* The target has x's shape without the classes; the target of a single row may be (1,). */
@@ -213,7 +215,8 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
     if (x->ndim == 0) {
         return hd__fail(HD_SHAPE, "x (): expected (c,), (n, c) or (n, c, d1, ...)");
     }
-    return one || hd__has_sizes(target, n, expected) || target_shape_fail(x, target, n, expected);
+    return one || hd__tensor_has_sizes(target, n, expected) ||
+           target_shape_fail(x, target, n, expected);
 }
 
 /* How many targets count; -1, with the error set, if one of them is not a class. */
@@ -242,7 +245,7 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
 {
     HD__SCOPE_OR(NULL);
     entropy_task k = {.l.ignore = p->ignore};
-    hd_tensor *y = hd__empty(x->dtype, x->ndim > 1 ? target->ndim : 0, target->sizes);
+    hd_tensor *y = hd__tensor_empty(x->dtype, x->ndim > 1 ? target->ndim : 0, target->sizes);
     if (!y || !logits(&k, x, target, stats)) {
         return NULL;
     }
@@ -250,10 +253,10 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     if (count < 0) {
         return NULL;
     }
-    k.out = hd__ptr(y);
+    k.out = hd__tensor_ptr(y);
     run_rows(&k, entropy_rows);
     p->divisor = r == HD_MEAN ? (double)count : 1;
-    return hd_scope_return(hd__reduced_loss(y, r, p->divisor));
+    return hd_scope_return(hd__op_reduced_loss(y, r, p->divisor));
 }
 
 /* Once for each number of classes: a program may go on to another model. */
@@ -261,7 +264,8 @@ HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
     static atomic_uint_least64_t told;
     const int64_t classes = x->sizes[x->ndim > 1];
-    if (classes > 1 && hd__is_softmax(x, x->ndim > 1) && hd__first(&told, (uintptr_t)classes)) {
+    if (classes > 1 && hd__op_is_softmax(x, x->ndim > 1) &&
+        hd__error_first(&told, (uintptr_t)classes)) {
         hd_warn("x %s is what hd_softmax over the %" PRId64 " classes gave, and the loss does a "
                 "softmax of its own, so that the model hardly learns: expected what went into "
                 "hd_softmax",
@@ -275,9 +279,9 @@ static const hd_cross_entropy_options entropy_defaults = {
 /* The arguments of a loss of classes */
 static bool class_args(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
-    return HD__SIZE_OK(o, "hd_cross_entropy_defaults()") && hd__arg("x", x) &&
-           hd__arg("target", target) && class_dtypes(x, target) &&
-           hd__reduction_arg(o->reduction) && target_arg(x, target);
+    return HD__SIZE_OK(o, "hd_cross_entropy_defaults()") && hd__tensor_arg("x", x) &&
+           hd__tensor_arg("target", target) && class_dtypes(x, target) &&
+           hd__op_reduction_arg(o->reduction) && target_arg(x, target);
 }
 
 hd_cross_entropy_options hd_cross_entropy_defaults(void)
@@ -293,11 +297,11 @@ hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target, const hd_cross
         return NULL;
     }
     int64_t sizes[] = {target->numel, 2};
-    hd_tensor *stats = hd__empty(x->dtype, 2, sizes); /* (rows, 2) */
+    hd_tensor *stats = hd__tensor_empty(x->dtype, 2, sizes); /* (rows, 2) */
     entropy_params p = {.ignore = o->ignore_index};
     hd_tensor *y = entropy(x, target, stats, &p, o->reduction);
     hd_tensor *saved[] = {x, target, stats};
-    if (y && hd__warns()) {
+    if (y && hd__error_warns()) {
         warn_of_softmax(x);
     }
     return HD__RECORD(class_op(entropy_ops, x->ndim, o->reduction), y, HD__IN(1, &x),
@@ -336,13 +340,13 @@ static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 /* y_i = -x_i[t_i]:  dx_ij += -[j = t_i] dy_i */
 static void nll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const entropy_params *p = hd__params(n);
-    hd_tensor *target = hd__saved_get(n, 0), *x = hd__saved_get(n, 1);
+    const entropy_params *p = hd__node_params(n);
+    hd_tensor *target = hd__node_saved_get(n, 0), *x = hd__node_saved_get(n, 1);
     hd_tensor *left_out = hd_eq_scalar(target, p->ignore);
     hd_tensor *index = class_index(x, target, left_out);
     hd_tensor *g = hd_masked_fill(hd_div_scalar(hd_neg(dy[0]), p->divisor), left_out, 0);
     g = x->ndim == 1 ? hd_view(g, 1) : hd_unsqueeze(g, 1);
-    dx[0] = hd_scatter(hd__zeros_like_input(n, dy[0]->dtype), x->ndim > 1, index, g);
+    dx[0] = hd_scatter(hd__op_zeros_like_input(n, dy[0]->dtype), x->ndim > 1, index, g);
 }
 
 static const hd__op nll_ops[] = CLASS_OPS(nll_backward);
@@ -351,20 +355,20 @@ hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target, const hd_cross_entr
 {
     HD__CALL("hd_nll_loss_with");
     o = o ? o : &entropy_defaults;
-    hd_tensor *flat = class_args(x, target, o) ? hd__contiguous(target) : NULL;
+    hd_tensor *flat = class_args(x, target, o) ? hd__tensor_contiguous(target) : NULL;
     if (!flat) {
         return NULL;
     }
     const hdk_logits l = {.rows = flat->numel,
                           .c = x->sizes[x->ndim > 1],
-                          .target = hd__ptr(flat),
+                          .target = hd__tensor_ptr(flat),
                           .ignore = o->ignore_index};
     const int64_t count = count_targets(&l);
     const double divisor = o->reduction == HD_MEAN ? (double)count : 1;
     hd_tensor *losses = count < 0 ? NULL : class_losses(x, target, o->ignore_index);
     const entropy_params p = {o->ignore_index, divisor};
     return HD__RECORD(class_op(nll_ops, x->ndim, o->reduction),
-                      hd__reduced_loss(losses, o->reduction, divisor), HD__IN(1, &x),
+                      hd__op_reduced_loss(losses, o->reduction, divisor), HD__IN(1, &x),
                       HD__SAVES(2, ((hd_tensor *[]){target, x})), HD__PARAMS(p));
 }
 

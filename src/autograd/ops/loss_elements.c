@@ -17,20 +17,20 @@
 
 /* ---------------------------------------------------------------- all losses */
 
-bool hd__reduction_fail(hd_reduction r)
+bool hd__op_reduction_fail(hd_reduction r)
 {
     return hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
-hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n)
+hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 {
     hd_tensor *y = losses;
     if (y && y->ndim > 0 && r != HD_REDUCE_NONE) {
-        y = hd__sum(losses, hd__all_dims(losses), false);
+        y = hd__reduce_sum(losses, hd__tensor_all_dims(losses), false);
         hd_release(losses);
     }
     if (y && r == HD_MEAN) {
-        hd__divide_by(y, n);
+        hd__op_divide_by(y, n);
     }
     return y;
 }
@@ -41,8 +41,8 @@ hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
-    return hd__arg("x", x) && hd__arg("target", target) && hd__reduction_arg(r) &&
-           hd__broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
+    return hd__tensor_arg("x", x) && hd__tensor_arg("target", target) && hd__op_reduction_arg(r) &&
+           hd__tensor_broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
 }
 
 /* Does one of them hold floats? Then *d is the dtype of their losses. */
@@ -50,7 +50,7 @@ static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, h
 {
     /* As in PyTorch, a 0-d one decides, too. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
-    return hd__is_float(x->dtype) || hd__is_float(target->dtype) ||
+    return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
            hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
                     hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
 }
@@ -66,7 +66,7 @@ HD__RARE static void tell_of_broadcast(const hd_tensor *x, const hd_tensor *targ
 static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *target, int ndim,
                                        const int64_t *sizes)
 {
-    if (hd__warns() && !hd__same_shape(x, target)) {
+    if (hd__error_warns() && !hd__tensor_same_shape(x, target)) {
         tell_of_broadcast(x, target, ndim, sizes);
     }
 }
@@ -79,21 +79,22 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
     hd_tensor *in[] = {x, t};
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *g = hd__broadcast(2, in, &ndim, sizes) ? hd__empty(dy->dtype, ndim, sizes) : NULL;
-    return hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__params(n), 4,
+    hd_tensor *g =
+        hd__tensor_broadcast(2, in, &ndim, sizes) ? hd__tensor_empty(dy->dtype, ndim, sizes) : NULL;
+    return hd__map(hdk_loss_for(dy->dtype)->square_backward[dy->dtype], hd__node_params(n), 4,
                    (hd_tensor *[]){g, x, t, dy});
 }
 
 /* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__cast(hd__saved_get(n, 0), dy[0]->dtype);
-    hd_tensor *t = hd__cast(hd__saved_get(n, 1), dy[0]->dtype);
+    hd_tensor *x = hd__tensor_cast(hd__node_saved_get(n, 0), dy[0]->dtype);
+    hd_tensor *t = hd__tensor_cast(hd__node_saved_get(n, 1), dy[0]->dtype);
     if (!x || !t) {
         return;
     }
-    dx[0] = hd__needs(n, 0) ? mse_slope(n, x, t, dy[0]) : HD_NONE;
-    dx[1] = hd__needs(n, 1) ? mse_slope(n, t, x, dy[0]) : HD_NONE;
+    dx[0] = hd__node_needs(n, 0) ? mse_slope(n, x, t, dy[0]) : HD_NONE;
+    dx[1] = hd__node_needs(n, 1) ? mse_slope(n, t, x, dy[0]) : HD_NONE;
 }
 
 static const hd__op mse_op = HD__OP("MseLossBackward0", mse_backward);
@@ -110,12 +111,13 @@ static void distances(int64_t begin, int64_t end, void *arg)
         int64_t at = i * HDK_SUM_MAX, n = k->x->numel - at;
         n = n < HDK_SUM_MAX ? n : HDK_SUM_MAX;
         if (k->x->dtype == HD_FLOAT64) {
-            const double *x = hd__ptr(k->x), *t = hd__ptr(k->t);
-            ((double *)hd__ptr(k->pieces))[i] =
+            const double *x = hd__tensor_ptr(k->x), *t = hd__tensor_ptr(k->t);
+            ((double *)hd__tensor_ptr(k->pieces))[i] =
                 hdk_reduce()->square_distance_f64(x + at, t + at, n);
         } else {
-            const float *x = hd__ptr(k->x), *t = hd__ptr(k->t);
-            ((float *)hd__ptr(k->pieces))[i] = hdk_reduce()->square_distance_f32(x + at, t + at, n);
+            const float *x = hd__tensor_ptr(k->x), *t = hd__tensor_ptr(k->t);
+            ((float *)hd__tensor_ptr(k->pieces))[i] =
+                hdk_reduce()->square_distance_f32(x + at, t + at, n);
         }
     }
 }
@@ -127,12 +129,13 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     int64_t sizes[HD_MAX_DIMS];
     hdk_loop square = hdk_loss_for(x->dtype)->square[x->dtype];
     HD__SCOPE_OR(NULL);
-    if (!hd__broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
+    if (!hd__tensor_broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
-    x = hd__expand(x, ndim, sizes); /* first, because PyTorch lays the result out like these */
-    t = x ? hd__expand(t, ndim, sizes) : NULL;
-    hd_tensor *y = t ? hd__elementwise_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
+    x = hd__tensor_expand(x, ndim,
+                          sizes); /* first, because PyTorch lays the result out like these */
+    t = x ? hd__tensor_expand(t, ndim, sizes) : NULL;
+    hd_tensor *y = t ? hd__loop_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
@@ -140,11 +143,11 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
  * pieces of contiguous x and t; 0-d if that is one piece */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
-    if (!hd__same_shape(x, t) || !hd__contig(x) || !hd__contig(t)) {
+    if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
         return squares(x, t);
     }
     int64_t pieces = x->numel > HDK_SUM_MAX ? (x->numel + HDK_SUM_MAX - 1) / HDK_SUM_MAX : 1;
-    distance_task k = {x, t, hd__empty(x->dtype, pieces > 1, &pieces)};
+    distance_task k = {x, t, hd__tensor_empty(x->dtype, pieces > 1, &pieces)};
     if (k.pieces) {
         hd__parallel_for(pieces, 1, distances, &k);
     }
@@ -155,10 +158,10 @@ static hd_tensor *mse(hd_tensor *x, hd_tensor *t, hd_dtype d, hd_reduction r, do
 {
     if (x->dtype != d || t->dtype != d) {
         HD__SCOPE_OR(NULL);
-        hd_tensor *a = hd__cast(x, d), *b = hd__cast(t, d);
+        hd_tensor *a = hd__tensor_cast(x, d), *b = hd__tensor_cast(t, d);
         return a && b ? hd_scope_return(mse(a, b, d, r, numel)) : NULL;
     }
-    return hd__reduced_loss(r == HD_REDUCE_NONE ? squares(x, t) : square_sums(x, t), r, numel);
+    return hd__op_reduced_loss(r == HD_REDUCE_NONE ? squares(x, t) : square_sums(x, t), r, numel);
 }
 
 hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
@@ -169,8 +172,8 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
     /* distance_args would cost a training step of few numbers a call more. */
-    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__reduction_arg(r) ||
-        !hd__broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_arg("target", target) || !hd__op_reduction_arg(r) ||
+        !hd__tensor_broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
         return NULL;
     }
     warn_broadcast_loss(x, target, ndim, sizes);
@@ -207,7 +210,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__same_shape(x, target)) { /* so that a 0-d one decides the dtype, too */
+    if (!hd__tensor_same_shape(x, target)) { /* so that a 0-d one decides the dtype, too */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -229,8 +232,8 @@ static hd_tensor *entropies(hd_tensor *t)
 hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r)
 {
     HD__CALL("hd_kl_div_with");
-    if (!hd__arg("x", x) || !hd__arg("target", target) || !hd__float_arg(x) ||
-        !hd__float_arg(target) || !hd__reduction_arg(r)) {
+    if (!hd__tensor_arg("x", x) || !hd__tensor_arg("target", target) || !hd__tensor_float_arg(x) ||
+        !hd__tensor_float_arg(target) || !hd__op_reduction_arg(r)) {
         return NULL;
     }
     HD__SCOPE_OR(NULL);
@@ -259,14 +262,14 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
     hd_tensor *in[] = {x, target};
     const double n = losses && r == HD_MEAN ? (double)losses->numel : 1;
     const loss_params p = {1 / n, beta};
-    return HD__RECORD(op, hd__reduced_loss(losses, r, n), HD__IN(2, in), HD__SAVES(2, in),
+    return HD__RECORD(op, hd__op_reduced_loss(losses, r, n), HD__IN(2, in), HD__SAVES(2, in),
                       HD__PARAMS(p));
 }
 
 /* norm dy: what one loss gets */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
-    const loss_params *p = hd__params(n);
+    const loss_params *p = hd__node_params(n);
     return hd_mul_scalar(dy, p->norm);
 }
 
@@ -283,12 +286,13 @@ static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
 /* dx += norm dy (x - t) / beta, at most norm dy in size;  dt += -dx */
 static void smooth_l1_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const loss_params *p = hd__params(n);
+    const loss_params *p = hd__node_params(n);
     const hd_dtype d = dy[0]->dtype;
-    hd_tensor *difference = hd_sub(hd_to(hd__saved_get(n, 0), d), hd_to(hd__saved_get(n, 1), d));
+    hd_tensor *difference =
+        hd_sub(hd_to(hd__node_saved_get(n, 0), d), hd_to(hd__node_saved_get(n, 1), d));
     hd_tensor *slope = hd_clamp(hd_div_scalar(difference, p->beta), -1, 1);
     dx[0] = hd_mul(slope, dy_of_one(n, dy[0]));
-    dx[1] = hd__needs(n, 1) ? hd_neg(dx[0]) : HD_NONE;
+    dx[1] = hd__node_needs(n, 1) ? hd_neg(dx[0]) : HD_NONE;
 }
 
 static const hd__op smooth_l1_op = HD__OP("SmoothL1LossBackward0", smooth_l1_backward);
@@ -324,9 +328,9 @@ hd_tensor *hd_smooth_l1_loss(hd_tensor *x, hd_tensor *target)
 
 static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
-    return hd__arg("x", x) && hd__arg("target", target) && hd__reduction_arg(r) &&
-           hd__one_dtype("x", x, "target", target) && hd__float_arg(x) &&
-           (hd__same_shape(x, target) ||
+    return hd__tensor_arg("x", x) && hd__tensor_arg("target", target) && hd__op_reduction_arg(r) &&
+           hd__tensor_one_dtype("x", x, "target", target) && hd__tensor_float_arg(x) &&
+           (hd__tensor_same_shape(x, target) ||
             hd__fail(HD_SHAPE, "x %s and target %s: expected one shape", HD__SHAPE(x),
                      HD__SHAPE(target)));
 }
@@ -335,9 +339,9 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);
-    x = hd__contiguous(x);
+    x = hd__tensor_contiguous(x);
     for (int64_t i = 0; x && i < x->numel; i++) {
-        const double v = hd__float_at(x, x->offset + i);
+        const double v = hd__tensor_float_at(x, x->offset + i);
         if (!(v >= 0 && v <= 1)) {
             return hd__fail(HD_VALUE, "%s has %g at %s: expected 0 to 1%s", name, v,
                             HD__INDEX(x, i), advice);
@@ -361,19 +365,20 @@ static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
     HD__SCOPE_OR(NULL);
     hd_tensor *not_x = log_or_100(hd_log1p, hd_neg(x), -1), *log_x = log_or_100(hd_log, x, 0);
     hd_tensor *y = hd_sub(hd_mul(not_x, hd_sub_scalar(t, 1)), hd_mul(log_x, t));
-    hd_tensor *as_x = y ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
-    return hd_scope_return(hd__copy(as_x, y));
+    hd_tensor *as_x = y ? hd__tensor_laid_out_as(hd__tensor_empty_as(x->dtype, x), x) : NULL;
+    return hd_scope_return(hd__tensor_copy(as_x, y));
 }
 
 /* dx += norm dy (x - t) / ((1 - x) x);  dt += norm dy (log(1 - x) - log x) */
 static void binary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *g = dy_of_one(n, dy[0]);
-    if (hd__needs(n, 0)) {
+    hd_tensor *x = hd__node_saved_get(n, 0), *t = hd__node_saved_get(n, 1),
+              *g = dy_of_one(n, dy[0]);
+    if (hd__node_needs(n, 0)) {
         hd_tensor *variance = hd_clamp_min(hd_mul(hd_rsub_scalar(x, 1), x), 1e-12);
         dx[0] = hd_div(hd_mul(g, hd_sub(x, t)), variance);
     }
-    if (hd__needs(n, 1)) {
+    if (hd__node_needs(n, 1)) {
         dx[1] = hd_mul(g, hd_sub(hd_log1p(hd_neg(x)), hd_log(x)));
     }
 }
@@ -408,9 +413,10 @@ static hd_tensor *logit_losses(hd_tensor *x, hd_tensor *t)
 /* dx += norm dy (sigmoid(x) - t);  dt += -norm dy x */
 static void binary_logits_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *t = hd__saved_get(n, 1), *g = dy_of_one(n, dy[0]);
-    dx[0] = hd__needs(n, 0) ? hd_mul(g, hd_sub(hd_sigmoid(x), t)) : HD_NONE;
-    dx[1] = hd__needs(n, 1) ? hd_mul(g, hd_neg(x)) : HD_NONE;
+    hd_tensor *x = hd__node_saved_get(n, 0), *t = hd__node_saved_get(n, 1),
+              *g = dy_of_one(n, dy[0]);
+    dx[0] = hd__node_needs(n, 0) ? hd_mul(g, hd_sub(hd_sigmoid(x), t)) : HD_NONE;
+    dx[1] = hd__node_needs(n, 1) ? hd_mul(g, hd_neg(x)) : HD_NONE;
 }
 
 static const hd__op binary_logits_op =

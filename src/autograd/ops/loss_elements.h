@@ -5,14 +5,14 @@
 #include "heed/autograd.h"
 
 /* Is r a reduction? Otherwise sets HD_VALUE. */
-bool hd__reduction_fail(hd_reduction r);
-static inline bool hd__reduction_arg(hd_reduction r)
+bool hd__op_reduction_fail(hd_reduction r);
+static inline bool hd__op_reduction_arg(hd_reduction r)
 {
-    return (unsigned)r <= HD_REDUCE_NONE || hd__reduction_fail(r);
+    return (unsigned)r <= HD_REDUCE_NONE || hd__op_reduction_fail(r);
 }
 
 /* The losses, or in their place their sum, or that divided by n. They are unrecorded, and the
  * innermost scope owns them; NULL stays. */
-hd_tensor *hd__reduced_loss(hd_tensor *losses, hd_reduction r, double n);
+hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n);
 
 #endif

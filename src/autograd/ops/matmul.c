@@ -13,28 +13,29 @@
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < 2; i++) {
-        if (!hd__needs(n, i)) {
+        if (!hd__node_needs(n, i)) {
             continue;
         }
-        const hd__out_meta *meta = hd__input_meta(n, i);
-        hd_tensor *other = hd__saved_get(n, 1 - i);
+        const hd__node_out_meta *meta = hd__node_input_meta(n, i);
+        hd_tensor *other = hd__node_saved_get(n, 1 - i);
         if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
             /* No sum, so that -0 stays. The loop of a vector and a number wants this order. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
         }
-        dx[i] = hd__empty(dy[0]->dtype, meta->ndim, meta->sizes);
+        dx[i] = hd__tensor_empty(dy[0]->dtype, meta->ndim, meta->sizes);
         if (!dx[i]) {
             return;
         }
         if (i == 0) {
-            hd__product(hd__matrix_result(dy[0], meta->ndim == 1, other->ndim == 1),
-                        hd__matrix_t(hd__matrix_right(other)), hd__matrix_left(dx[i]), NULL);
+            hd__product(hd__product_matrix_result(dy[0], meta->ndim == 1, other->ndim == 1),
+                        hd__product_matrix_t(hd__product_matrix_right(other)),
+                        hd__product_matrix_left(dx[i]), NULL);
         } else {
-            hd__product(hd__matrix_t(hd__matrix_left(other)),
-                        hd__matrix_result(dy[0], other->ndim == 1, meta->ndim == 1),
-                        hd__matrix_right(dx[i]), NULL);
+            hd__product(hd__product_matrix_t(hd__product_matrix_left(other)),
+                        hd__product_matrix_result(dy[0], other->ndim == 1, meta->ndim == 1),
+                        hd__product_matrix_right(dx[i]), NULL);
         }
     }
 }
@@ -58,7 +59,7 @@ static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const
     }
     bool one_left =
         a->ndim == 2 || (a->ndim == 3 && b->ndim == 3 && a->sizes[0] == 1 && b->sizes[0] != 1);
-    if (one_left && b->ndim > 2 && hd__wants_grad(a)) {
+    if (one_left && b->ndim > 2 && hd__record_wants_grad(a)) {
         bool line = y->numel == 0 || y->sizes[y->ndim - 1] == 1 || y->sizes[y->ndim - 2] == 1;
         return line ? &matmul_transpose_op : &matmul_clone_op;
     }
@@ -70,7 +71,7 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
     int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;
     memcpy(sizes, a->sizes, sizeof *sizes * (size_t)na);
-    int bad = hd__broadcast_with(&n, sizes, nb, b->sizes);
+    int bad = hd__tensor_broadcast_with(&n, sizes, nb, b->sizes);
     if (bad > 0) {
         hd__fail(HD_SHAPE,
                  "%s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
@@ -83,14 +84,14 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 /* Of tensors with 1 dim to so many, which `expected` tells. */
 static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
-    if (!hd__two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {
+    if (!hd__tensor_two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {
         return NULL;
     }
     if (a->ndim < 1 || b->ndim < 1 || a->ndim > most || b->ndim > most) {
         return hd__fail(HD_SHAPE, "%s and %s: expected %s each", HD__SHAPE(a), HD__SHAPE(b),
                         expected);
     }
-    hd__matrix left = hd__matrix_left(a), right = hd__matrix_right(b);
+    hd__product_matrix left = hd__product_matrix_left(a), right = hd__product_matrix_right(b);
     int64_t sizes[HD_MAX_DIMS];
     if (left.cols != right.rows) {
         return hd__fail(HD_SHAPE, "%s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
@@ -106,13 +107,14 @@ static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *exp
     if (b->ndim > 1) {
         sizes[n++] = right.cols;
     }
-    hd_tensor *y = hd__empty(a->dtype, n, sizes);
+    hd_tensor *y = hd__tensor_empty(a->dtype, n, sizes);
     if (!y) {
         return NULL;
     }
-    hd__product(left, right, hd__matrix_result(y, a->ndim == 1, b->ndim == 1), NULL);
+    hd__product(left, right, hd__product_matrix_result(y, a->ndim == 1, b->ndim == 1), NULL);
     hd_tensor *in[] = {a, b};
-    hd_tensor *saved[] = {hd__save_if(hd__wants_grad(b), a), hd__save_if(hd__wants_grad(a), b)};
+    hd_tensor *saved[] = {hd__record_save_if(hd__record_wants_grad(b), a),
+                          hd__record_save_if(hd__record_wants_grad(a), b)};
     return HD__RECORD(matmul_op_for(a, b, y), y, HD__IN(2, in), HD__SAVES(2, saved));
 }
 
@@ -131,7 +133,7 @@ hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b)
 hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_outer");
-    if (!hd__two_args(a, b)) {
+    if (!hd__tensor_two_args(a, b)) {
         return NULL;
     }
     if (a->ndim != 1 || b->ndim != 1) {

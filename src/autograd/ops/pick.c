@@ -86,9 +86,9 @@ PICK_LINES(or_1, uint8_t, OR)
 static void run_lines(int64_t begin, int64_t end, void *arg)
 {
     const picks *p = arg;
-    const hd__axis one = {1, {0}}, *side = p->lines.ndim > 0 ? &p->lines.dim[0] : &one;
+    const hd__dims_axis one = {1, {0}}, *side = p->lines.ndim > 0 ? &p->lines.dim[0] : &one;
     while (begin < end) {
-        hd__place at = {0};
+        hd__dims_place at = {0};
         char *data[OPERANDS];
         hd__dims_seek(&p->lines, begin, &at);
         int64_t k = side->size - at.at[0];
@@ -103,7 +103,7 @@ static void run_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-hd_tensor hd__geometry_of(const hd_tensor *x)
+hd_tensor hd__op_geometry_of(const hd_tensor *x)
 {
     hd_tensor y = {.dtype = x->dtype,
                    .ndim = x->ndim,
@@ -116,7 +116,7 @@ hd_tensor hd__geometry_of(const hd_tensor *x)
     return y;
 }
 
-void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
+void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
     static void (*const loops[][4])(const picks *, char *const *, const int64_t *, int64_t) = {
         [HD__TAKE] = {take_4, take_8, take_8, take_1},
@@ -127,14 +127,14 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
         return;
     }
     picks p = {.f = loops[way][y->dtype]};
-    hd__axis along = {1, {0}};
-    hd_tensor first = hd__geometry_of(x); /* of y's sizes: the places at which index 0 picks */
+    hd__dims_axis along = {1, {0}};
+    hd_tensor first = hd__op_geometry_of(x); /* of y's sizes: the places at which index 0 picks */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
     hd__dims_make(&p.lines, y->ndim, y->sizes, OPERANDS, operands);
     for (int i = 0; i < OPERANDS; i++) {
-        p.data[i] = hd__ptr(operands[i]);
+        p.data[i] = hd__tensor_ptr(operands[i]);
     }
     if (y->ndim > 0) {
         along = hd__dims_take(&p.lines, y->ndim - 1 - dim);
@@ -143,29 +143,29 @@ void hd__pick(hd__pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_te
     p.n = along.size;
     memcpy(p.step, along.stride, sizeof p.step);
     /* A dim of size 1 may have any stride, and only its index 0 is picked. */
-    p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__bytes_of(x->dtype) : 0;
+    p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__tensor_bytes_of(x->dtype) : 0;
     hd__parallel_for(hd__dims_count(&p.lines), PICK_GRAIN / p.n, run_lines, &p);
 }
 
-hd_tensor *hd__gather(hd_tensor *x, int dim, hd_tensor *index)
+hd_tensor *hd__op_gather(hd_tensor *x, int dim, hd_tensor *index)
 {
-    hd_tensor *y = hd__empty_as(x->dtype, index);
+    hd_tensor *y = hd__tensor_empty_as(x->dtype, index);
     if (y) {
-        hd__pick(HD__TAKE, y, x, dim, index);
+        hd__op_pick(HD__TAKE, y, x, dim, index);
     }
     return y;
 }
 
-hd_tensor *hd__zeros_like_input(hd__node *n, hd_dtype dtype)
+hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype)
 {
-    const hd__out_meta *meta = hd__input_meta(n, 0);
+    const hd__node_out_meta *meta = hd__node_input_meta(n, 0);
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
 /* x, with a dim of size 1 at dim if it has fewer dims than ndim */
 static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
 {
-    hd_tensor g = hd__geometry_of(x);
+    hd_tensor g = hd__op_geometry_of(x);
     if (x->ndim < ndim) {
         size_t after = (size_t)(x->ndim - dim) * sizeof *g.sizes;
         memmove(&g.sizes[dim + 1], &g.sizes[dim], after);
@@ -177,14 +177,14 @@ static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
     return g;
 }
 
-void hd__scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+void hd__op_scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
-    hd_tensor *y = hd__contiguous(dy[0]);
-    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    const int *dim = hd__node_params(n);
+    hd_tensor *y = hd__tensor_contiguous(dy[0]);
+    dx[0] = hd__op_zeros_like_input(n, dy[0]->dtype);
     if (y && dx[0] && y->numel > 0) { /* an index without elements may have any dims */
-        hd_tensor index = with_dim(hd__saved_get(n, 0), dx[0]->ndim, *dim);
+        hd_tensor index = with_dim(hd__node_saved_get(n, 0), dx[0]->ndim, *dim);
         hd_tensor from = with_dim(y, dx[0]->ndim, *dim);
-        hd__pick((hd__pick_way)n->op->kind, &from, dx[0], *dim, &index);
+        hd__op_pick((hd__op_pick_way)n->op->kind, &from, dx[0], *dim, &index);
     }
 }

@@ -32,14 +32,14 @@ static bool probability(double p)
 /* Element i of a contiguous p */
 static double value_at(const hd_tensor *p, int64_t i)
 {
-    return hd__float_at(p, p->offset + i);
+    return hd__tensor_float_at(p, p->offset + i);
 }
 
 /* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
-    const float *f = hd__ptr(p);
-    const double *d = hd__ptr(p);
+    const float *f = hd__tensor_ptr(p);
+    const double *d = hd__tensor_ptr(p);
     int64_t i = 0;
     if (p->dtype == HD_FLOAT32) {
         while (i < p->numel && f[i] >= 0 && (double)f[i] <= most) {
@@ -57,10 +57,10 @@ static int64_t first_outside(const hd_tensor *p, double most)
  * is not in [0, most]. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
-    if (!hd__float_arg(p)) {
+    if (!hd__tensor_float_arg(p)) {
         return NULL;
     }
-    hd_tensor *flat = hd__contiguous(p);
+    hd_tensor *flat = hd__tensor_contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
     return at < 0 ? flat
                   : hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
@@ -69,27 +69,27 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 /* ---------------------------------------------------------------- bernoulli */
 
-static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__zero_backward);
+static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__op_zero_backward);
 
 /* 1 where a uniform number is below p, otherwise 0 */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
     const hd_dtype d = p->dtype;
-    hd_tensor *y = hd__empty_as(d, p);
+    hd_tensor *y = hd__tensor_empty_as(d, p);
     HD__SCOPE_OR(NULL);
-    hd_tensor *u = y ? hd__empty_as(d, p) : NULL;
+    hd_tensor *u = y ? hd__tensor_empty_as(d, p) : NULL;
     if (!u) {
         return NULL;
     }
-    hd__uniform_fill(u, 0, 1);
+    hd__tensor_uniform_fill(u, 0, 1);
     hd_tensor *below = hd__map_binary(hdk_binary_for(d)->of[HDK_LT][d], d, HD_BOOL, u, p);
-    return HD__RECORD(&bernoulli_op, below ? hd__copy(y, below) : NULL, HD__IN(1, &p));
+    return HD__RECORD(&bernoulli_op, below ? hd__tensor_copy(y, below) : NULL, HD__IN(1, &p));
 }
 
 hd_tensor *hd_bernoulli(hd_tensor *p)
 {
     HD__CALL("hd_bernoulli");
-    if (!hd__arg("p", p) || !probabilities(p, 1, "0 to 1")) {
+    if (!hd__tensor_arg("p", p) || !probabilities(p, 1, "0 to 1")) {
         return NULL;
     }
     HD__DRAWS_BEGIN(d);
@@ -106,13 +106,13 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
     const float scale_f32[2] = {1 / (float)keep};
     return hd__map(hdk_binary_loop(HDK_DROPOUT, x->dtype),
                    x->dtype == HD_FLOAT64 ? (const void *)scale : scale_f32, 3,
-                   (hd_tensor *[]){hd__elementwise_out(x->dtype, 1, &x), x, mask});
+                   (hd_tensor *[]){hd__loop_out(x->dtype, 1, &x), x, mask});
 }
 
 /* y = x (mask / keep):  dx += dy (mask / keep) */
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = apply(dy[0], hd__saved_get(n, 0), *(const double *)hd__params(n));
+    dx[0] = apply(dy[0], hd__node_saved_get(n, 0), *(const double *)hd__node_params(n));
 }
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
@@ -122,10 +122,10 @@ static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
     bool native = hd_generator_bernoulli(g) == HD_BERNOULLI_NATIVE;
-    hd_tensor *mask = native ? hd__elementwise_out(HD_BOOL, 1, &x) : hd__empty_as(HD_BOOL, x);
+    hd_tensor *mask = native ? hd__loop_out(HD_BOOL, 1, &x) : hd__tensor_empty_as(HD_BOOL, x);
     if (mask) {
         HD__GEN_LOCKED(g);
-        hd__bernoulli(g, hd__ptr(mask), mask->numel, keep);
+        hd__rng_bernoulli(g, hd__tensor_ptr(mask), mask->numel, keep);
     }
     return mask;
 }
@@ -148,15 +148,15 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
 /* y = x (kept / keep) for contiguous x; kept is drawn element by element. y may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
-    int64_t item = hd__bytes_of(x->dtype);
+    int64_t item = hd__tensor_bytes_of(x->dtype);
     d.stream = x != y && x->numel * item >= HDK_STREAM_BYTES;
-    drop_task k = {d, x->dtype, item, hd__ptr(x), hd__ptr(y)};
+    drop_task k = {d, x->dtype, item, hd__tensor_ptr(x), hd__tensor_ptr(y)};
     hd__parallel_for(x->numel, DRAW_GRAIN, drop_part, &k);
 }
 
 static hd_tensor *drop(hd_tensor *x, hdk_drop d)
 {
-    hd_tensor *y = hd__empty_as(x->dtype, x);
+    hd_tensor *y = hd__tensor_empty_as(x->dtype, x);
     if (y) {
         drop_into(y, x, d);
     }
@@ -166,13 +166,13 @@ static hd_tensor *drop(hd_tensor *x, hdk_drop d)
 /* dx += dy (kept / keep); kept is drawn again from the same seed, because no mask was saved */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hdk_drop *d = hd__params(n);
-    if (hd__held_once(dy[0])) {
+    const hdk_drop *d = hd__node_params(n);
+    if (hd__tensor_held_once(dy[0])) {
         drop_into(dy[0], dy[0], *d);
         dx[0] = dy[0];
         return;
     }
-    hd_tensor *g = hd__contiguous(dy[0]);
+    hd_tensor *g = hd__tensor_contiguous(dy[0]);
     dx[0] = g ? drop(g, *d) : NULL;
 }
 
@@ -196,7 +196,7 @@ static hd_tensor *masked_dropout(hd_tensor *x, double keep)
 hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 {
     HD__CALL("hd_dropout");
-    if (!hd__arg("x", x) || !probability(p)) {
+    if (!hd__tensor_arg("x", x) || !probability(p)) {
         return NULL;
     }
     if (!training || p == 0 || x->numel == 0) {
@@ -206,11 +206,11 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
         hd_tensor *zero = hd_zeros_n((hd_dtype)x->dtype, 0, NULL);
         return zero ? hd_mul(x, zero) : NULL;
     }
-    if (!hd__float_arg(x)) {
+    if (!hd__tensor_float_arg(x)) {
         return NULL;
     }
-    bool drawn =
-        hd__contig(x) && hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
+    bool drawn = hd__tensor_contig(x) &&
+                 hd_generator_bernoulli(hd_generator_current()) == HD_BERNOULLI_MCG31;
     HD__DRAWS_BEGIN(d);
     hd_tensor *y = drawn ? drawn_dropout(x, 1 - p) : masked_dropout(x, 1 - p);
     hd__draws_end(&d, y);
@@ -289,17 +289,17 @@ static int64_t search(const shares *s, double u)
 /* p (rows, m) is contiguous, y is (rows, n) */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
-    shares s = {hd__alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
+    shares s = {hd__arg_alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
     if (!s.sums) {
         return false;
     }
     hd_generator *g = hd_generator_current();
-    int64_t *to = hd__ptr(y), bytes = hd__bytes_of(p->dtype);
+    int64_t *to = hd__tensor_ptr(y), bytes = hd__tensor_bytes_of(p->dtype);
     hd__gen_lock(g);
     for (int64_t r = 0; r * m < p->numel; r++) {
-        cumulate((const char *)hd__ptr(p) + r * m * bytes, &s);
+        cumulate((const char *)hd__tensor_ptr(p) + r * m * bytes, &s);
         for (int64_t i = 0; i < n; i++) {
-            to[r * n + i] = search(&s, hd__unit_f64(g));
+            to[r * n + i] = search(&s, hd__rng_unit_f64(g));
         }
     }
     hd__gen_unlock(g);
@@ -311,11 +311,11 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
-    hd_tensor *indices = NULL, *q = hd__elementwise_out(p->dtype, 1, &p);
+    hd_tensor *indices = NULL, *q = hd__loop_out(p->dtype, 1, &p);
     if (!q) {
         return NULL;
     }
-    hd__exponential_fill(q, 1);
+    hd__tensor_exponential_fill(q, 1);
     hd_tensor *ratio = hd_div(p, q);
     return !ratio                                  ? NULL
            : n == 1                                ? hd_argmax_dim(ratio, -1, true)
@@ -326,7 +326,7 @@ static hd_tensor *race(hd_tensor *p, int64_t n)
 hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
 {
     HD__CALL("hd_multinomial");
-    if (!hd__arg("p", p)) {
+    if (!hd__tensor_arg("p", p)) {
         return NULL;
     }
     hd_tensor *flat = probabilities(p, DBL_MAX, "0 or more, and finite");
@@ -354,22 +354,22 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return indices;
     }
     int64_t sizes[] = {p->sizes[0], n};
-    hd_tensor *y = hd__empty(HD_INT64, p->ndim, sizes + (p->ndim == 1));
+    hd_tensor *y = hd__tensor_empty(HD_INT64, p->ndim, sizes + (p->ndim == 1));
     bool ok = y && draw_with_replacement(y, flat, m, n);
-    return hd__told(NULL, ok ? y : NULL, 1, &p);
+    return hd__record_told(NULL, ok ? y : NULL, 1, &p);
 }
 
 /* ---------------------------------------------------------------- in place */
 
-static const hd__op uniform_op = HD__OP("UniformBackward0", hd__zero_backward);
-static const hd__op normal_op = HD__OP("NormalBackward0", hd__zero_backward);
-static const hd__op bernoulli_inplace_op = HD__OP("BernoulliBackward2", hd__zero_backward);
-static const hd__op exponential_op = HD__OP("ExponentialBackward0", hd__zero_backward);
+static const hd__op uniform_op = HD__OP("UniformBackward0", hd__op_zero_backward);
+static const hd__op normal_op = HD__OP("NormalBackward0", hd__op_zero_backward);
+static const hd__op bernoulli_inplace_op = HD__OP("BernoulliBackward2", hd__op_zero_backward);
+static const hd__op exponential_op = HD__OP("ExponentialBackward0", hd__op_zero_backward);
 
 hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
 {
     HD__CALL("hd_uniform_");
-    if (!hd__float_x(x)) {
+    if (!hd__tensor_float_x(x)) {
         return NULL;
     }
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
@@ -379,40 +379,42 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
                         "first no greater, and a finite difference",
                         HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
-    return hd__overwrites(&uniform_op, x) ? hd__told(&uniform_op, hd__uniform_fill(x, a, b), 1, &x)
-                                          : NULL;
+    return hd__op_overwrites(&uniform_op, x)
+               ? hd__record_told(&uniform_op, hd__tensor_uniform_fill(x, a, b), 1, &x)
+               : NULL;
 }
 
 hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
-    bool ok = hd__float_x(x) &&
+    bool ok = hd__tensor_float_x(x) &&
               (std >= 0 || hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
-    return ok && hd__overwrites(&normal_op, x)
-               ? hd__told(&normal_op, hd__normal_fill(x, mean, std), 1, &x)
+    return ok && hd__op_overwrites(&normal_op, x)
+               ? hd__record_told(&normal_op, hd__tensor_normal_fill(x, mean, std), 1, &x)
                : NULL;
 }
 
 hd_tensor *hd_bernoulli_(hd_tensor *x, double p)
 {
     HD__CALL("hd_bernoulli_");
-    if (!hd__arg("x", x) || !probability(p)) {
+    if (!hd__tensor_arg("x", x) || !probability(p)) {
         return NULL;
     }
-    hd_tensor *bytes = hd__empty(HD_BOOL, 1, &x->numel);
-    if (!bytes || !hd__overwrites(&bernoulli_inplace_op, x)) {
+    hd_tensor *bytes = hd__tensor_empty(HD_BOOL, 1, &x->numel);
+    if (!bytes || !hd__op_overwrites(&bernoulli_inplace_op, x)) {
         return NULL;
     }
-    hd__bernoulli_fill(x, bytes, p);
-    return hd__told(&bernoulli_inplace_op, x, 1, &x);
+    hd__tensor_bernoulli_fill(x, bytes, p);
+    return hd__record_told(&bernoulli_inplace_op, x, 1, &x);
 }
 
 hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
 {
     HD__CALL("hd_exponential_");
-    bool ok = hd__float_x(x) && (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0",
-                                                        HD__FLOAT(lambda)));
-    return ok && hd__overwrites(&exponential_op, x)
-               ? hd__told(&exponential_op, hd__exponential_fill(x, lambda), 1, &x)
+    bool ok =
+        hd__tensor_float_x(x) &&
+        (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda)));
+    return ok && hd__op_overwrites(&exponential_op, x)
+               ? hd__record_told(&exponential_op, hd__tensor_exponential_fill(x, lambda), 1, &x)
                : NULL;
 }

@@ -13,7 +13,7 @@
 /* m = max x, which c elements equal:  dx += dy / c where x == m, or where both are NaN */
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *m = hd__saved_get(n, 1);
+    hd_tensor *x = hd__node_saved_get(n, 0), *m = hd__node_saved_get(n, 1);
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));
@@ -27,12 +27,12 @@ static const hd__op min_op = HD__OP("MinBackward1", extreme_backward);
 /* All dims as a mask; 0, with the error set, if x has no elements. */
 static uint32_t mask_of_all(const hd_tensor *x)
 {
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return 0;
     }
     bool any =
         x->numel > 0 || hd__fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x));
-    return any ? hd__all_dims(x) : 0;
+    return any ? hd__tensor_all_dims(x) : 0;
 }
 
 static hd_tensor *extreme(const hd__op *op, int kernel, hd_tensor *x)
@@ -59,7 +59,7 @@ hd_tensor *hd_min(hd_tensor *x)
 /* dim as a mask; 0, with the error set, if it is no dim or its size is 0. */
 static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
-    int at = hd__dim_of(x, dim);
+    int at = hd__tensor_dim_of(x, dim);
     if (at < 0) {
         return 0;
     }
@@ -70,14 +70,14 @@ static uint32_t lane_mask(const hd_tensor *x, int dim)
     return 1u << at;
 }
 
-static const hd__op max_dim_op = HD__OP_KIND("MaxBackward0", hd__scatter_backward, HD__PUT);
-static const hd__op min_dim_op = HD__OP_KIND("MinBackward0", hd__scatter_backward, HD__PUT);
+static const hd__op max_dim_op = HD__OP_KIND("MaxBackward0", hd__op_scatter_backward, HD__PUT);
+static const hd__op min_dim_op = HD__OP_KIND("MinBackward0", hd__op_scatter_backward, HD__PUT);
 
 static hd_tensor *extreme_dim(const hd__op *op, int kernel, hd_tensor *x, int dim, bool keepdim,
                               hd_tensor **indices)
 {
     uint32_t mask = lane_mask(x, dim);
-    int at = mask ? hd__dim(x, dim) : 0;
+    int at = mask ? hd__tensor_dim(x, dim) : 0;
     hd_tensor *y = mask ? hd__reduced(x, mask, keepdim, x->dtype) : NULL;
     hd_tensor *index = y ? hd__reduced(x, mask, keepdim, HD_INT64) : NULL;
     bool ok = index && hd__reduce(hdk_reduce()->kernel[kernel], HD__WHOLE, index, x, mask, 0, y);
@@ -104,9 +104,9 @@ hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices)
 
 static hd_tensor *place(int kernel, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    bool ok = mask && hd__number_dtype(x->dtype);
+    bool ok = mask && hd__tensor_number_dtype(x->dtype);
     hd_tensor *y = ok ? hd__reduce_to(kernel, HD__IN_ORDER, x, mask, keepdim, HD_INT64) : NULL;
-    return hd__told(NULL, y, 1, &x);
+    return hd__record_told(NULL, y, 1, &x);
 }
 
 hd_tensor *hd_argmax(hd_tensor *x)

@@ -13,7 +13,7 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
+hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_span s)
 {
     int64_t strides[HD_MAX_DIMS];
     int at = 0;
@@ -22,16 +22,16 @@ hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s)
         strides[i] = reduced ? 0 : y->strides[at];
         at += !reduced || s.keepdim;
     }
-    return hd__alias(y, ndim, sizes, strides, y->offset);
+    return hd__tensor_alias(y, ndim, sizes, strides, y->offset);
 }
 
 /* ---------------------------------------------------------------- helpers */
 
 static hd_tensor *spread_to_input(hd__node *n, hd_tensor *dy)
 {
-    const hd__out_meta *x = hd__input_meta(n, 0);
-    const hd__span *s = hd__params(n);
-    return dy ? hd__spread(dy, x->ndim, x->sizes, *s) : NULL;
+    const hd__node_out_meta *x = hd__node_input_meta(n, 0);
+    const hd__op_span *s = hd__node_params(n);
+    return dy ? hd__op_spread(dy, x->ndim, x->sizes, *s) : NULL;
 }
 
 static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
@@ -46,7 +46,7 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
 /* All dims as a mask; 0 on failure. */
 static uint32_t all_mask(const hd_tensor *x)
 {
-    return hd__arg("x", x) ? hd__all_dims(x) : 0;
+    return hd__tensor_arg("x", x) ? hd__tensor_all_dims(x) : 0;
 }
 
 /* ---------------------------------------------------------------- sum, mean */
@@ -56,8 +56,8 @@ enum { SUM, MEAN }; /* the kinds of the ops */
 /* y = sum x, or sum x / N:  dx += dy, or dy / N, spread over x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd__out_meta *x = hd__input_meta(n, 0);
-    const hd__span *s = hd__params(n);
+    const hd__node_out_meta *x = hd__node_input_meta(n, 0);
+    const hd__op_span *s = hd__node_params(n);
     bool mean = n->op->kind == MEAN;
     dx[0] =
         spread_to_input(n, mean ? hd_div_scalar(dy[0], count(x->ndim, x->sizes, s->mask)) : dy[0]);
@@ -68,21 +68,22 @@ static const hd__op sum_dims_op = HD__OP_KIND("SumBackward1", sum_backward, SUM)
 static const hd__op mean_op = HD__OP_KIND("MeanBackward0", sum_backward, MEAN);
 static const hd__op mean_dims_op = HD__OP_KIND("MeanBackward1", sum_backward, MEAN);
 
-void hd__divide_by(hd_tensor *y, double n)
+void hd__op_divide_by(hd_tensor *y, double n)
 {
     const hd_dtype d = y->dtype;
     int64_t divisor;
-    hd__scalar_bytes(d, hd_scalar_double(n), &divisor);
-    hdk_binary_loop(HDK_DIV, d)((char *[]){hd__ptr(y), hd__ptr(y), (char *)&divisor},
-                                (int64_t[]){hd__bytes_of(d), hd__bytes_of(d), 0}, y->numel, NULL);
+    hd__tensor_scalar_bytes(d, hd_scalar_double(n), &divisor);
+    hdk_binary_loop(HDK_DIV, d)((char *[]){hd__tensor_ptr(y), hd__tensor_ptr(y), (char *)&divisor},
+                                (int64_t[]){hd__tensor_bytes_of(d), hd__tensor_bytes_of(d), 0},
+                                y->numel, NULL);
 }
 
 /* The sum of x over the dims of mask, or their mean */
 static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    hd_tensor *y = hd__sum(x, mask, keepdim);
+    hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
     if (y && kind == MEAN) {
-        hd__divide_by(y, (double)count(x->ndim, x->sizes, mask));
+        hd__op_divide_by(y, (double)count(x->ndim, x->sizes, mask));
     }
     return y;
 }
@@ -90,10 +91,10 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
 /* mask is 0 where the arguments were wrong. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
-    if (!mask || (op->kind == MEAN && !hd__float_arg(x))) {
+    if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
         return NULL;
     }
-    const hd__span s = {.mask = mask, .keepdim = keepdim};
+    const hd__op_span s = {.mask = mask, .keepdim = keepdim};
     return HD__RECORD(op, sum_or_mean(op->kind, x, mask, keepdim), HD__IN(1, &x), HD__PARAMS(s));
 }
 
@@ -106,7 +107,7 @@ hd_tensor *hd_sum(hd_tensor *x)
 hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_sum_dim");
-    return recorded_sum(&sum_dims_op, x, hd__dim_mask(x, dim), keepdim);
+    return recorded_sum(&sum_dims_op, x, hd__tensor_dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
@@ -124,7 +125,7 @@ hd_tensor *hd_mean(hd_tensor *x)
 hd_tensor *hd_mean_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_mean_dim");
-    return recorded_sum(&mean_dims_op, x, hd__dim_mask(x, dim), keepdim);
+    return recorded_sum(&mean_dims_op, x, hd__tensor_dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
@@ -138,7 +139,7 @@ hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims
 enum { VAR, STD }; /* the kinds of the ops */
 
 /* N - correction, never negative */
-static double freedom(int ndim, const int64_t *sizes, hd__span s)
+static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
 {
     int64_t n = count(ndim, sizes, s.mask) - s.correction;
     return (double)(n > 0 ? n : 0);
@@ -154,15 +155,15 @@ static hd_tensor *variance_slope(hd_tensor *y, hd_tensor *dy)
 /* y = sum (x - mean)^2 / (N - c):  dx += 2 / (N - c) dy (x - mean) */
 static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd__span *s = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0);
-    hd__span all = {.mask = s->mask, .keepdim = true};
+    const hd__op_span *s = hd__node_params(n);
+    hd_tensor *x = hd__node_saved_get(n, 0);
+    hd__op_span all = {.mask = s->mask, .keepdim = true};
     hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* of x's rank, size 1 where reduced */
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
-    hd_tensor *dv = n->op->kind == STD ? variance_slope(hd__saved_get(n, 1), dy[0]) : dy[0];
+    hd_tensor *dv = n->op->kind == STD ? variance_slope(hd__node_saved_get(n, 1), dy[0]) : dy[0];
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dv, factor));
-    mean = g && mean ? hd__spread(mean, x->ndim, x->sizes, all) : NULL;
-    hd_tensor *y = mean ? hd__laid_out_as(hd__empty_as(x->dtype, x), x) : NULL;
+    mean = g && mean ? hd__op_spread(mean, x->ndim, x->sizes, all) : NULL;
+    hd_tensor *y = mean ? hd__tensor_laid_out_as(hd__tensor_empty_as(x->dtype, x), x) : NULL;
     dx[0] = hd__map(hdk_reduce()->center[x->dtype], NULL, 4, (hd_tensor *[]){y, x, g, mean});
 }
 
@@ -178,9 +179,9 @@ static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
 }
 
 /* The variance of x over the dims of s, or its square root */
-static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__span s)
+static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__op_span s)
 {
-    if (!s.mask || !hd__float_arg(x)) {
+    if (!s.mask || !hd__tensor_float_arg(x)) {
         return NULL;
     }
     if (s.correction != 0 && s.correction != 1) {
@@ -204,37 +205,39 @@ static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__span s)
 hd_tensor *hd_var(hd_tensor *x, int correction)
 {
     HD__CALL("hd_var");
-    return recorded_var(&var_op, x, (hd__span){all_mask(x), false, correction});
+    return recorded_var(&var_op, x, (hd__op_span){all_mask(x), false, correction});
 }
 
 hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim)
 {
     HD__CALL("hd_var_dim");
-    return recorded_var(&var_op, x, (hd__span){hd__dim_mask(x, dim), keepdim, correction});
+    return recorded_var(&var_op, x,
+                        (hd__op_span){hd__tensor_dim_mask(x, dim), keepdim, correction});
 }
 
 hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_var_dims");
-    return recorded_var(&var_op, x, (hd__span){hd__dims_mask(x, n, dims), keepdim, correction});
+    return recorded_var(&var_op, x, (hd__op_span){hd__dims_mask(x, n, dims), keepdim, correction});
 }
 
 hd_tensor *hd_std(hd_tensor *x, int correction)
 {
     HD__CALL("hd_std");
-    return recorded_var(&std_op, x, (hd__span){all_mask(x), false, correction});
+    return recorded_var(&std_op, x, (hd__op_span){all_mask(x), false, correction});
 }
 
 hd_tensor *hd_std_dim(hd_tensor *x, int dim, int correction, bool keepdim)
 {
     HD__CALL("hd_std_dim");
-    return recorded_var(&std_op, x, (hd__span){hd__dim_mask(x, dim), keepdim, correction});
+    return recorded_var(&std_op, x,
+                        (hd__op_span){hd__tensor_dim_mask(x, dim), keepdim, correction});
 }
 
 hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n, const int64_t *dims)
 {
     HD__CALL("hd_std_dims");
-    return recorded_var(&std_op, x, (hd__span){hd__dims_mask(x, n, dims), keepdim, correction});
+    return recorded_var(&std_op, x, (hd__op_span){hd__dims_mask(x, n, dims), keepdim, correction});
 }
 
 /* ---------------------------------------------------------------- prod */
@@ -287,11 +290,11 @@ static hd_tensor *products(hd_tensor *x, int d, bool keepdim)
     x = x && x->dtype == HD_BOOL ? hd_to(x, HD_INT64) : x;
     if (x && x->sizes[d] == 0) {
         hd_tensor *y = hd__reduced(x, 1u << d, keepdim, x->dtype);
-        return y ? hd_scope_return(hd__fill(y, hd_scalar_int(1))) : NULL;
+        return y ? hd_scope_return(hd__tensor_fill(y, hd_scalar_int(1))) : NULL;
     }
     hd_tensor *y = product(x, d);
     y = y && !keepdim ? hd_squeeze(y, d) : y;
-    return y ? hd_scope_return(hd__clone(y)) : NULL;
+    return y ? hd_scope_return(hd__tensor_clone(y)) : NULL;
 }
 
 typedef struct prod_params {
@@ -302,8 +305,8 @@ typedef struct prod_params {
 /* y = product of all x_i:  dx_i += dy times the product of all others */
 static void prod_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const prod_params *p = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0);
+    const prod_params *p = hd__node_params(n);
+    hd_tensor *x = hd__node_saved_get(n, 0);
     if (p->dim == ALL_DIMS) {
         hd_tensor *g = product_slope(hd_flatten(x, 0, -1), 0, hd_view(dy[0], 1));
         dx[0] = hd_reshape_n(g, x->ndim, x->sizes);
@@ -319,14 +322,14 @@ hd_tensor *hd_prod(hd_tensor *x)
 {
     HD__CALL("hd_prod");
     const prod_params p = {ALL_DIMS, false};
-    hd_tensor *y = hd__arg("x", x) ? products(x, p.dim, p.keepdim) : NULL;
+    hd_tensor *y = hd__tensor_arg("x", x) ? products(x, p.dim, p.keepdim) : NULL;
     return HD__RECORD(&prod_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(p));
 }
 
 hd_tensor *hd_prod_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_prod_dim");
-    const int d = hd__dim_of(x, dim);
+    const int d = hd__tensor_dim_of(x, dim);
     if (d < 0) {
         return NULL;
     }
@@ -340,7 +343,7 @@ hd_tensor *hd_prod_dim(hd_tensor *x, int dim, bool keepdim)
 static hd_tensor *truth(int op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = mask ? hd__reduce_to(op, HD__PIECES, x, mask, keepdim, HD_BOOL) : NULL;
-    return hd__told(NULL, y, 1, &x);
+    return hd__record_told(NULL, y, 1, &x);
 }
 
 hd_tensor *hd_any(hd_tensor *x)
@@ -358,11 +361,11 @@ hd_tensor *hd_all(hd_tensor *x)
 hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_any_dim");
-    return truth(HDK_ANY, x, hd__dim_mask(x, dim), keepdim);
+    return truth(HDK_ANY, x, hd__tensor_dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_all_dim");
-    return truth(HDK_ALL, x, hd__dim_mask(x, dim), keepdim);
+    return truth(HDK_ALL, x, hd__tensor_dim_mask(x, dim), keepdim);
 }

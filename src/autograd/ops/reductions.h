@@ -6,17 +6,17 @@
 #include "tensor/reduce_dims.h"
 
 /* The reduced dims, which the node of a reduction keeps for backward. */
-typedef struct hd__span {
+typedef struct hd__op_span {
     uint32_t mask;
     bool keepdim;
     int correction; /* of var */
-} hd__span;
+} hd__op_span;
 
 /* An alias of y, which has the shape of a reduction's result: the reduced dims have their sizes
  * again, with strides of 0. */
-hd_tensor *hd__spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__span s);
+hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_span s);
 
 /* y /= n in y's own precision; y is contiguous and of a float dtype. */
-void hd__divide_by(hd_tensor *y, double n);
+void hd__op_divide_by(hd_tensor *y, double n);
 
 #endif

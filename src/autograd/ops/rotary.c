@@ -68,7 +68,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
     HD__CALL("hd_rotary_tables");
     hd_rotary_options defaults = hd_rotary_defaults();
     o = o ? o : &defaults;
-    if (!hd__given("cos", cos) || !hd__given("sin", sin)) {
+    if (!hd__arg_given("cos", cos) || !hd__arg_given("sin", sin)) {
         return false;
     }
     *cos = *sin = NULL;
@@ -81,7 +81,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
     HD__SCOPE_OR(false);
     hd_tensor *f = rotary_options_ok(o) ? hd_empty(HD_FLOAT32, head_dim / 2) : NULL;
     for (int64_t i = 0; f && i < f->numel; i++) {
-        ((float *)hd__ptr(f))[i] = inverse_frequency(o, i, head_dim);
+        ((float *)hd__tensor_ptr(f))[i] = inverse_frequency(o, i, head_dim);
     }
     hd_tensor *at = f ? hd_view(hd_arange_as(HD_FLOAT32, 0, length, 1), length, 1) : NULL;
     hd_tensor *angles = hd_mul(at, f); /* (length, head_dim / 2) */
@@ -101,17 +101,17 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
 static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__SCOPE_OR(NULL);
-    hd_tensor *y = hd__empty_as(x->dtype, x);
+    hd_tensor *y = hd__tensor_empty_as(x->dtype, x);
     if (!y || y->numel == 0) {
         return hd_scope_return(y);
     }
-    x = hd__side_by_side(x, x->ndim - 1, true);
-    cos = hd__contiguous(cos);
-    sin = hd__contiguous(sin);
+    x = hd__lanes_side_by_side(x, x->ndim - 1, true);
+    cos = hd__tensor_contiguous(cos);
+    sin = hd__tensor_contiguous(sin);
     if (!x || !cos || !sin) {
         return NULL;
     }
-    y = hd__dense(x) ? hd__laid_out_as(y, x) : y;
+    y = hd__tensor_dense(x) ? hd__tensor_laid_out_as(y, x) : y;
     hd__lanes w;
     hd__lanes_init(&w, x->ndim - 1, 4, (hd_tensor *[]){y, x, cos, sin});
     hd__lanes_run(&w, hdk_rotary()->turn[x->dtype], 0);
@@ -129,13 +129,14 @@ static hd_tensor *rotate_half(hd_tensor *x)
  * is a turn of dy by the sines -s2 and -s1;  dcos += dy x,  dsin += dy (-x2, x1) */
 static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *x = hd__saved_get(n, 0), *cos = hd__saved_get(n, 1), *sin = hd__saved_get(n, 2);
-    if (hd__needs(n, 0)) {
+    hd_tensor *x = hd__node_saved_get(n, 0), *cos = hd__node_saved_get(n, 1),
+              *sin = hd__node_saved_get(n, 2);
+    if (hd__node_needs(n, 0)) {
         hd_tensor *back = hd_neg(hd_roll(sin, sin->sizes[sin->ndim - 1] / 2, -1));
         dx[0] = back ? turned(dy[0], cos, back) : NULL;
     }
-    dx[1] = hd__needs(n, 1) ? hd_mul(dy[0], x) : HD_NONE;
-    dx[2] = hd__needs(n, 2) ? hd_mul(dy[0], rotate_half(x)) : HD_NONE;
+    dx[1] = hd__node_needs(n, 1) ? hd_mul(dy[0], x) : HD_NONE;
+    dx[2] = hd__node_needs(n, 2) ? hd_mul(dy[0], rotate_half(x)) : HD_NONE;
 }
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
@@ -164,12 +165,12 @@ static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_
 hd_tensor *hd_rotary(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__CALL("hd_rotary");
-    if (!hd__float_x(x) || !hd__arg("cos", cos) || !hd__arg("sin", sin) ||
-        !hd__one_dtype("x", x, "cos", cos) || !hd__one_dtype("x", x, "sin", sin) ||
+    if (!hd__tensor_float_x(x) || !hd__tensor_arg("cos", cos) || !hd__tensor_arg("sin", sin) ||
+        !hd__tensor_one_dtype("x", x, "cos", cos) || !hd__tensor_one_dtype("x", x, "sin", sin) ||
         !rotary_shapes_ok(x, cos, sin)) {
         return NULL;
     }
-    bool learned = hd__wants_grad(cos) || hd__wants_grad(sin);
-    hd_tensor *in[] = {x, cos, sin}, *saved[] = {hd__save_if(learned, x), cos, sin};
+    bool learned = hd__record_wants_grad(cos) || hd__record_wants_grad(sin);
+    hd_tensor *in[] = {x, cos, sin}, *saved[] = {hd__record_save_if(learned, x), cos, sin};
     return HD__RECORD(&rotary_op, turned(x, cos, sin), HD__IN(3, in), HD__SAVES(3, saved));
 }

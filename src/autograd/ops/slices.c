@@ -42,7 +42,7 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
         __builtin_add_overflow(offset, x->offset, &offset)) {
         offset = x->offset; /* no element is left: where it would begin does not matter */
     }
-    return hd__alias(x, ndim, sizes, strides, offset);
+    return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
 
 /* dx += dy where the part lies, which is nothing without a dy */
@@ -50,21 +50,21 @@ static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
     if (cut) {
-        hd__copy(cut, dy);
+        hd__tensor_copy(cut, dy);
     }
 }
 
 static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
-    add_part(dx[0], dy[0], hd__params(n));
+    dx[0] = hd__op_zeros_like_input(n, dy[0]->dtype);
+    add_part(dx[0], dy[0], hd__node_params(n));
 }
 
 /* dx += the dy_k, which follow each other along dim */
 static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     view_part p = {
-        .dim = *(const int *)hd__params(n), .selects = n->op->kind == IS_UNBIND, .step = 1};
+        .dim = *(const int *)hd__node_params(n), .selects = n->op->kind == IS_UNBIND, .step = 1};
     bool all = !p.selects;
     for (int k = 0; k < n->n_out && all; k++) {
         all = dy[k];
@@ -73,7 +73,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         dx[0] = hd_cat_n(n->n_out, dy, p.dim);
         return;
     }
-    dx[0] = hd__zeros_like_input(n, n->outs[0].dtype);
+    dx[0] = hd__op_zeros_like_input(n, n->outs[0].dtype);
     for (int k = 0; k < n->n_out; k++) {
         p.len = p.selects ? 1 : n->outs[k].sizes[p.dim];
         add_part(dx[0], dy[k], &p);
@@ -81,7 +81,7 @@ static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-static const hd__op alias_op = HD__OP("AliasBackward0", hd__same_backward);
+static const hd__op alias_op = HD__OP("AliasBackward0", hd__op_same_backward);
 static const hd__op select_op = HD__OP("SelectBackward0", part_backward);
 static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
 #define PARTS_OP(text, number)                                                                     \
@@ -102,13 +102,13 @@ static bool has_dims(const hd_tensor *x)
 /* dim, checked and counted from the front, or -1; x must have dimensions. */
 static int dim_of(const hd_tensor *x, int dim)
 {
-    return hd__any_arg("x", x, false) && has_dims(x) ? hd__dim(x, dim) : -1;
+    return hd__tensor_any_arg("x", x, false) && has_dims(x) ? hd__tensor_dim(x, dim) : -1;
 }
 
 static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
 {
     view_part p = {
-        .dim = d, .selects = true, .start = hd__index_at(x, d, index), .step = 1, .len = 1};
+        .dim = d, .selects = true, .start = hd__tensor_index_at(x, d, index), .step = 1, .len = 1};
     hd_tensor *y = p.start < 0 ? NULL : take(x, &p);
     return hd__record_view(&select_op, y, x, &p, sizeof p);
 }
@@ -169,14 +169,14 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
 hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 {
     HD__CALL("hd_getitem");
-    if (!hd__any_arg("x", x, false) || (n != 0 && !has_dims(x))) {
+    if (!hd__tensor_any_arg("x", x, false) || (n != 0 && !has_dims(x))) {
         return NULL;
     }
     if (n < 0 || n > x->ndim) {
         return hd__fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
     }
     if (n > 0 && !index) {
-        return hd__null_arg("index");
+        return hd__arg_null_arg("index");
     }
     hd_tensor *y = x;
     for (int i = 0, d = 0; i < n && y; i++) {
@@ -190,7 +190,7 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
         return y;
     }
     return n == 1 ? hd_slice(x, 0, 0, HD_END)
-                  : hd__record_view(&alias_op, hd__alias_of(x), x, NULL, 0);
+                  : hd__record_view(&alias_op, hd__tensor_alias_of(x), x, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- several parts */
@@ -205,7 +205,7 @@ static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const 
     if (n > MOST) {
         return hd__fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
     }
-    hd_tensor **ys = hd__alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
+    hd_tensor **ys = hd__mem_alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
     bool ok = ys;
     view_part p = {.dim = dim, .selects = op == &unbind_op, .step = 1};
     for (int64_t k = 0; k < n && ok; k++) {
@@ -236,7 +236,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         return NULL;
     }
     if (n > 0 && !sizes) {
-        return hd__null_arg("sizes");
+        return hd__arg_null_arg("sizes");
     }
     int64_t sum = 0;
     bool fits = n >= 0;
@@ -309,7 +309,7 @@ static hd_tensor *rolled(hd_tensor *x, const roll *t)
 /* dx[i] += dy[i + shift] */
 static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const roll *t = hd__params(n);
+    const roll *t = hd__node_params(n);
     dx[0] = rolled(dy[0], &(roll){-t->shift, t->dim});
 }
 
@@ -318,7 +318,7 @@ static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
 hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 {
     HD__CALL("hd_roll");
-    const roll t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
+    const roll t = {shift, hd__tensor_arg("x", x) ? dim_of(x, dim) : -1};
     hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
     return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
 }
@@ -335,14 +335,14 @@ static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
             turned.strides[d] = -x->strides[d];
         }
     }
-    hd__geometry_changed(&turned);
-    return hd__copy(hd__laid_out_as(hd__empty_as(x->dtype, x), x), &turned);
+    hd__tensor_geometry_changed(&turned);
+    return hd__tensor_copy(hd__tensor_laid_out_as(hd__tensor_empty_as(x->dtype, x), x), &turned);
 }
 
 /* dx += dy, flipped along the same dims */
 static void flip_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = flipped(dy[0], *(const uint32_t *)hd__params(n));
+    dx[0] = flipped(dy[0], *(const uint32_t *)hd__node_params(n));
 }
 
 static const hd__op flip_op = HD__OP("FlipBackward0", flip_backward);

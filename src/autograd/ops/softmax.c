@@ -18,11 +18,12 @@ enum { SOFTMAX_WORTH = 16384 }; /* elements not worth a task of the pool */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
-    if (n == 0 || x->numel > SOFTMAX_WORTH || !hd__contig(x) || (y && !hd__contig(y))) {
+    if (n == 0 || x->numel > SOFTMAX_WORTH || !hd__tensor_contig(x) ||
+        (y && !hd__tensor_contig(y))) {
         return false;
     }
     hdk_lanes l = {.n = n, .k = x->numel / n, .sn = {1, 1, 1}, .sk = {n, n, n}};
-    f(&l, (void *[]){hd__ptr(out), hd__ptr(x), y ? hd__ptr(y) : NULL}, 0);
+    f(&l, (void *[]){hd__tensor_ptr(out), hd__tensor_ptr(x), y ? hd__tensor_ptr(y) : NULL}, 0);
     return true;
 }
 
@@ -31,14 +32,15 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
-    hd_tensor *out = y && !last && hd__held_once(x) ? x : hd__empty_as(x->dtype, x);
+    hd_tensor *out = y && !last && hd__tensor_held_once(x) ? x : hd__tensor_empty_as(x->dtype, x);
     hdk_lane_kernel f = hdk_softmax_along(kernel, last ? HDK_LAST : HDK_OTHER, x->dtype);
     if (out && last && x->ndim > 0 && rows_at_once(f, out, x, y)) {
         return out;
     }
     HD__SCOPE_OR(NULL);
-    hd_tensor *in = out ? hd__side_by_side(x, last ? dim : hd__innermost(out), true) : NULL;
-    hd_tensor *also = y && last ? hd__side_by_side(y, dim, true) : y;
+    hd_tensor *in =
+        out ? hd__lanes_side_by_side(x, last ? dim : hd__lanes_innermost(out), true) : NULL;
+    hd_tensor *also = y && last ? hd__lanes_side_by_side(y, dim, true) : y;
     if (!out || !in || (y && !also)) {
         return NULL;
     }
@@ -51,10 +53,10 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 /* Forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
-    if (!hd__float_x(x)) {
+    if (!hd__tensor_float_x(x)) {
         return NULL;
     }
-    int at = hd__dim(x, dim);
+    int at = hd__tensor_dim(x, dim);
     hd_tensor *y = at < 0 ? NULL : along(kernel, at, x, NULL);
     return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true, HD__PARAMS(at));
 }
@@ -62,8 +64,8 @@ static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 /* The op's kind is the kernel of backward. */
 static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
-    dx[0] = along(n->op->kind, *dim, dy[0], hd__saved_get(n, 0));
+    const int *dim = hd__node_params(n);
+    dx[0] = along(n->op->kind, *dim, dy[0], hd__node_saved_get(n, 0));
 }
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
@@ -94,13 +96,13 @@ static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
     return same && within < step;
 }
 
-bool hd__is_softmax(const hd_tensor *x, int dim)
+bool hd__op_is_softmax(const hd_tensor *x, int dim)
 {
     const hd_tensor *y = x->base ? x->base : x;
     const hd__node *n = y->attachment;
     return n && n->op == &softmax_op && !n->freed && y->ndim > 0 && x->numel > 0 &&
-           n->saved[0].version == hd__storage_version(y) && hd__contig(y) &&
-           lanes_of(x, dim, y, *(const int *)hd__params(n));
+           n->saved[0].version == hd__tensor_storage_version(y) && hd__tensor_contig(y) &&
+           lanes_of(x, dim, y, *(const int *)hd__node_params(n));
 }
 
 /* dx += dy - exp(y) sum(dy) */
@@ -118,10 +120,10 @@ hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 /* dx += dy exp(x - y) */
 static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd__span *s = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0), *y = hd__saved_get(n, 1);
-    hd_tensor *weight = hd_exp(hd_sub(x, hd__spread(y, x->ndim, x->sizes, *s)));
-    dx[0] = hd_mul(hd__spread(dy[0], x->ndim, x->sizes, *s), weight);
+    const hd__op_span *s = hd__node_params(n);
+    hd_tensor *x = hd__node_saved_get(n, 0), *y = hd__node_saved_get(n, 1);
+    hd_tensor *weight = hd_exp(hd_sub(x, hd__op_spread(y, x->ndim, x->sizes, *s)));
+    dx[0] = hd_mul(hd__op_spread(dy[0], x->ndim, x->sizes, *s), weight);
 }
 
 static const hd__op logsumexp_op = HD__OP("LogsumexpBackward0", logsumexp_backward);
@@ -131,13 +133,14 @@ static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
     if (!mask) {
         return NULL;
     }
-    const hd__span s = {.mask = mask, .keepdim = keepdim};
-    hd_dtype d = hd__is_float(x->dtype) ? x->dtype : HD_FLOAT32;
+    const hd__op_span s = {.mask = mask, .keepdim = keepdim};
+    hd_dtype d = hd__tensor_is_float(x->dtype) ? x->dtype : HD_FLOAT32;
     hd_tensor *y = hd__reduced(x, mask, keepdim, d);
     {
         HD__SCOPE_OR(NULL);
-        hd_tensor *numbers = hd__cast(x, d);
-        numbers = numbers ? hd__side_by_side(numbers, hd__innermost(numbers), true) : NULL;
+        hd_tensor *numbers = hd__tensor_cast(x, d);
+        numbers =
+            numbers ? hd__lanes_side_by_side(numbers, hd__lanes_innermost(numbers), true) : NULL;
         if (!y || !numbers ||
             !hd__reduce(hdk_softmax_for(d)->logsumexp, HD__WHOLE, y, numbers, mask, 0, NULL)) {
             return NULL;
@@ -150,7 +153,7 @@ static hd_tensor *logsumexp(hd_tensor *x, uint32_t mask, bool keepdim)
 hd_tensor *hd_logsumexp_dim(hd_tensor *x, int dim, bool keepdim)
 {
     HD__CALL("hd_logsumexp_dim");
-    return logsumexp(x, hd__dim_mask(x, dim), keepdim);
+    return logsumexp(x, hd__tensor_dim_mask(x, dim), keepdim);
 }
 
 hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims)
@@ -165,17 +168,17 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
-    hd_tensor *y = hd__empty_as(d, x);
+    hd_tensor *y = hd__tensor_empty_as(d, x);
     HD__SCOPE_OR(NULL);
-    x = hd__cast(x, d);
+    x = hd__tensor_cast(x, d);
     if (!y || !x) {
         return NULL;
     }
     if (x->ndim == 0) { /* no sum, so that -0 stays */
-        hd__copy(y, x);
+        hd__tensor_copy(y, x);
         return y;
     }
-    if (!(x = hd__side_by_side(x, hd__innermost(y), false))) {
+    if (!(x = hd__lanes_side_by_side(x, hd__lanes_innermost(y), false))) {
         return NULL;
     }
     hd__lanes w;
@@ -191,7 +194,7 @@ static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 /* x_i is in every y_j, j >= i:  dx_i += dy_i + ... + dy_last */
 static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dim = hd__params(n);
+    const int *dim = hd__node_params(n);
     const hd_tensor *g = dy[0];
     bool one = g->ndim == 0 || g->sizes[*dim] == 1;
     dx[0] = one ? dy[0] : running_sums(dy[0], *dim, true);
@@ -202,7 +205,7 @@ static const hd__op cumsum_op = HD__OP("CumsumBackward0", cumsum_backward);
 hd_tensor *hd_cumsum(hd_tensor *x, int dim)
 {
     HD__CALL("hd_cumsum");
-    int at = hd__dim_of(x, dim);
+    int at = hd__tensor_dim_of(x, dim);
     hd_tensor *y = at < 0 ? NULL : running_sums(x, at, false);
     return HD__RECORD(&cumsum_op, y, HD__IN(1, &x), HD__PARAMS(at));
 }

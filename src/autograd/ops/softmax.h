@@ -6,6 +6,6 @@
 
 /* Is x what softmax over dim gave, not changed since, or a view of it whose lanes along dim are
  * lanes of the softmax? */
-bool hd__is_softmax(const hd_tensor *x, int dim);
+bool hd__op_is_softmax(const hd_tensor *x, int dim);
 
 #endif

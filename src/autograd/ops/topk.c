@@ -107,7 +107,7 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 /* ---------------------------------------------------------------- topk */
 
-static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__scatter_backward, HD__PUT);
+static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__op_scatter_backward, HD__PUT);
 
 /* The lines of x and of the indices, which both are contiguous with the line's dim last */
 typedef struct topk_lines {
@@ -121,11 +121,11 @@ static void run_task(int task, void *arg)
 {
     const topk_lines *l = arg;
     entry *e = l->e + task * l->k;
-    const int64_t bytes = l->n * hd__bytes_of(l->x->dtype);
+    const int64_t bytes = l->n * hd__tensor_bytes_of(l->x->dtype);
     const int64_t end = l->lines * (task + 1) / l->tasks;
     for (int64_t i = l->lines * task / l->tasks; i < end; i++) {
-        int64_t *to = (int64_t *)hd__ptr(l->indices) + i * l->k;
-        select_first(e, l->k, (const char *)hd__ptr(l->x) + i * bytes, l->x->dtype, l->n,
+        int64_t *to = (int64_t *)hd__tensor_ptr(l->indices) + i * l->k;
+        select_first(e, l->k, (const char *)hd__tensor_ptr(l->x) + i * bytes, l->x->dtype, l->n,
                      l->largest);
         for (int64_t j = 0; j < l->k; j++) {
             to[j] = e[j].at;
@@ -140,7 +140,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     l.lines = indices->numel / k;
     l.tasks = x->numel > TOPK_GRAIN ? hd__parallel_width() : 1;
     l.tasks = l.tasks < l.lines ? l.tasks : l.lines;
-    l.e = hd__alloc_items(l.tasks * k, sizeof *l.e);
+    l.e = hd__arg_alloc_items(l.tasks * k, sizeof *l.e);
     if (!l.e) {
         return false;
     }
@@ -153,7 +153,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
-    if (!hd__number_dtype(x->dtype)) {
+    if (!hd__tensor_number_dtype(x->dtype)) {
         return NULL;
     }
     int64_t n = x->ndim ? x->sizes[dim] : 1;
@@ -164,14 +164,14 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     HD__SCOPE_OR(NULL);
     int last = x->ndim ? x->ndim - 1 : 0;
     hd_tensor *lines = hd_contiguous(dim == last ? x : hd_transpose(x, dim, last));
-    hd_tensor *indices = lines ? hd__empty_with(HD_INT64, lines, x->ndim, last, k) : NULL;
+    hd_tensor *indices = lines ? hd__tensor_empty_with(HD_INT64, lines, x->ndim, last, k) : NULL;
     if (!indices ||
         (indices->numel > 0 && !fill_indices(indices, lines, x->ndim ? k : 1, n, largest))) {
         return NULL;
     }
     if (dim != last) {
         hd_tensor *moved = hd_transpose(indices, dim, last);
-        indices = moved ? hd__clone(moved) : NULL;
+        indices = moved ? hd__tensor_clone(moved) : NULL;
     }
     return hd_scope_return(indices);
 }
@@ -179,9 +179,9 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices)
 {
     HD__CALL("hd_topk");
-    int d = hd__dim_of(x, dim);
+    int d = hd__tensor_dim_of(x, dim);
     hd_tensor *at = d < 0 ? NULL : topk_indices(x, k, d, largest);
-    hd_tensor *y = at ? hd__gather(x, d, at) : NULL;
+    hd_tensor *y = at ? hd__op_gather(x, d, at) : NULL;
     y = HD__RECORD(&topk_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));
     if (y && indices) {
         *indices = at;
@@ -191,13 +191,13 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
 
 /* ---------------------------------------------------------------- sort */
 
-static const hd__op sort_op = HD__OP_KIND("SortBackward1", hd__scatter_backward, HD__PUT);
+static const hd__op sort_op = HD__OP_KIND("SortBackward1", hd__op_scatter_backward, HD__PUT);
 
 /* y, which is contiguous or NULL, laid out as x */
 static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
 {
-    hd_tensor *copy = y ? hd__laid_out_as(hd__empty_as(y->dtype, y), x) : NULL;
-    return hd__copy(copy, y);
+    hd_tensor *copy = y ? hd__tensor_laid_out_as(hd__tensor_empty_as(y->dtype, y), x) : NULL;
+    return hd__tensor_copy(copy, y);
 }
 
 /* The indices that sort x along d, or NULL with the error set. */
@@ -214,13 +214,13 @@ static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 static hd_tensor *picked(hd_tensor *x, int d, hd_tensor *at)
 {
     HD__SCOPE_OR(NULL);
-    return hd_scope_return(laid_out(hd__gather(x, d, at), x));
+    return hd_scope_return(laid_out(hd__op_gather(x, d, at), x));
 }
 
 hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices)
 {
     HD__CALL("hd_sort");
-    int d = hd__dim_of(x, dim);
+    int d = hd__tensor_dim_of(x, dim);
     hd_tensor *at = d < 0 ? NULL : sorted_indices(x, d, descending);
     hd_tensor *y = at ? picked(x, d, at) : NULL;
     y = HD__RECORD(&sort_op, y, HD__IN(1, &x), HD__SAVES(1, &at), HD__PARAMS(d));
@@ -233,6 +233,6 @@ hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices)
 hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending)
 {
     HD__CALL("hd_argsort");
-    int d = hd__dim_of(x, dim);
-    return hd__told(NULL, d < 0 ? NULL : sorted_indices(x, d, descending), 1, &x);
+    int d = hd__tensor_dim_of(x, dim);
+    return hd__record_told(NULL, d < 0 ? NULL : sorted_indices(x, d, descending), 1, &x);
 }

@@ -14,7 +14,7 @@ enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 /* y = f(x). Integers and bool become float32 where the loop of f does not take them. */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     hd_dtype d = hdk_unary_loop(loop, x->dtype) ? x->dtype : HD_FLOAT32;
@@ -26,33 +26,33 @@ static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_sav
 /* dx, by a loop of hdk_binary, the op's kind, of dy and the one saved tensor */
 static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__saved_get(n, 0));
+    dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
 }
 
 /* dx += dy 2 / sqrt(pi) e^(-x^2) */
 static void erf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const double two_over_sqrt_pi = 1.12837916709551257390;
-    hd_tensor *x = hd__saved_get(n, 0);
+    hd_tensor *x = hd__node_saved_get(n, 0);
     dx[0] = hd_mul(hd_mul_scalar(hd_exp(hd_neg(hd_mul(x, x))), two_over_sqrt_pi), dy[0]);
 }
 
 /* dx += dy cos x */
 static void sin_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_mul(dy[0], hd_cos(hd__saved_get(n, 0)));
+    dx[0] = hd_mul(dy[0], hd_cos(hd__node_saved_get(n, 0)));
 }
 
 /* dx += -dy sin x */
 static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__saved_get(n, 0))));
+    dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__node_saved_get(n, 0))));
 }
 
 /* dx += -dy y^2 */
 static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    hd_tensor *y = hd__saved_get(n, 0);
+    hd_tensor *y = hd__node_saved_get(n, 0);
     dx[0] = hd_mul(hd_neg(dy[0]), hd_mul(y, y));
 }
 
@@ -148,11 +148,11 @@ hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
 
 static bool numbers_arg(const hd_tensor *x, const char *expected)
 {
-    return hd__arg("x", x) &&
+    return hd__tensor_arg("x", x) &&
            (x->dtype != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected %s", expected));
 }
 
-static const hd__op neg_op = HD__OP("NegBackward0", hd__neg_backward);
+static const hd__op neg_op = HD__OP("NegBackward0", hd__op_neg_backward);
 /* dx += dy where y > 0 */
 static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
 /* dx += dy sign(x) */
@@ -187,25 +187,25 @@ hd_tensor *hd_abs(hd_tensor *x)
 hd_tensor *hd_gelu(hd_tensor *x)
 {
     HD__CALL("hd_gelu");
-    return hd__float_x(x) ? unary(&gelu_op, HDK_GELU, x, SAVE_X) : NULL;
+    return hd__tensor_float_x(x) ? unary(&gelu_op, HDK_GELU, x, SAVE_X) : NULL;
 }
 
 hd_tensor *hd_gelu_tanh(hd_tensor *x)
 {
     HD__CALL("hd_gelu_tanh");
-    return hd__float_x(x) ? unary(&gelu_tanh_op, HDK_GELU_TANH, x, SAVE_X) : NULL;
+    return hd__tensor_float_x(x) ? unary(&gelu_tanh_op, HDK_GELU_TANH, x, SAVE_X) : NULL;
 }
 
 hd_tensor *hd_silu(hd_tensor *x)
 {
     HD__CALL("hd_silu");
-    return hd__float_x(x) ? unary(&silu_op, HDK_SILU, x, SAVE_X) : NULL;
+    return hd__tensor_float_x(x) ? unary(&silu_op, HDK_SILU, x, SAVE_X) : NULL;
 }
 
 /* dx += dy sigmoid(-x) */
 static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    dx[0] = hd_mul(dy[0], hd_sigmoid(hd_neg(hd__saved_get(n, 0))));
+    dx[0] = hd_mul(dy[0], hd_sigmoid(hd_neg(hd__node_saved_get(n, 0))));
 }
 
 static const hd__op logsigmoid_op = HD__OP("LogSigmoidBackward0", logsigmoid_backward);
@@ -223,7 +223,7 @@ static hd_tensor *log_sigmoids(hd_tensor *x)
 hd_tensor *hd_logsigmoid(hd_tensor *x)
 {
     HD__CALL("hd_logsigmoid");
-    hd_tensor *y = hd__float_x(x) ? log_sigmoids(x) : NULL;
+    hd_tensor *y = hd__tensor_float_x(x) ? log_sigmoids(x) : NULL;
     return HD__RECORD(&logsigmoid_op, y, HD__IN(1, &x), HD__SAVES(1, &x));
 }
 
@@ -234,8 +234,8 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 {
     bool fits = true;
     for (int i = 0; i < 2 && fits; i++) {
-        fits = hd__scalar_fits(d, numbers[i]);
-        hd__scalar_bytes(d, numbers[i], (char *)elements + i * hd__bytes_of(d));
+        fits = hd__tensor_scalar_fits(d, numbers[i]);
+        hd__tensor_scalar_bytes(d, numbers[i], (char *)elements + i * hd__tensor_bytes_of(d));
     }
     return fits;
 }
@@ -256,8 +256,8 @@ static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double 
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];
-    if (two_elements(dy[0]->dtype, hd__params(n), elements)) {
-        dx[0] = hd__map_backward(n->op->kind, elements, dy[0], hd__saved_get(n, 0));
+    if (two_elements(dy[0]->dtype, hd__node_params(n), elements)) {
+        dx[0] = hd__map_backward(n->op->kind, elements, dy[0], hd__node_saved_get(n, 0));
     }
 }
 
@@ -267,7 +267,7 @@ static const hd__op elu_op = HD__OP_KIND("EluBackward0", numbers_backward, HDK_E
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
 {
     HD__CALL("hd_elu");
-    return hd__float_x(x) ? with_numbers(&elu_op, HDK_ELU, x, alpha, 0) : NULL;
+    return hd__tensor_float_x(x) ? with_numbers(&elu_op, HDK_ELU, x, alpha, 0) : NULL;
 }
 
 /* dx += dy where x > 0, dy negative_slope elsewhere */
@@ -277,7 +277,7 @@ static const hd__op leaky_relu_op =
 hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
 {
     HD__CALL("hd_leaky_relu");
-    bool ok = hd__float_x(x);
+    bool ok = hd__tensor_float_x(x);
     return ok ? with_numbers(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope, 0) : NULL;
 }
 
@@ -288,7 +288,8 @@ static const hd__op softplus_op =
 hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold)
 {
     HD__CALL("hd_softplus");
-    return hd__float_x(x) ? with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold) : NULL;
+    return hd__tensor_float_x(x) ? with_numbers(&softplus_op, HDK_SOFTPLUS, x, beta, threshold)
+                                 : NULL;
 }
 
 /* dx += dy where min < x < max */
@@ -301,7 +302,7 @@ hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
     bool ok = numbers_arg(x, "numbers") &&
               (!(min > max) || hd__fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max));
     hd_tensor *y = ok ? with_numbers(&hardtanh_op, HDK_CLAMP, x, min, max) : NULL;
-    return y && (isnan(min) || isnan(max)) ? hd__fill(y, hd_scalar_double(NAN)) : y;
+    return y && (isnan(min) || isnan(max)) ? hd__tensor_fill(y, hd_scalar_double(NAN)) : y;
 }
 
 /* ---------------------------------------------------------------- clamp */
@@ -314,8 +315,8 @@ typedef struct bounds {
 /* dx += dy where lo <= x <= hi */
 static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const bounds *b = hd__params(n);
-    hd_tensor *x = hd__saved_get(n, 0);
+    const bounds *b = hd__node_params(n);
+    hd_tensor *x = hd__node_saved_get(n, 0);
     hd_tensor *inside = b->has_lo ? hd_ge_scalar(x, b->lo) : hd_le_scalar(x, b->hi);
     if (b->has_lo && b->has_hi) {
         inside = hd_logical_and(inside, hd_le_scalar(x, b->hi));
@@ -328,24 +329,24 @@ static const hd__op clamp_op = HD__OP("ClampBackward1", clamp_backward);
 /* Bounds promote x's dtype as a number promotes it in x + lo. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
 {
-    hd_dtype lo = b->has_lo ? hd__promote_scalar(x, b->lo) : x->dtype;
-    hd_dtype hi = b->has_hi ? hd__promote_scalar(x, b->hi) : x->dtype;
-    return hd__is_float(hi) || lo == HD_BOOL ? hi : lo;
+    hd_dtype lo = b->has_lo ? hd__tensor_promote_scalar(x, b->lo) : x->dtype;
+    hd_dtype hi = b->has_hi ? hd__tensor_promote_scalar(x, b->hi) : x->dtype;
+    return hd__tensor_is_float(hi) || lo == HD_BOOL ? hi : lo;
 }
 
 static bool is_nan(hd_scalar s)
 {
-    return isnan(hd__scalar_double(s));
+    return isnan(hd__tensor_scalar_double(s));
 }
 
 static hd_tensor *clamp(hd_tensor *x, bounds b)
 {
     int64_t ends[2];
-    if (!hd__arg("x", x)) {
+    if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
     hd_dtype d = clamp_dtype(x, &b);
-    bool real = hd__is_float(d);
+    bool real = hd__tensor_is_float(d);
     if (!b.has_lo) {
         b.lo = real ? hd_scalar_double(-INFINITY) : hd_scalar_int(INT64_MIN);
     }
@@ -360,7 +361,7 @@ static hd_tensor *clamp(hd_tensor *x, bounds b)
     }
     hd_tensor *y = hd__map_unary(hdk_unary_loop(HDK_CLAMP, d), ends, d, x);
     if (y && is_nan(b.lo)) {
-        hd__fill(y, hd_scalar_double(NAN));
+        hd__tensor_fill(y, hd_scalar_double(NAN));
     }
     return HD__RECORD(&clamp_op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(b));
 }

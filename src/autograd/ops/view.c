@@ -16,21 +16,21 @@
 /* dx += dy in x's shape */
 static void reshape_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const hd__out_meta *x = hd__input_meta(n, 0);
+    const hd__node_out_meta *x = hd__node_input_meta(n, 0);
     dx[0] = hd_reshape_n(dy[0], x->ndim, x->sizes);
 }
 
 /* dx += dy with the two dims swapped again */
 static void transpose_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int *dims = hd__params(n);
+    const int *dims = hd__node_params(n);
     dx[0] = hd_transpose(dy[0], dims[0], dims[1]);
 }
 
 /* dx += dy with its dims in the order of x again */
 static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
-    const int64_t *dims = hd__params(n);
+    const int64_t *dims = hd__node_params(n);
     int64_t inverse[HD_MAX_DIMS];
     for (int d = 0; d < dy[0]->ndim; d++) {
         inverse[dims[d]] = d;
@@ -44,7 +44,7 @@ static const hd__op reshape_alias_op = HD__OP("ReshapeAliasBackward0", reshape_b
 static const hd__op squeeze_op = HD__OP("SqueezeBackward0", reshape_backward);
 static const hd__op squeeze_dim_op = HD__OP("SqueezeBackward1", reshape_backward);
 static const hd__op unsqueeze_op = HD__OP("UnsqueezeBackward0", reshape_backward);
-static const hd__op expand_op = HD__OP("ExpandBackward0", hd__same_backward);
+static const hd__op expand_op = HD__OP("ExpandBackward0", hd__op_same_backward);
 static const hd__op transpose_op = HD__OP("TransposeBackward0", transpose_backward);
 static const hd__op permute_op = HD__OP("PermuteBackward0", permute_backward);
 
@@ -53,7 +53,7 @@ static const hd__op permute_op = HD__OP("PermuteBackward0", permute_backward);
 static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_t *sizes,
                           const int64_t *strides)
 {
-    return hd__record_view(op, hd__alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
+    return hd__record_view(op, hd__tensor_alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
 /* x reshaped: a view where the layout allows it; otherwise a view of a copy, or an error without
@@ -61,11 +61,11 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
-    if (!hd__any_arg("x", x, false) || !hd__infer_sizes(x, ndim, given, sizes)) {
+    if (!hd__tensor_any_arg("x", x, false) || !hd__tensor_infer_sizes(x, ndim, given, sizes)) {
         return NULL;
     }
-    if (hd__view_strides(x, ndim, sizes, strides)) {
-        const hd__op *op = copies && !hd__contig(x) ? &reshape_alias_op : &view_op;
+    if (hd__tensor_view_strides(x, ndim, sizes, strides)) {
+        const hd__op *op = copies && !hd__tensor_contig(x) ? &reshape_alias_op : &view_op;
         return view_of(op, x, ndim, sizes, strides);
     }
     if (!copies) {
@@ -74,12 +74,12 @@ static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool co
                         "hd_reshape, or hd_contiguous first",
                         HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, sizes));
     }
-    hd_tensor *copy = hd__clone(x);
+    hd_tensor *copy = hd__tensor_clone(x);
     if (!copy) {
         return NULL;
     }
-    hd__default_strides(ndim, sizes, strides);
-    hd_tensor *y = hd__alias(copy, ndim, sizes, strides, 0);
+    hd__tensor_default_strides(ndim, sizes, strides);
+    hd_tensor *y = hd__tensor_alias(copy, ndim, sizes, strides, 0);
     hd_release(copy);
     return HD__RECORD(&unsafe_view_op, y, HD__IN(1, &x));
 }
@@ -99,10 +99,10 @@ hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes)
 hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
 {
     HD__CALL("hd_flatten");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
-    int start = hd__dim(x, start_dim), end = hd__dim(x, end_dim);
+    int start = hd__tensor_dim(x, start_dim), end = hd__tensor_dim(x, end_dim);
     if (start < 0 || end < 0) {
         return NULL;
     }
@@ -127,7 +127,7 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
 hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
 {
     HD__CALL("hd_expand");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
     if (ndim < x->ndim || ndim > HD_MAX_DIMS) {
@@ -135,7 +135,7 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
                         x->ndim, HD_MAX_DIMS);
     }
     if (ndim && !sizes) {
-        return hd__null_arg("sizes");
+        return hd__arg_null_arg("sizes");
     }
     int64_t fit[HD_MAX_DIMS], numel = 1;
     for (int d = 0; d < ndim; d++) {
@@ -150,7 +150,7 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
                             HD__SIZES(ndim, sizes));
         }
     }
-    return hd__record_view(&expand_op, hd__expand(x, ndim, fit), x, NULL, 0);
+    return hd__record_view(&expand_op, hd__tensor_expand(x, ndim, fit), x, NULL, 0);
 }
 
 static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
@@ -169,20 +169,20 @@ static hd_tensor *squeezed(hd_tensor *x, const hd__op *op, uint32_t mask)
 hd_tensor *hd_squeeze(hd_tensor *x, int dim)
 {
     HD__CALL("hd_squeeze");
-    int d = hd__any_arg("x", x, false) ? hd__dim(x, dim) : -1;
+    int d = hd__tensor_any_arg("x", x, false) ? hd__tensor_dim(x, dim) : -1;
     return d < 0 ? NULL : squeezed(x, &squeeze_dim_op, 1u << d);
 }
 
 hd_tensor *hd_squeeze_all(hd_tensor *x)
 {
     HD__CALL("hd_squeeze_all");
-    return hd__any_arg("x", x, false) ? squeezed(x, &squeeze_op, ~0u) : NULL;
+    return hd__tensor_any_arg("x", x, false) ? squeezed(x, &squeeze_op, ~0u) : NULL;
 }
 
 hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
 {
     HD__CALL("hd_unsqueeze");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
     int n = x->ndim + 1, at = dim < 0 ? dim + n : dim;
@@ -211,16 +211,16 @@ static hd_tensor *permuted(hd_tensor *x, const int64_t *dims)
         sizes[d] = x->sizes[dims[d]];
         strides[d] = x->strides[dims[d]];
     }
-    return hd__alias(x, x->ndim, sizes, strides, x->offset);
+    return hd__tensor_alias(x, x->ndim, sizes, strides, x->offset);
 }
 
 hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
 {
     HD__CALL("hd_transpose");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
-    int dims[] = {hd__dim(x, dim0), hd__dim(x, dim1)};
+    int dims[] = {hd__tensor_dim(x, dim0), hd__tensor_dim(x, dim1)};
     if (dims[0] < 0 || dims[1] < 0) {
         return NULL;
     }
@@ -233,7 +233,7 @@ hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1)
 hd_tensor *hd_t(hd_tensor *x)
 {
     HD__CALL("hd_t");
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
     if (x->ndim > 2) {
@@ -249,7 +249,7 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
 {
     HD__CALL("hd_permute");
     int64_t order[HD_MAX_DIMS];
-    if (!hd__any_arg("x", x, false)) {
+    if (!hd__tensor_any_arg("x", x, false)) {
         return NULL;
     }
     if (n != x->ndim) {

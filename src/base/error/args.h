@@ -10,29 +10,29 @@
 /* The call was given NULL for its argument `arg`. Sets HD_NULL_ARG, which names both, unless an
  * error stands: a chain of calls is checked once, at its end. Counts a failure and returns NULL.
  * expected: what the message says after that, ": expected ..." or "". */
-HD__SIBLING void *hd__null_arg_or(const char *arg, const char *expected);
-static inline void *hd__null_arg(const char *arg)
+HD__SIBLING void *hd__error_null_arg_or(const char *arg, const char *expected);
+static inline void *hd__arg_null_arg(const char *arg)
 {
-    return hd__null_arg_or(arg, "");
+    return hd__error_null_arg_or(arg, "");
 }
 
-/* Is p not NULL? If it is, fails as hd__null_arg does. */
-static inline bool hd__given(const char *arg, const void *p)
+/* Is p not NULL? If it is, fails as hd__arg_null_arg does. */
+static inline bool hd__arg_given(const char *arg, const void *p)
 {
-    return p || hd__null_arg(arg);
+    return p || hd__arg_null_arg(arg);
 }
 
 /* n items of `size` bytes. False, without an error, if memory cannot have so many bytes. */
-static inline bool hd__bytes(int64_t n, size_t size, size_t *bytes)
+static inline bool hd__arg_bytes(int64_t n, size_t size, size_t *bytes)
 {
     return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
 /* As hd_alloc, for n items of `size` bytes: HD_MEMORY if their bytes overflow. */
-HD__SIBLING void *hd__alloc_items(int64_t n, size_t size);
+HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 
 /* May something be saved? Not while an error stands: then it fails with HD_STATE. */
-static inline bool hd__may_save(void)
+static inline bool hd__arg_may_save(void)
 {
     return hd_error_code() == HD_OK || hd_fail(HD_STATE, "an error stands: nothing is written");
 }
@@ -40,12 +40,12 @@ static inline bool hd__may_save(void)
 /* Does an options struct or a type table begin with the size of its type? If not, fails with
  * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". The smaller struct of
  * an older header and the larger one of a newer header are refused too. */
-HD__SIBLING bool hd__size_ok(const char *arg, size_t size, size_t expected, const char *giver);
-#define HD__SIZE_OK(o, giver) hd__size_ok(#o, (o)->size, sizeof *(o), giver)
+HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, const char *giver);
+#define HD__SIZE_OK(o, giver) hd__arg_size_ok(#o, (o)->size, sizeof *(o), giver)
 
 /* The place of index i among n things, from 0 to n - 1; a negative i counts from the end. If i is
  * out of range, returns -1 with HD_INDEX: "hd_list_get: index 5 of 3 tensors: expected -3 to 2". */
-int64_t hd__index(int64_t i, int64_t n, const char *things);
+int64_t hd__arg_index(int64_t i, int64_t n, const char *things);
 
 /* HD_SCOPE, which gives up if memory runs out: without a scope of its own, a function
  * would leave its temporaries to the caller, and could succeed while that error stands. It has no

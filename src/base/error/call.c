@@ -18,16 +18,16 @@ HD__TLS const char *hd__call;
 /* What HD_CALL set last: its name, kept, and the forward that ran then. */
 static HD__TLS hd_call program;
 
-hd__forward (*_Atomic hd__forward_now)(void);
+hd__call_forward (*_Atomic hd__forward_now)(void);
 
-static hd__forward now_running(void)
+static hd__call_forward now_running(void)
 {
-    hd__forward (*f)(void) = hd__forward_now;
-    return f ? f() : (hd__forward){NULL, NULL};
+    hd__call_forward (*f)(void) = hd__forward_now;
+    return f ? f() : (hd__call_forward){NULL, NULL};
 }
 
 /* The program's function that is in force inside of this forward. */
-static const char *program_call(hd__forward f)
+static const char *program_call(hd__call_forward f)
 {
     return program.forward == f.id ? program.name : NULL;
 }
@@ -36,9 +36,9 @@ hd_call hd_call_begin(const char *name)
 {
     HD__CALL("hd_call_begin");
     const hd_call before = program;
-    const hd__forward f = now_running();
-    if (hd__given("name", name) && !program_call(f)) {
-        program = (hd_call){hd__text_for_ever(name), f.id};
+    const hd__call_forward f = now_running();
+    if (hd__arg_given("name", name) && !program_call(f)) {
+        program = (hd_call){hd__lasting_text(name), f.id};
         if (!(hd__debug_any() & HD__NAMES)) {
             atomic_fetch_or(&hd__debug, HD__NAMES);
         }
@@ -53,7 +53,7 @@ void hd_call_end(hd_call before)
 
 const char *hd__call_enter(const char *name)
 {
-    return hd__call_swap(hd__call ? hd__call : hd__text_for_ever(name));
+    return hd__call_swap(hd__call ? hd__call : hd__lasting_text(name));
 }
 
 const char *hd__call_exchange(const char *now)
@@ -69,7 +69,7 @@ const char *hd__call_kept(void)
 
 int hd__call_write(char *text, size_t size)
 {
-    const hd__forward f = now_running();
+    const hd__call_forward f = now_running();
     const char *names[] = {f.class, program_call(f), hd__call};
     int n = 0;
     for (int i = 0; i < 3; i++) {

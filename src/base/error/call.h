@@ -48,10 +48,10 @@ const char *hd__call_kept(void);
 int hd__call_write(char *text, size_t size);
 /* The forward that runs on this thread: the class of its module, and what tells it from others;
  * NULL, both, outside of any forward. nn sets hd__forward_now. */
-typedef struct hd__forward {
+typedef struct hd__call_forward {
     const char *class;
     const void *id;
-} hd__forward;
-extern hd__forward (*_Atomic hd__forward_now)(void);
+} hd__call_forward;
+extern hd__call_forward (*_Atomic hd__forward_now)(void);
 
 #endif

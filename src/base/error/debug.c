@@ -6,7 +6,7 @@
 
 atomic_uint hd__debug;
 _Atomic(const hd__event_table *) hd__events;
-HD__TLS const char *hd__module;
+HD__TLS const char *hd__debug_module;
 
 void hd__debug_start(unsigned int bits)
 {
@@ -14,6 +14,6 @@ void hd__debug_start(unsigned int bits)
     if (text && *text &&
         strcmp(text, "0") != 0) { /* that of another value is an error, and printed */
         atomic_fetch_or(&hd__debug, bits);
-        atomic_store(&hd__warning_on, true);
+        atomic_store(&hd__error_warning_on, true);
     }
 }

@@ -26,7 +26,7 @@ static HD__TLS struct {
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
     bool in_warning; /* a warning of what its handler calls is not passed to it */
     uint64_t count;
-    uint64_t uncleared; /* failures since the last clear; hd__uncleared_swap also sets it */
+    uint64_t uncleared; /* failures since the last clear; hd__error_uncleared_swap also sets it */
     char message[MESSAGE_SIZE];
 } thread_error;
 
@@ -36,7 +36,7 @@ typedef struct handlers {
     void *error_user, *warning_user;
 } handlers;
 
-pthread_mutex_t hd__handlers_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t hd__error_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     handlers now;               /* a handler and its user are read together, under the lock */
@@ -45,7 +45,7 @@ static struct {
 
 static _Atomic(const char *(*)(int *)) scope_place;
 
-atomic_bool hd__warning_on;
+atomic_bool hd__error_warning_on;
 
 static const char *const code_names[] = {
     "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",
@@ -85,12 +85,12 @@ static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list
     format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);
 }
 
-void hd__on_message(const char *(*f)(int *line))
+void hd__error_on_message(const char *(*f)(int *line))
 {
     atomic_store(&scope_place, f);
 }
 
-const char *hd__tail(const char *text, size_t most)
+const char *hd__error_tail(const char *text, size_t most)
 {
     size_t length = strlen(text), from = length > most ? length - most : 0;
     for (; ((unsigned char)text[from] & 0xC0) == 0x80; from++) {
@@ -103,14 +103,14 @@ const char *hd__tail(const char *text, size_t most)
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";
-    if (!hd__watching() || strstr(text, words)) {
+    if (!hd__event_watching() || strstr(text, words)) {
         return;
     }
     int line = 0;
     const char *(*f)(int *) = atomic_load(&scope_place), *file = f ? f(&line) : NULL;
     char place[PLACE_SIZE] = "";
     if (file) {
-        snprintf(place, sizeof place, "%s%s:%d", words, hd__tail(file, 100), line);
+        snprintf(place, sizeof place, "%s%s:%d", words, hd__error_tail(file, 100), line);
     }
     size_t n = strlen(text), size = MESSAGE_SIZE - strlen(place);
     if (module) {
@@ -124,7 +124,7 @@ static void add_place(char text[MESSAGE_SIZE], const char *module)
 
 static handlers handlers_now(void)
 {
-    HD__LOCKED(hd__handlers_lock);
+    HD__LOCKED(hd__error_handlers_lock);
     handlers now = process.now;
     if (hd__debug_any() & HD__DEBUG_PRINTS) {
         now.error = now.error ? now.error : hd_error_print;
@@ -151,7 +151,7 @@ void *hd_error_set(hd_code code, const char *format, ...)
 {
     HD__CALL("hd_error_set");
     if (!format) {
-        return hd__null_arg("format");
+        return hd__arg_null_arg("format");
     }
     if ((int)code <= HD_OK || (int)code >= ERROR_CODES) {
         code = HD_USER;
@@ -162,7 +162,7 @@ void *hd_error_set(hd_code code, const char *format, ...)
     format_from(0, text, format, args);
     va_end(args);
     hd__start();
-    add_place(text, hd__module);
+    add_place(text, hd__debug_module);
     thread_error.count++;
     thread_error.uncleared++;
     if (thread_error.code == HD_OK) {
@@ -177,7 +177,7 @@ void *hd_fail(hd_code code, const char *format, ...)
 {
     if (!format) {
         HD__CALL("hd_fail");
-        return hd__null_arg("format");
+        return hd__arg_null_arg("format");
     }
     char text[MESSAGE_SIZE];
     va_list args;
@@ -189,7 +189,7 @@ void *hd_fail(hd_code code, const char *format, ...)
 
 void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
-void *hd__null_arg_or(const char *arg, const char *expected)
+void *hd__error_null_arg_or(const char *arg, const char *expected)
 {
     char text[HD__NOTE] = "";
     void (*note)(char text[HD__NOTE]) = hd__null_note;
@@ -199,7 +199,7 @@ void *hd__null_arg_or(const char *arg, const char *expected)
     return hd__fail(HD_NULL_ARG, "%s is NULL%s%s", arg, expected, text);
 }
 
-void *hd__no_memory(size_t bytes)
+void *hd__error_no_memory(size_t bytes)
 {
     char text[HD__NOTE] = "";
     if (hd__events) {
@@ -224,7 +224,7 @@ void hd_error_clear(void)
     thread_error.uncleared = 0;
 }
 
-uint64_t hd__uncleared_swap(uint64_t n)
+uint64_t hd__error_uncleared_swap(uint64_t n)
 {
     uint64_t before = thread_error.uncleared;
     thread_error.uncleared = n;
@@ -243,7 +243,7 @@ const char *hd_code_name(hd_code c)
 
 void hd_on_error(hd_error_handler handler, void *user)
 {
-    HD__LOCKED(hd__handlers_lock);
+    HD__LOCKED(hd__error_handlers_lock);
     process.now.error = handler;
     process.now.error_user = user;
 }
@@ -284,7 +284,7 @@ void hd__assert_failed(const char *file, int line, const char *function, const c
 void hd_warn(const char *format, ...)
 {
     hd__start();
-    handlers now = hd__warns() && !thread_error.in_warning ? handlers_now() : (handlers){0};
+    handlers now = hd__error_warns() && !thread_error.in_warning ? handlers_now() : (handlers){0};
     if (!now.warning) {
         return;
     }
@@ -304,15 +304,15 @@ void hd_warn(const char *format, ...)
 
 void hd_on_warning(hd_warning_handler handler, void *user)
 {
-    HD__LOCKED(hd__handlers_lock);
+    HD__LOCKED(hd__error_handlers_lock);
     process.now.warning = handler;
     process.now.warning_user = user;
     process.printed[0] = '\0';
-    atomic_store_explicit(&hd__warning_on, handler || hd__debug_any() & HD__DEBUG_PRINTS,
+    atomic_store_explicit(&hd__error_warning_on, handler || hd__debug_any() & HD__DEBUG_PRINTS,
                           memory_order_relaxed);
 }
 
-bool hd__first(atomic_uint_least64_t *told, uintptr_t cause)
+bool hd__error_first(atomic_uint_least64_t *told, uintptr_t cause)
 {
     const uint64_t bit = UINT64_C(1) << (cause * UINT64_C(0x9E3779B97F4A7C15) >> 58);
     return !(atomic_fetch_or(told, bit) & bit);
@@ -320,7 +320,7 @@ bool hd__first(atomic_uint_least64_t *told, uintptr_t cause)
 
 static bool is_repeated(const char *message)
 {
-    HD__LOCKED(hd__handlers_lock);
+    HD__LOCKED(hd__error_handlers_lock);
     bool same = *message && strcmp(message, process.printed) == 0;
     if (!same) {
         snprintf(process.printed, MESSAGE_SIZE, "%s", message);

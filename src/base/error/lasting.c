@@ -6,7 +6,7 @@
 
 #include "base/error/lasting.h"
 
-const char hd__scope_end[] = "when its scope closed";
+const char hd__lasting_scope_end[] = "when its scope closed";
 
 typedef struct lasting {
     struct lasting *next;
@@ -18,7 +18,7 @@ pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
 static lasting *newest; /* the list, which the lock protects */
 
 /* The memory is the system's own, because it is nobody's to free. */
-const char *hd__text_for_ever(const char *text)
+const char *hd__lasting_text(const char *text)
 {
     HD__LOCKED(hd__lasting_lock);
     lasting *e = newest;
@@ -34,21 +34,21 @@ const char *hd__text_for_ever(const char *text)
     return e ? e->text : "?";
 }
 
-/* A text that lies near, as those of this library do, is told by its distance from hd__scope_end;
- * another one, which hd__text_for_ever gave, by its number, below these distances. */
+/* A text that lies near, as those of this library do, is told by its distance from hd__lasting_scope_end;
+ * another one, which hd__lasting_text gave, by its number, below these distances. */
 enum { FAR = 1 << 30 };
 
-int32_t hd__text_code(const char *text)
+int32_t hd__lasting_code(const char *text)
 {
-    const intptr_t distance = (intptr_t)text - (intptr_t)hd__scope_end;
+    const intptr_t distance = (intptr_t)text - (intptr_t)hd__lasting_scope_end;
     const lasting *e = (const void *)(text - offsetof(lasting, text));
     return distance > -FAR && distance < FAR ? (int32_t)distance : INT32_MIN + e->n;
 }
 
-const char *hd__text_of_code(int32_t code)
+const char *hd__lasting_of_code(int32_t code)
 {
     if (code > -FAR) {
-        return (const char *)((intptr_t)hd__scope_end + code);
+        return (const char *)((intptr_t)hd__lasting_scope_end + code);
     }
     HD__LOCKED(hd__lasting_lock);
     const lasting *e = newest;

@@ -17,15 +17,15 @@ enum { NAME_SIZE = 64 };
 /* The path of a name beside the folder. One that is cut is longer than what the system opens. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
-    size_t n = hd__parent_length(f->path);
+    size_t n = hd__file_parent_length(f->path);
     snprintf(path, HD__HIDDEN_PATH, "%.*s/%s", n ? (int)n : 1, n ? f->path : ".", name);
 }
 
-void hd__hidden_name(hd__folder *f)
+void hd__folder_hidden_name(hd__folder *f)
 {
     static atomic_uint count;
     char prefix[HD__PREFIX], name[NAME_SIZE];
-    hd__hidden_prefix(f->path, prefix);
+    hd__file_hidden_prefix(f->path, prefix);
     snprintf(name, sizeof name, "%s%ld-%u.tmp", prefix, hd__sys_process(),
              atomic_fetch_add(&count, 1));
     path_beside(f, name, f->hidden);
@@ -33,13 +33,13 @@ void hd__hidden_name(hd__folder *f)
 
 /* ---------------------------------------------------------------- looking */
 
-int hd__stat_cause(const char *path)
+int hd__folder_stat_cause(const char *path)
 {
     hd__sys_info info;
     return hd__sys_stat(HD__SYS_HERE, path, false, &info) == 0 ? 0 : errno;
 }
 
-bool hd__still_at(int fd, const char *path, bool follow, int *cause)
+bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 {
     hd__sys_info open_one, named;
     if (hd__sys_fstat(fd, &open_one) != 0 ||
@@ -66,7 +66,7 @@ static int clear_by_name(int fd, const char *const *names)
 /* A folder that is read-only is made writable first. If that fails, unlink tells why. A listing
  * needs memory. The lock is held until the directory is gone: a process that has just made it would
  * otherwise take it into use before. */
-int hd__directory_clear(int fd, const char *path, const char *const *names)
+int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
     hd__sys_list *dir = hd__sys_list_of(fd);
@@ -79,11 +79,11 @@ int hd__directory_clear(int fd, const char *path, const char *const *names)
     return cause;
 }
 
-int hd__hidden_clear(hd__folder *f)
+int hd__folder_hidden_clear(hd__folder *f)
 {
     int fd = f->lock;
     f->lock = -1;
-    return hd__directory_clear(fd, f->hidden, f->names);
+    return hd__folder_directory_clear(fd, f->hidden, f->names);
 }
 
 /* Warns that an "old" or "unfinished" one is left under the hidden name, unless cause is 0. */
@@ -98,7 +98,7 @@ static void warn_if_left(const hd__folder *f, const char *which, int cause)
 
 static void drop_unfinished(hd__folder *f)
 {
-    warn_if_left(f, "unfinished", hd__hidden_clear(f));
+    warn_if_left(f, "unfinished", hd__folder_hidden_clear(f));
 }
 
 /* ---------------------------------------------------------------- what is left over */
@@ -118,7 +118,7 @@ static bool is_unused(int fd, const char *path, int *cause)
         *cause = *cause == EWOULDBLOCK ? 0 : *cause;
         return false;
     }
-    return hd__still_at(fd, path, false, cause);
+    return hd__folder_still_at(fd, path, false, cause);
 }
 
 /* Returns 0 or an errno. *found: it was one that was left over. */
@@ -130,13 +130,13 @@ static int clear_left_over(const hd__folder *f, const char *path, bool *found)
     }
     *found = is_unused(fd, path, &cause);
     if (*found) {
-        return hd__directory_clear(fd, path, f->names);
+        return hd__folder_directory_clear(fd, path, f->names);
     }
     hd__sys_drop(fd);
     return cause;
 }
 
-void hd__left_overs_clear(const hd__folder *f, hd__left_overs *left)
+void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
 {
     char prefix[HD__PREFIX], path[HD__HIDDEN_PATH];
     path_beside(f, ".", path);
@@ -145,7 +145,7 @@ void hd__left_overs_clear(const hd__folder *f, hd__left_overs *left)
         left->unread = errno;
         return;
     }
-    hd__hidden_prefix(f->path, prefix);
+    hd__file_hidden_prefix(f->path, prefix);
     for (const char *name; (name = hd__sys_list_next(parent, &left->unread));) {
         if (strncmp(name, prefix, strlen(prefix)) == 0) {
             bool found = false;
@@ -173,7 +173,8 @@ static bool lock_new(hd__folder *f, int *cause)
         return false;
     }
     *cause = 0;
-    if (hd__sys_lock(f->lock) == EWOULDBLOCK || !hd__still_at(f->lock, f->hidden, false, cause)) {
+    if (hd__sys_lock(f->lock) == EWOULDBLOCK ||
+        !hd__folder_still_at(f->lock, f->hidden, false, cause)) {
         hd__sys_drop(f->lock);
         f->lock = -1;
     }
@@ -184,12 +185,12 @@ static bool hidden_make(hd__folder *f)
 {
     for (;;) {
         int cause;
-        hd__hidden_name(f);
+        hd__folder_hidden_name(f);
         if (hd__sys_mkdir(f->hidden) != 0) {
             if (errno == EEXIST) {
                 continue;
             }
-            return hd__create_fail(f->path, "a directory", errno);
+            return hd__file_create_fail(f->path, "a directory", errno);
         }
         if (lock_new(f, &cause)) {
             return true;
@@ -197,7 +198,7 @@ static bool hidden_make(hd__folder *f)
         if (cause != 0) {
             bool gone = hd__sys_rmdir(f->hidden) == 0 || errno == ENOENT;
             warn_if_left(f, "unfinished", gone ? 0 : errno);
-            return hd__io_fail(f->path, "open the new directory", cause);
+            return hd__file_fail(f->path, "open the new directory", cause);
         }
     }
 }
@@ -206,9 +207,9 @@ static bool hidden_make(hd__folder *f)
 
 bool hd__folder_place_ok(const hd__folder *f)
 {
-    int cause = hd__stat_cause(f->path);
+    int cause = hd__folder_stat_cause(f->path);
     if (cause != 0) {
-        return cause == ENOENT || hd__create_fail(f->path, "a directory", cause);
+        return cause == ENOENT || hd__file_create_fail(f->path, "a directory", cause);
     }
     if (f->replaceable) {
         return f->replaceable(f->path);
@@ -221,7 +222,7 @@ static bool show_new(const hd__folder *f)
 {
     return hd__folder_place_ok(f) &&
            (hd__sys_rename(f->hidden, f->path) == 0 ||
-            hd__io_fail(f->path, "rename the new directory to it", errno));
+            hd__file_fail(f->path, "rename the new directory to it", errno));
 }
 
 /* After an interruption it looks which of the two has the path. */
@@ -230,7 +231,8 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     int cause, unknown = 0;
     do {
         cause = hd__sys_exchange(f->hidden, f->path);
-    } while (cause == EINTR && !hd__still_at(f->lock, path, false, &unknown) && unknown == 0);
+    } while (cause == EINTR && !hd__folder_still_at(f->lock, path, false, &unknown) &&
+             unknown == 0);
     return cause == EINTR ? unknown : cause;
 }
 
@@ -241,11 +243,11 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;
-    bool own = hd__still_at(f->lock, f->path, false, &unknown);
+    bool own = hd__folder_still_at(f->lock, f->path, false, &unknown);
     bool back = own && (f->old ? hd__folder_exchange_to(f, f->hidden)
                                : hd__sys_rename(f->path, f->hidden)) == 0;
     if (back || (!f->old && !own && unknown == 0)) {
-        hd__io_fail(f->path, "sync its directory", cause);
+        hd__file_fail(f->path, "sync its directory", cause);
         if (back) {
             drop_unfinished(f);
         }
@@ -268,7 +270,7 @@ static bool take_back(hd__folder *f, int cause)
 static void remove_old(const hd__folder *f)
 {
     int fd = hd__sys_open_directory(f->hidden, false);
-    int cause = fd >= 0           ? hd__directory_clear(fd, f->hidden, f->names)
+    int cause = fd >= 0           ? hd__folder_directory_clear(fd, f->hidden, f->names)
                 : errno == ENOENT ? 0
                                   : errno;
     warn_if_left(f, "old", cause);
@@ -278,9 +280,9 @@ static void remove_old(const hd__folder *f)
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);
-    hd__names_below(f->hidden, f->path);
+    hd__file_names_below(f->hidden, f->path);
     bool full = made && f->fill(f);
-    hd__names_below(NULL, NULL);
+    hd__file_names_below(NULL, NULL);
     if (!full || !(f->show ? f->show(f) : show_new(f))) {
         hd__sys_drop(parent);
         if (made) {
@@ -288,7 +290,7 @@ static bool write_in(int parent, hd__folder *f)
         }
         return false;
     }
-    int cause = hd__sync_close(parent);
+    int cause = hd__file_sync_close(parent);
     if (cause != 0) {
         return take_back(f, cause);
     }
@@ -303,12 +305,12 @@ bool hd__folder_write(hd__folder *f)
     if (!hd__folder_place_ok(f)) {
         return false;
     }
-    int parent = hd__parent_open(f->path);
+    int parent = hd__file_parent_open(f->path);
     if (parent < 0) {
-        return hd__create_fail(f->path, "a directory", errno);
+        return hd__file_create_fail(f->path, "a directory", errno);
     }
     f->lock = -1;
-    hd__left_overs_clear(f, &(hd__left_overs){0});
+    hd__folder_left_overs_clear(f, &(hd__file_left_overs){0});
     bool ok = write_in(parent, f);
     hd__sys_drop(f->lock);
     return ok;

@@ -17,32 +17,32 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path);
 /* ---------------------------------------------------------------- removing */
 
 /* Sets f->hidden to a new path, at which there is nothing yet. */
-void hd__hidden_name(hd__folder *f);
+void hd__folder_hidden_name(hd__folder *f);
 /* Removes the hidden directory with its files. Returns 0 or the errno of the first removal that
  * fails. */
-int hd__hidden_clear(hd__folder *f);
+int hd__folder_hidden_clear(hd__folder *f);
 /* Removes the named files, or all, of the open directory fd, closes it and removes its path.
  * Returns 0, or the errno of the first removal that fails. What another process removes meanwhile
  * is no failure. It allocates nothing through heed, because it also cleans up after memory has run
  * out. */
-int hd__directory_clear(int fd, const char *path, const char *const *names);
+int hd__folder_directory_clear(int fd, const char *path, const char *const *names);
 
 /* Removes the hidden directories that processes which were killed, or failed, have left. What
  * cannot be removed stays. left begins as {0}. */
-typedef struct hd__left_overs {
+typedef struct hd__file_left_overs {
     int found, cause; /* cause: the errno of the first one that could not be removed, or 0 */
     int unread;       /* why they cannot be looked for: an errno, or 0 */
     char path[HD__HIDDEN_PATH]; /* of that first one */
-} hd__left_overs;
+} hd__file_left_overs;
 
-void hd__left_overs_clear(const hd__folder *f, hd__left_overs *left);
+void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left);
 
 /* ---------------------------------------------------------------- looking */
 
 /* Returns 0 if there is something at path, also a link, and otherwise the errno of looking. */
-int hd__stat_cause(const char *path);
+int hd__folder_stat_cause(const char *path);
 /* Is the open directory fd still the one at path? If not `follow`, path is no link to it. *cause:
  * why that cannot be told, or 0. */
-bool hd__still_at(int fd, const char *path, bool follow, int *cause);
+bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause);
 
 #endif

@@ -13,7 +13,7 @@ static HD__TLS struct {
     const char *hidden, *path; /* of the folder that is being filled; NULL: there is none */
 } filling;
 
-void hd__names_below(const char *hidden, const char *path)
+void hd__file_names_below(const char *hidden, const char *path)
 {
     filling.hidden = hidden;
     filling.path = path;
@@ -32,18 +32,18 @@ static const char *path_shown(const char *path, char room[SHOWN])
     return room;
 }
 
-void *hd__io_fail(const char *path, const char *what, int cause)
+void *hd__file_fail(const char *path, const char *what, int cause)
 {
     char room[SHOWN];
     path = path_shown(path, room);
     return hd_fail(HD_IO, "'%.*s': cannot %s: %s", HD__CUT(path), what, HD__WHY(cause));
 }
 
-void *hd__create_fail(const char *path, const char *what, int cause)
+void *hd__file_create_fail(const char *path, const char *what, int cause)
 {
     char room[SHOWN];
     path = path_shown(path, room);
-    size_t n = hd__parent_length(path);
+    size_t n = hd__file_parent_length(path);
     const char *parent = n ? path : ".";
     n = n ? n : 1;
     if (cause == ENOENT) {
@@ -64,22 +64,22 @@ static void *no_regular_file(const char *path, const hd__sys_info *info, const c
 
 /* ---------------------------------------------------------------- reading */
 
-bool hd__regular_ok(const char *path, int fd, int64_t *size)
+bool hd__file_regular_ok(const char *path, int fd, int64_t *size)
 {
     hd__sys_info info;
     if (hd__sys_fstat(fd, &info) != 0) {
-        return hd__io_fail(path, "stat", errno);
+        return hd__file_fail(path, "stat", errno);
     }
     *size = info.size;
     return info.kind == HD__SYS_FILE || no_regular_file(path, &info, "");
 }
 
-int hd__regular_open(const char *path, int64_t *size)
+int hd__file_regular_open(const char *path, int64_t *size)
 {
     int fd = hd__sys_open(HD__SYS_HERE, path);
     if (fd < 0) {
-        hd__io_fail(path, "open", errno);
-    } else if (!hd__regular_ok(path, fd, size)) {
+        hd__file_fail(path, "open", errno);
+    } else if (!hd__file_regular_ok(path, fd, size)) {
         hd__sys_drop(fd);
         fd = -1;
     }
@@ -98,7 +98,7 @@ static char *whole_read_all(const char *path, int fd, size_t size, size_t *n)
         if (got < 0) {
             int cause = errno;
             hd_free(bytes);
-            return hd__io_fail(path, "read", cause);
+            return hd__file_fail(path, "read", cause);
         }
         *n += (size_t)got;
     }
@@ -108,7 +108,7 @@ static char *whole_read_all(const char *path, int fd, size_t size, size_t *n)
     return bytes;
 }
 
-bool hd__lfs_ok(const char *path, const void *bytes, size_t n)
+bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n)
 {
     static const char start[] = "version https://git-lfs.";
     size_t most = sizeof start - 1;
@@ -119,10 +119,10 @@ bool hd__lfs_ok(const char *path, const void *bytes, size_t n)
                    HD__CUT(path));
 }
 
-char *hd__whole_read(const char *path, size_t most, size_t *n)
+char *hd__file_whole_read(const char *path, size_t most, size_t *n)
 {
     int64_t size;
-    int fd = hd__regular_open(path, &size);
+    int fd = hd__file_regular_open(path, &size);
     if (fd < 0) {
         return NULL;
     }
@@ -134,7 +134,7 @@ char *hd__whole_read(const char *path, size_t most, size_t *n)
         bytes = whole_read_all(path, fd, (size_t)size, n);
     }
     hd__sys_drop(fd);
-    if (bytes && !hd__lfs_ok(path, bytes, *n)) {
+    if (bytes && !hd__file_lfs_ok(path, bytes, *n)) {
         hd_free(bytes);
         return NULL;
     }
@@ -143,7 +143,7 @@ char *hd__whole_read(const char *path, size_t most, size_t *n)
 
 /* ---------------------------------------------------------------- names */
 
-size_t hd__parent_length(const char *path)
+size_t hd__file_parent_length(const char *path)
 {
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') {
@@ -158,17 +158,17 @@ size_t hd__parent_length(const char *path)
     return n;
 }
 
-const char *hd__last_part(const char *path)
+const char *hd__file_last_part(const char *path)
 {
-    path += hd__parent_length(path);
+    path += hd__file_parent_length(path);
     return path + strspn(path, "/");
 }
 
 /* Allocates no memory of heed's: a path must not look different if memory runs out. */
-int hd__parent_open(const char *path)
+int hd__file_parent_open(const char *path)
 {
     char parent[HD__LONGEST_PATH] = ".";
-    size_t n = hd__parent_length(path);
+    size_t n = hd__file_parent_length(path);
     if (n >= sizeof parent) {
         errno = ENAMETOOLONG;
         return -1;
@@ -180,7 +180,7 @@ int hd__parent_open(const char *path)
     return hd__sys_open_directory(parent, true);
 }
 
-int hd__sync_close(int parent)
+int hd__file_sync_close(int parent)
 {
     int synced = hd__sys_sync(parent), closed = hd__sys_close(parent);
     return synced ? synced : closed;
@@ -189,19 +189,19 @@ int hd__sync_close(int parent)
 /* ---------------------------------------------------------------- writing */
 
 /* Is there a regular file or nothing at path? A device must not be replaced. */
-static bool may_replace(const hd__whole *w)
+static bool may_replace(const hd__file_whole *w)
 {
     hd__sys_info info;
     if (hd__sys_stat(HD__SYS_HERE, w->path, true, &info) != 0) {
-        return errno == ENOENT || hd__create_fail(w->path, "a file", errno);
+        return errno == ENOENT || hd__file_create_fail(w->path, "a file", errno);
     }
     return info.kind == HD__SYS_FILE || no_regular_file(w->path, &info, ", or none");
 }
 
-void hd__hidden_prefix(const char *path, char prefix[HD__PREFIX])
+void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX])
 {
-    const char *last = hd__last_part(path);
-    snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__hash(last, strcspn(last, "/")));
+    const char *last = hd__file_last_part(path);
+    snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__text_hash(last, strcspn(last, "/")));
 }
 
 /* Is the open file the one of this name, a regular one of this user, and does no process write
@@ -216,16 +216,16 @@ static bool is_abandoned(int parent, const char *name, int fd)
 
 /* Removes what processes that were killed have left beside the path. What cannot be removed
  * stays. */
-static void abandoned_remove(const hd__whole *w)
+static void abandoned_remove(const hd__file_whole *w)
 {
     char prefix[HD__PREFIX];
-    int parent = hd__parent_open(w->path), cause;
+    int parent = hd__file_parent_open(w->path), cause;
     hd__sys_list *list = parent < 0 ? NULL : hd__sys_list_of(parent);
     if (!list) {
         hd__sys_drop(parent);
         return;
     }
-    hd__hidden_prefix(w->path, prefix);
+    hd__file_hidden_prefix(w->path, prefix);
     for (const char *name; (name = hd__sys_list_next(list, &cause));) {
         bool ours = strncmp(name, prefix, strlen(prefix)) == 0;
         int fd = ours ? hd__sys_open(w->parent, name) : -1;
@@ -238,7 +238,7 @@ static void abandoned_remove(const hd__whole *w)
 }
 
 /* Locks the new file. Returns false if another process has taken it for an abandoned one before. */
-static bool lock_new_file(hd__whole *w)
+static bool lock_new_file(hd__file_whole *w)
 {
     hd__sys_info info;
     w->lock = hd__sys_open(w->parent, w->name);
@@ -247,11 +247,11 @@ static bool lock_new_file(hd__whole *w)
 }
 
 /* Creates a file with a new name, which is short even if the file's own is long. */
-static void create_new_file(hd__whole *w)
+static void create_new_file(hd__file_whole *w)
 {
     static atomic_uint count;
     char prefix[HD__PREFIX];
-    hd__hidden_prefix(w->path, prefix);
+    hd__file_hidden_prefix(w->path, prefix);
     while (w->fd < 0) {
         snprintf(w->name, HD__TEMPORARY, "%s%ld-%u.tmp", prefix, hd__sys_process(),
                  atomic_fetch_add(&count, 1));
@@ -267,32 +267,32 @@ static void create_new_file(hd__whole *w)
     }
 }
 
-void hd__whole_begin(hd__whole *w, const char *path)
+void hd__file_whole_begin(hd__file_whole *w, const char *path)
 {
-    *w = (hd__whole){.path = path, .parent = -1, .fd = -1, .lock = -1};
+    *w = (hd__file_whole){.path = path, .parent = -1, .fd = -1, .lock = -1};
     w->failed = !may_replace(w);
     if (w->failed) {
         return;
     }
-    w->parent = hd__parent_open(path);
+    w->parent = hd__file_parent_open(path);
     if (w->parent >= 0) {
         abandoned_remove(w);
         create_new_file(w);
     }
     w->failed = w->fd < 0;
     if (w->failed) {
-        hd__create_fail(w->path, "a file", errno);
+        hd__file_create_fail(w->path, "a file", errno);
     }
 }
 
-void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
+void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n)
 {
     const char *at = bytes;
     while (n > 0 && !w->failed) {
         ptrdiff_t put = hd__sys_write(w->fd, at, n);
         if (put < 0) {
             w->failed = true;
-            hd__io_fail(w->path, "write", errno);
+            hd__file_fail(w->path, "write", errno);
         } else {
             at += put;
             n -= (size_t)put;
@@ -301,20 +301,20 @@ void hd__whole_add(hd__whole *w, const void *bytes, size_t n)
 }
 
 /* Closes the new file, which must be whole before it gets its name. */
-static bool sync_and_close(hd__whole *w, bool ok)
+static bool sync_and_close(hd__file_whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);
-    return ok && (synced == 0 || hd__io_fail(w->path, "sync", synced)) &&
-           (closed == 0 || hd__io_fail(w->path, "close", closed));
+    return ok && (synced == 0 || hd__file_fail(w->path, "sync", synced)) &&
+           (closed == 0 || hd__file_fail(w->path, "close", closed));
 }
 
-static bool rename_to_path(const hd__whole *w)
+static bool rename_to_path(const hd__file_whole *w)
 {
-    return hd__sys_rename_in(w->parent, w->name, hd__last_part(w->path)) == 0 ||
-           hd__io_fail(w->path, "rename the new file to it", errno);
+    return hd__sys_rename_in(w->parent, w->name, hd__file_last_part(w->path)) == 0 ||
+           hd__file_fail(w->path, "rename the new file to it", errno);
 }
 
-bool hd__whole_end(hd__whole *w, bool ok)
+bool hd__file_whole_end(hd__file_whole *w, bool ok)
 {
     bool done = w->fd >= 0 && sync_and_close(w, ok && !w->failed) && rename_to_path(w);
     if (w->fd >= 0 && !done) {
@@ -322,17 +322,17 @@ bool hd__whole_end(hd__whole *w, bool ok)
     }
     hd__sys_drop(w->lock);
     if (done) {
-        int cause = hd__sync_close(w->parent);
-        return cause == 0 || hd__io_fail(w->path, "sync its directory", cause);
+        int cause = hd__file_sync_close(w->parent);
+        return cause == 0 || hd__file_fail(w->path, "sync its directory", cause);
     }
     hd__sys_drop(w->parent);
     return false;
 }
 
-bool hd__whole_write(const char *path, const void *bytes, size_t n)
+bool hd__file_whole_write(const char *path, const void *bytes, size_t n)
 {
-    hd__whole w;
-    hd__whole_begin(&w, path);
-    hd__whole_add(&w, bytes, n);
-    return hd__whole_end(&w, true);
+    hd__file_whole w;
+    hd__file_whole_begin(&w, path);
+    hd__file_whole_add(&w, bytes, n);
+    return hd__file_whole_end(&w, true);
 }

@@ -43,7 +43,7 @@ enum {
     KEPT_BYTES = 1 << 16  /* the most bytes of another class, or two blocks */
 };
 
-_Static_assert(sizeof(hd__header) <= HEADER, "the header must not reach into the block");
+_Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
 _Static_assert((HD__RETIRED_MOST + LINE_BYTES - 1) >> 8 == 15 &&
                    SMALL_CLASSES + 8 + 7 == HD__RETIRED_CLASS,
                "HD__RETIRED_MOST is the most that fits into a block of 4 KiB");
@@ -83,7 +83,7 @@ static unsigned int class_of(size_t size)
            (unsigned int)((size + LINE_BYTES - 1) >> (e + 7)) - 8;
 }
 
-size_t hd__class_bytes(unsigned int class)
+size_t hd__mem_class_bytes(unsigned int class)
 {
     return class < SMALL_CLASSES ? (size_t)(class + 1) * SMALL_STEP
                                  : (size_t)(9 + class % 8) << (7 + (class - SMALL_CLASSES) / 8);
@@ -91,7 +91,7 @@ size_t hd__class_bytes(unsigned int class)
 
 static int most_cached(unsigned int class)
 {
-    int fit = (int)((class < SMALL_CLASSES ? KEPT_SMALL : KEPT_BYTES) / hd__class_bytes(class));
+    int fit = (int)((class < SMALL_CLASSES ? KEPT_SMALL : KEPT_BYTES) / hd__mem_class_bytes(class));
     return fit > 2 ? fit : 2;
 }
 
@@ -135,7 +135,7 @@ static void *plain_alloc(size_t size)
 
 HD__RARE static void plain_free(void *p)
 {
-    size_t size = hd__header_of(p)->size, lead = plain_lead(size);
+    size_t size = hd__mem_header_of(p)->size, lead = plain_lead(size);
     if (atomic_load_explicit(&custom_on, memory_order_acquire)) {
         HD__CALLS_BACK;
         custom.free((char *)p - lead, size + lead, custom.user);
@@ -146,7 +146,7 @@ HD__RARE static void plain_free(void *p)
 
 static void *small_alloc(unsigned int class)
 {
-    void *p = hd__sys_block_new(HEADER, hd__class_bytes(class));
+    void *p = hd__sys_block_new(HEADER, hd__mem_class_bytes(class));
     if (!p) {
         return NULL;
     }
@@ -167,7 +167,7 @@ static bool open_cache(void)
     if (!c) {
         return false;
     }
-    hd__thread_arm();
+    hd__start_thread_arm();
     for (unsigned int i = 0; i < CLASSES; i++) {
         c->room[i] = (uint16_t)most_cached(i);
     }
@@ -210,9 +210,9 @@ static void open_to_all(void *p, unsigned int class)
 }
 
 /* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
-void hd__cache_leave(void)
+void hd__mem_cache_leave(void)
 {
-    hd__quarantine_empty();
+    hd__mem_quarantine_empty();
     if (mine == &closed_cache) {
         return;
     }
@@ -227,20 +227,20 @@ void hd__cache_leave(void)
 
 void hd_empty_cache(void)
 {
-    hd__cache_leave();
+    hd__mem_cache_leave();
     hd__heap_release();
 }
 
 /* ---------------------------------------------------------------- the door */
 
-void hd__cache_fill(unsigned int class)
+void hd__mem_cache_fill(unsigned int class)
 {
     if (class >= SMALL_CLASSES || !open_cache()) {
         return;
     }
     int n = HD__RING_FEW - (most_cached(class) - mine->room[class]);
     for (void *p; n > 0 && (p = small_alloc(class)); n--) {
-        hd__header_of(p)->class = (uint16_t) class;
+        hd__mem_header_of(p)->class = (uint16_t) class;
         cache_keep(p, class);
     }
 }
@@ -251,7 +251,7 @@ static void *block_of(size_t size, unsigned int class)
         return class == PLAIN ? plain_alloc(size) : small_alloc(class);
     }
     size_t bytes = class == LARGE ? (size + LINE_BYTES + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP
-                                  : hd__class_bytes(class);
+                                  : hd__mem_class_bytes(class);
     return hd__heap_alloc(bytes - LINE_BYTES);
 }
 
@@ -272,13 +272,13 @@ static void *new_block(size_t size)
         p = block_of(size, class);
     }
     if (p) {
-        hd__header_of(p)->class = (uint16_t) class;
-        hd__header_of(p)->kind = 0;
+        hd__mem_header_of(p)->class = (uint16_t) class;
+        hd__mem_header_of(p)->kind = 0;
     }
     return p;
 }
 
-void *hd__alloc(size_t size)
+void *hd__mem_alloc(size_t size)
 {
     size += size == 0;
     void *p = NULL;
@@ -288,7 +288,7 @@ void *hd__alloc(size_t size)
     if (!p && !(p = new_block(size))) {
         return NULL;
     }
-    hd__header_of(p)->size = size;
+    hd__mem_header_of(p)->size = size;
     hd__count(HD__BYTES, (int64_t)size);
     return p;
 }
@@ -296,16 +296,16 @@ void *hd__alloc(size_t size)
 HD__RARE static void *refused_alloc(size_t size)
 {
     HD__CALL("hd_alloc");
-    return hd__no_memory(size);
+    return hd__error_no_memory(size);
 }
 
 void *hd_alloc(size_t size)
 {
-    void *p = hd__alloc(size);
+    void *p = hd__mem_alloc(size);
     return p ? p : refused_alloc(size);
 }
 
-void *hd__alloc_zeroed(size_t size)
+void *hd__mem_alloc_zeroed(size_t size)
 {
     void *p = hd_alloc(size);
     return p ? memset(p, 0, size) : NULL;
@@ -319,9 +319,9 @@ HD__RARE static void give_back(void *p, unsigned int class)
     }
 }
 
-void hd__block_free(void *p)
+void hd__mem_block_free(void *p)
 {
-    unsigned int class = hd__header_of(p)->class;
+    unsigned int class = hd__mem_header_of(p)->class;
     if (HD__UNLIKELY(!cache_keep(p, class))) {
         give_back(p, class);
     }
@@ -332,23 +332,23 @@ void hd_free(void *p)
     if (!p) {
         return;
     }
-    hd__header *h = hd__header_of(p);
+    hd__mem_header *h = hd__mem_header_of(p);
     unsigned int class = h->class;
     hd__count(HD__BYTES, -(int64_t)h->size);
     if (HD__UNLIKELY(class >= CLASSES)) {
         class == LARGE ? hd__heap_free(p) : plain_free(p);
         return;
     }
-    hd__block_free(p);
+    hd__mem_block_free(p);
 }
 
 /* The ring turns here, because every freed tensor comes by; the rest of it is in quarantine.c. */
-void hd__retire(void *p)
+void hd__mem_retire(void *p)
 {
-    hd__header *h = hd__header_of(p);
+    hd__mem_header *h = hd__mem_header_of(p);
     hd__ring *r = hd__ring_mine;
     if (HD__UNLIKELY(h->class > HD__RETIRED_CLASS || !(r->quick >> h->class & 1))) {
-        hd__retire_object(p, NULL);
+        hd__mem_retire_object(p, NULL);
         return;
     }
     hd__count(HD__BYTES, -(int64_t)h->size);
@@ -362,7 +362,7 @@ bool hd_set_allocator(const hd_allocator *a)
         return false;
     }
     if (a && (!a->alloc || !a->free)) {
-        return hd__null_arg(a->alloc ? "a->free" : "a->alloc");
+        return hd__arg_null_arg(a->alloc ? "a->free" : "a->alloc");
     }
     int64_t live = hd_bytes_live();
     if (live != 0) {

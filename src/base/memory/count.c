@@ -8,12 +8,12 @@
 #include "base/memory/count.h"
 #include "base/start.h"
 
-typedef struct hd__tally tally;
+typedef struct hd__count_tally tally;
 
 /* A thread's tally begins with this, until it is in the list. The thread's first change, even a
  * free, is above it, and so puts the tally there. */
 enum { UNLISTED_HIGH = INT32_MIN };
-HD__TLS tally hd__mine = {.high = UNLISTED_HIGH};
+HD__TLS tally hd__count_mine = {.high = UNLISTED_HIGH};
 
 pthread_mutex_t hd__count_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,26 +41,26 @@ static void raise_peak(int64_t to)
  * the tally. */
 static void flush(void)
 {
-    raise_peak(all.total[HD__BYTES] + count_get(&hd__mine.high));
+    raise_peak(all.total[HD__BYTES] + count_get(&hd__count_mine.high));
     for (int i = 0; i < HD__COUNTS; i++) {
-        all.total[i] += count_get(&hd__mine.now[i]);
-        count_set(&hd__mine.now[i], 0);
+        all.total[i] += count_get(&hd__count_mine.now[i]);
+        count_set(&hd__count_mine.now[i], 0);
     }
-    count_set(&hd__mine.high, 0);
+    count_set(&hd__count_mine.high, 0);
 }
 
 static bool listed(void)
 {
-    return count_get(&hd__mine.high) != UNLISTED_HIGH;
+    return count_get(&hd__count_mine.high) != UNLISTED_HIGH;
 }
 
 static void list(void)
 {
-    hd__thread_arm();
+    hd__start_thread_arm();
     HD__LOCKED(hd__count_lock);
-    hd__mine.next = all.first;
-    all.first = &hd__mine;
-    count_set(&hd__mine.high, 0);
+    hd__count_mine.next = all.first;
+    all.first = &hd__count_mine;
+    count_set(&hd__count_mine.high, 0);
 }
 
 void hd__count_thread_end(void)
@@ -71,22 +71,22 @@ void hd__count_thread_end(void)
     HD__LOCKED(hd__count_lock);
     flush();
     tally **at = &all.first;
-    while (*at != &hd__mine) {
+    while (*at != &hd__count_mine) {
         at = &(*at)->next;
     }
-    *at = hd__mine.next;
-    count_set(&hd__mine.high, UNLISTED_HIGH);
+    *at = hd__count_mine.next;
+    count_set(&hd__count_mine.high, UNLISTED_HIGH);
 }
 
 /* Called by hd__count when the bytes rise above their highest value, or fall below -HD__FLUSH. */
 void hd__count_bytes_moved(void)
 {
-    int64_t now = count_get(&hd__mine.now[HD__BYTES]);
+    int64_t now = count_get(&hd__count_mine.now[HD__BYTES]);
     if (!listed()) {
         list();
     }
-    if (now > count_get(&hd__mine.high)) {
-        count_set(&hd__mine.high, now);
+    if (now > count_get(&hd__count_mine.high)) {
+        count_set(&hd__count_mine.high, now);
     }
     if (now > HD__FLUSH || now < -HD__FLUSH) {
         HD__LOCKED(hd__count_lock);
@@ -94,7 +94,7 @@ void hd__count_bytes_moved(void)
     }
 }
 
-int64_t hd__counted(int what)
+int64_t hd__count_counted(int what)
 {
     HD__LOCKED(hd__count_lock);
     int64_t n = all.total[what];
@@ -106,7 +106,7 @@ int64_t hd__counted(int what)
 
 int64_t hd_bytes_live(void)
 {
-    return hd__counted(HD__BYTES);
+    return hd__count_counted(HD__BYTES);
 }
 
 /* What the bytes may have reached since the last flush may be more than the peak so far. */

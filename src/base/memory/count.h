@@ -10,22 +10,22 @@
 /* What is counted while it is alive. count.c says how. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
-typedef struct hd__tally {                      /* only its own thread writes it */
+typedef struct hd__count_tally {                /* only its own thread writes it */
     atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest value of the bytes */
-    struct hd__tally *next;
-} hd__tally;
+    struct hd__count_tally *next;
+} hd__count_tally;
 
-extern HD__TLS hd__tally hd__mine;
+extern HD__TLS hd__count_tally hd__count_mine;
 
 void hd__count_bytes_moved(void);
-int64_t hd__counted(int what); /* over all threads */
+int64_t hd__count_counted(int what); /* over all threads */
 
 static inline void hd__count(int what, int64_t delta)
 {
-    int64_t now = atomic_load_explicit(&hd__mine.now[what], memory_order_relaxed) + delta;
-    atomic_store_explicit(&hd__mine.now[what], now, memory_order_relaxed);
+    int64_t now = atomic_load_explicit(&hd__count_mine.now[what], memory_order_relaxed) + delta;
+    atomic_store_explicit(&hd__count_mine.now[what], now, memory_order_relaxed);
     if (what == HD__BYTES &&
-        HD__UNLIKELY(now > atomic_load_explicit(&hd__mine.high, memory_order_relaxed) ||
+        HD__UNLIKELY(now > atomic_load_explicit(&hd__count_mine.high, memory_order_relaxed) ||
                      now < -HD__FLUSH)) {
         hd__count_bytes_moved();
     }

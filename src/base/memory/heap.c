@@ -47,7 +47,7 @@ _Static_assert(sizeof(chunk) <= HEAP_LINE - 16, "the line ends with 16 bytes of 
 
 pthread_mutex_t hd__heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
-hd__held hd__heap;
+hd__mem_held hd__heap;
 static chunk *bin[BINS];
 
 /* ---------------------------------------------------------------- bins */

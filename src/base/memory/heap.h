@@ -11,10 +11,10 @@ void *hd__heap_alloc(size_t size);
 void hd__heap_free(void *p);
 void hd__heap_release(void); /* gives free memory to the system */
 
-typedef struct hd__held {
+typedef struct hd__mem_held {
     size_t mapped, used, touched; /* bytes; touched: free, but not untouched (heap.c) */
-} hd__held;
-extern hd__held hd__heap; /* what the heap holds; changes behind its lock */
+} hd__mem_held;
+extern hd__mem_held hd__heap; /* what the heap holds; changes behind its lock */
 
 extern pthread_mutex_t hd__heap_lock; /* for a fork (start.c) */
 

@@ -9,12 +9,12 @@
  * because the block that it lies in may live on for a view. There it also remembers the function
  * that made it and the one that freed it. Any other object is marked in the header before its block
  * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
- * the mark where it looks for NULL: hd__arg for tensors, hd__object for objects. So a right program
+ * the mark where it looks for NULL: hd__tensor_arg for tensors, hd__object for objects. So a right program
  * pays for storing the marks and for turning the ring, and for nothing else.
  *
  * What is kept. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each.
  * The next block takes the place of the oldest one, which only then goes to where freed blocks go
- * (hd__block_free). A tensor with more data than that has a header in a block of its own: the
+ * (hd__mem_block_free). A tensor with more data than that has a header in a block of its own: the
  * header is kept, and its data goes back at once. Memory that no pointer of the program leads to,
  * such as a node of the graph, is never kept.
  *
@@ -50,12 +50,12 @@ HD__TLS hd__ring *hd__ring_mine = &closed_ring;
 
 static bool ring_open(void)
 {
-    unsigned int places = hd__debugging() ? MANY : HD__RING_FEW;
+    unsigned int places = hd__debug_on() ? MANY : HD__RING_FEW;
     hd__ring *r = calloc(1, sizeof *r + places * sizeof r->blocks[0]);
     if (!r) {
         return false;
     }
-    hd__thread_arm();
+    hd__start_thread_arm();
     r->mask = places - 1;
     hd__ring_mine = r;
     return true;
@@ -74,7 +74,7 @@ bool hd__ring_lacks(const hd__ring *r, const void *p)
 
 static size_t ring_bytes(const void *p)
 {
-    return hd__class_bytes(hd__header_of(p)->class);
+    return hd__mem_class_bytes(hd__mem_header_of(p)->class);
 }
 
 /* Takes the oldest block out of a ring that counts bytes. */
@@ -85,7 +85,7 @@ static void ring_drop_oldest(hd__ring *r)
     r->blocks[r->last] = NULL;
     r->last = (r->last + 1) & r->mask;
     r->bytes -= ring_bytes(p);
-    hd__block_free(p);
+    hd__mem_block_free(p);
 }
 
 static void ring_put_counted(hd__ring *r, void *p)
@@ -103,21 +103,21 @@ static void ring_put_counted(hd__ring *r, void *p)
  * will hold, so that a loop does not ask the system for one at a time until the ring is full. */
 static void ring_put(void *p)
 {
-    unsigned int class = hd__header_of(p)->class;
+    unsigned int class = hd__mem_header_of(p)->class;
     if (hd__ring_mine == &closed_ring && !ring_open()) {
-        hd__block_free(p);
-    } else if (hd__debugging()) {
+        hd__mem_block_free(p);
+    } else if (hd__debug_on()) {
         ring_put_counted(hd__ring_mine, p);
     } else {
         if (!(hd__ring_mine->quick >> class & 1)) {
-            hd__cache_fill(class);
+            hd__mem_cache_fill(class);
             hd__ring_mine->quick |= 1u << class;
         }
         hd__ring_turn(hd__ring_mine, p);
     }
 }
 
-void hd__quarantine_empty(void)
+void hd__mem_quarantine_empty(void)
 {
     hd__ring *r = hd__ring_mine;
     if (r == &closed_ring) {
@@ -126,7 +126,7 @@ void hd__quarantine_empty(void)
     hd__ring_mine = &closed_ring;
     for (unsigned int i = 0; i <= r->mask; i++) {
         if (r->blocks[i]) {
-            hd__block_free(r->blocks[i]);
+            hd__mem_block_free(r->blocks[i]);
         }
     }
     free(r);
@@ -136,9 +136,9 @@ void hd__quarantine_empty(void)
 
 /* The mark is written first: if no ring can be made, another thread may have the block as soon as
  * ring_put returns. */
-void hd__retire_object(void *p, const char *freed_by)
+void hd__mem_retire_object(void *p, const char *freed_by)
 {
-    hd__header *h = hd__header_of(p);
+    hd__mem_header *h = hd__mem_header_of(p);
     h->kind = 0;
     if (h->class > HD__RETIRED_CLASS) {
         hd_free(p);
@@ -147,7 +147,7 @@ void hd__retire_object(void *p, const char *freed_by)
     hd__count(HD__BYTES, -(int64_t)h->size);
     if (freed_by) {
         h->size = HD__FREED_SIZE;
-        h->freed_by = hd__text_code(freed_by);
+        h->freed_by = hd__lasting_code(freed_by);
     }
     ring_put(p);
 }

@@ -30,11 +30,11 @@ static inline void hd__ring_turn(hd__ring *r, void *p)
     hd__assert(hd__ring_lacks(r, p));
     *place = p;
     if (oldest) {
-        hd__block_free(oldest);
+        hd__mem_block_free(oldest);
     }
 }
 
 /* Frees the blocks that the calling thread keeps in quarantine. */
-void hd__quarantine_empty(void);
+void hd__mem_quarantine_empty(void);
 
 #endif

@@ -53,11 +53,11 @@ static void draw_mcg31(int64_t begin, int64_t end, void *arg)
 
 uint32_t hd__mcg31_seed(hd_generator *g)
 {
-    uint32_t seed = hd__random(g) % HD__MCG31_MODULUS;
+    uint32_t seed = hd__rng_random(g) % HD__MCG31_MODULUS;
     return seed ? seed : 1;
 }
 
-void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p)
+void hd__rng_bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p)
 {
     if (n > 0 && g->bernoulli == HD_BERNOULLI_MCG31) {
         mcg31_draw d = {.x = x, .seed = hd__mcg31_seed(g), .limit = hd__mcg31_limit(p)};
@@ -65,6 +65,6 @@ void hd__bernoulli(hd_generator *g, uint8_t *x, int64_t n, double p)
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        x[i] = hd__unit_f64(g) < p;
+        x[i] = hd__rng_unit_f64(g) < p;
     }
 }

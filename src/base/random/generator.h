@@ -21,11 +21,11 @@ void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other t
 
 /* One standard normal number in float64, by Box and Muller, with the generator's spare. It fills
  * tensors of fewer than 16 elements and strided ones. */
-double hd__normal_sample(hd_generator *g);
+double hd__rng_normal_sample(hd_generator *g);
 
 /* n numbers in [lo, hi), and the numbers from 0 to n - 1 in any order. These two lock g. */
-void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
-void hd__randperm(hd_generator *g, int64_t *r, int64_t n);
-double hd__exponential_sample(hd_generator *g, double lambda);
+void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
+void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n);
+double hd__rng_exponential_sample(hd_generator *g, double lambda);
 
 #endif

@@ -50,7 +50,7 @@ void hd__mt_renew(hd_generator *g)
     g->next = 0;
 }
 
-void hd__random_words(hd_generator *g, uint32_t *restrict y, int64_t n)
+void hd__rng_random_words(hd_generator *g, uint32_t *restrict y, int64_t n)
 {
     while (n > 0) {
         if (g->next == HD__MT_SIZE) {
@@ -88,10 +88,11 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* A header lies before it, as before a block of hd_alloc, for hd__object. */
 static struct {
-    _Alignas(16) hd__header header;
+    _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;
 } default_one = {.header.kind = HD__GENERATOR};
-_Static_assert(sizeof(hd__header) == 16 || sizeof(void *) < 8, "the header lies right before it");
+_Static_assert(sizeof(hd__mem_header) == 16 || sizeof(void *) < 8,
+               "the header lies right before it");
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
@@ -172,9 +173,9 @@ void hd_generator_free(hd_generator *g)
     HD__CALL("hd_generator_free");
     if (g == default_generator) {
         hd__fail(HD_VALUE, "g is the default generator: expected one that hd_generator_new made");
-    } else if (hd__may_free("g", g, NULL)) {
+    } else if (hd__object_may_free("g", g, NULL)) {
         hd__draws_forget(g);
-        hd__retire_object(g, hd__call_kept());
+        hd__mem_retire_object(g, hd__call_kept());
     }
 }
 
@@ -229,7 +230,7 @@ uint32_t hd_generator_random(hd_generator *g)
         return 0;
     }
     HD__GEN_LOCKED(g);
-    return hd__random(g);
+    return hd__rng_random(g);
 }
 
 uint64_t hd_generator_random64(hd_generator *g)
@@ -239,27 +240,27 @@ uint64_t hd_generator_random64(hd_generator *g)
         return 0;
     }
     HD__GEN_LOCKED(g);
-    return hd__random64(g);
+    return hd__rng_random64(g);
 }
 
 /* ---------------------------------------------------------------- integers */
 
 /* lo + output mod range. For a large range the output has 64 bits; 32 would favour some values
  * visibly. */
-void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
+void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     HD__GEN_LOCKED(g);
     uint64_t range = (uint64_t)hi - (uint64_t)lo;
     uint32_t words[HD__DRAWN];
     if (range >= UINT64_C(1) << 28) {
         for (int64_t i = 0; i < n; i++) {
-            r[i] = (int64_t)((uint64_t)lo + hd__random64(g) % range);
+            r[i] = (int64_t)((uint64_t)lo + hd__rng_random64(g) % range);
         }
         return;
     }
     for (int64_t m; n > 0; n -= m, r += m) {
         m = n < HD__DRAWN ? n : HD__DRAWN;
-        hd__random_words(g, words, m);
+        hd__rng_random_words(g, words, m);
         for (int64_t i = 0; i < m; i++) {
             r[i] = (int64_t)((uint64_t)lo + words[i] % (uint32_t)range);
         }
@@ -268,18 +269,18 @@ void hd__randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 
 /* Shuffles from the front, after Fisher and Yates. From n = 2^32 / 20 on, builds the permutation
  * inside out from 64-bit outputs. */
-void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
+void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n)
 {
     bool small = n < UINT32_MAX / 20;
     HD__GEN_LOCKED(g);
     for (int64_t i = 0; i < n; i++) {
-        int64_t j = small ? i : (int64_t)(hd__random64(g) % ((uint64_t)i + 1));
+        int64_t j = small ? i : (int64_t)(hd__rng_random64(g) % ((uint64_t)i + 1));
         r[i] = i;
         r[i] = r[j];
         r[j] = i;
     }
     for (int64_t i = 0; small && i < n - 1; i++) {
-        int64_t j = i + (int64_t)(hd__random(g) % (uint64_t)(n - i));
+        int64_t j = i + (int64_t)(hd__rng_random(g) % (uint64_t)(n - i));
         int64_t t = r[i];
         r[i] = r[j];
         r[j] = t;
@@ -290,19 +291,19 @@ void hd__randperm(hd_generator *g, int64_t *r, int64_t n)
 
 /* Box and Muller (1958). The second uniform number gives the radius; the sine of the pair is
  * kept. */
-double hd__normal_sample(hd_generator *g)
+double hd__rng_normal_sample(hd_generator *g)
 {
     if (g->has_spare) {
         g->has_spare = false;
         return g->spare;
     }
-    double t = hd__two_pi * hd__unit_f64(g), r = sqrt(-2 * log1p(-hd__unit_f64(g)));
+    double t = hd__rng_two_pi * hd__rng_unit_f64(g), r = sqrt(-2 * log1p(-hd__rng_unit_f64(g)));
     g->spare = r * sin(t);
     g->has_spare = true;
     return r * cos(t);
 }
 
-double hd__exponential_sample(hd_generator *g, double lambda)
+double hd__rng_exponential_sample(hd_generator *g, double lambda)
 {
-    return -1 / lambda * log1p(-hd__unit_f64(g));
+    return -1 / lambda * log1p(-hd__rng_unit_f64(g));
 }

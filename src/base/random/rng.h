@@ -8,7 +8,7 @@
 
 enum { HD__MT_SIZE = 624 };
 
-static const double hd__two_pi = 6.283185307179586476925;
+static const double hd__rng_two_pi = 6.283185307179586476925;
 
 struct hd_generator {
     int next; /* the word that gives the next output; HD__MT_SIZE: all are used up */
@@ -28,8 +28,8 @@ void hd__mt_renew(hd_generator *g);
 
 enum { HD__DRAWN = 512 }; /* outputs that are drawn before they become numbers */
 
-/* The next n outputs, as from so many calls of hd__random. */
-void hd__random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
+/* The next n outputs, as from so many calls of hd__rng_random. */
+void hd__rng_random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
 
 /* The output of one word of the state. */
 static inline uint32_t hd__mt_output(uint32_t y)
@@ -40,7 +40,7 @@ static inline uint32_t hd__mt_output(uint32_t y)
     return y ^ y >> 18;
 }
 
-static inline uint32_t hd__random(hd_generator *g)
+static inline uint32_t hd__rng_random(hd_generator *g)
 {
     if (HD__UNLIKELY(g->next == HD__MT_SIZE)) {
         hd__mt_renew(g);
@@ -48,16 +48,16 @@ static inline uint32_t hd__random(hd_generator *g)
     return hd__mt_output(g->state[g->next++]);
 }
 
-static inline uint64_t hd__random64(hd_generator *g)
+static inline uint64_t hd__rng_random64(hd_generator *g)
 {
-    uint64_t high = hd__random(g);
-    return high << 32 | hd__random(g);
+    uint64_t high = hd__rng_random(g);
+    return high << 32 | hd__rng_random(g);
 }
 
 /* A number in [0, 1), without rounding, from 53 bits of two outputs. */
-static inline double hd__unit_f64(hd_generator *g)
+static inline double hd__rng_unit_f64(hd_generator *g)
 {
-    return (double)(hd__random64(g) & 0x1fffffffffffffu) * 0x1p-53;
+    return (double)(hd__rng_random64(g) & 0x1fffffffffffffu) * 0x1p-53;
 }
 
 #endif

@@ -82,7 +82,7 @@ EVERY_LEVEL void block_f32(float *x, float mean, float std)
 {
     for (int j = 0; j < HALF; j++) {
         float r = sqrtf(-2 * log_f32(1 - x[j])), s, c;
-        sincos_f32((float)hd__two_pi * x[j + HALF], &s, &c);
+        sincos_f32((float)hd__rng_two_pi * x[j + HALF], &s, &c);
         x[j] = fmaf(r * c, std, mean);
         x[j + HALF] = fmaf(r * s, std, mean);
     }
@@ -113,7 +113,7 @@ static void blocks_f64(double *x, int64_t n, double mean, double std)
 {
     for (int64_t i = 0; i + BLOCK <= n; i += BLOCK) {
         for (double *u = x + i; u < x + i + HALF; u++) {
-            double r = sqrt(-2 * log(1 - u[0])), t = hd__two_pi * u[HALF];
+            double r = sqrt(-2 * log(1 - u[0])), t = hd__rng_two_pi * u[HALF];
             u[0] = fma(r * cos(t), std, mean);
             u[HALF] = fma(r * sin(t), std, mean);
         }
@@ -161,22 +161,22 @@ EVERY_LEVEL double unit_f64(const uint32_t *w)
     {                                                                                              \
         some_##type(w, x, n, low, high);                                                           \
     }                                                                                              \
-    void hd__uniform_##type(hd_generator *g, T *x, int64_t n, double a, double b)                  \
+    void hd__rng_uniform_##type(hd_generator *g, T *x, int64_t n, double a, double b)                  \
     {                                                                                              \
         uint32_t w[HD__DRAWN];                                                                     \
         bool fma = has_fma();                                                                      \
         for (int64_t m; n > 0; n -= m, x += m) {                                                   \
             m = n < HD__DRAWN / OUTPUTS ? n : HD__DRAWN / OUTPUTS;                                 \
-            hd__random_words(g, w, m *OUTPUTS);                                                    \
+            hd__rng_random_words(g, w, m *OUTPUTS);                                                \
             (fma ? some_##type##_fma : some_##type##_plain)(w, x, m, (T)a, (T)b);                  \
         }                                                                                          \
     }                                                                                              \
-    void hd__normal_##type(hd_generator *g, T *x, int64_t n, double mean, double std)              \
+    void hd__rng_normal_##type(hd_generator *g, T *x, int64_t n, double mean, double std)              \
     {                                                                                              \
-        hd__uniform_##type(g, x, n, 0, 1);                                                         \
+        hd__rng_uniform_##type(g, x, n, 0, 1);                                                         \
         blocks_##type(x, n, (T)mean, (T)std);                                                      \
         if (n % BLOCK != 0) {                                                                      \
-            hd__uniform_##type(g, x + n - BLOCK, BLOCK, 0, 1);                                     \
+            hd__rng_uniform_##type(g, x + n - BLOCK, BLOCK, 0, 1);                                     \
             blocks_##type(x + n - BLOCK, BLOCK, (T)mean, (T)std);                                  \
         }                                                                                          \
     }
@@ -184,5 +184,5 @@ EVERY_LEVEL double unit_f64(const uint32_t *w)
 FILL(f32, float, 1, fmaf)
 FILL(f64, double, 2, fma)
 
-/* Names: between_f32 between_f64 some_f32 some_f64 some_f32_plain some_f32_fma hd__uniform_f32
- * hd__uniform_f64 hd__normal_f32 hd__normal_f64 some_f64_plain some_f64_fma */
+/* Names: between_f32 between_f64 some_f32 some_f64 some_f32_plain some_f32_fma hd__rng_uniform_f32
+ * hd__rng_uniform_f64 hd__rng_normal_f32 hd__rng_normal_f64 some_f64_plain some_f64_fma */

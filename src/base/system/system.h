@@ -33,7 +33,7 @@
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* Tells the CPU that this thread is waiting for another one to write to memory. */
-static inline void hd__pause(void)
+static inline void hd__sys_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -44,16 +44,16 @@ static inline void hd__pause(void)
 
 /* Locks a mutex until the end of the block. */
 #define HD__LOCKED(mutex)                                                                          \
-    pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__unlock), unused)) =               \
-        hd__lock(&(mutex))
+    pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__sys_mutex_unlock), unused)) =     \
+        hd__sys_mutex_lock(&(mutex))
 
-static inline pthread_mutex_t *hd__lock(pthread_mutex_t *mutex)
+static inline pthread_mutex_t *hd__sys_mutex_lock(pthread_mutex_t *mutex)
 {
     pthread_mutex_lock(mutex);
     return mutex;
 }
 
-static inline void hd__unlock(pthread_mutex_t *const *mutex)
+static inline void hd__sys_mutex_unlock(pthread_mutex_t *const *mutex)
 {
     pthread_mutex_unlock(*mutex);
 }

@@ -50,7 +50,7 @@ static int byte_at(const hd__json *j, size_t i)
 
 static int hex_digit(int c)
 {
-    return hd__is_digit(c)        ? c - '0'
+    return hd__text_is_digit(c)   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -140,7 +140,7 @@ static bool string(hd__json *j)
         j->len = bytes - 2;
         return true;
     }
-    if (!hd__grow(&j->decoded, &j->room, (int64_t)bytes, 1)) {
+    if (!hd__text_grow(&j->decoded, &j->room, (int64_t)bytes, 1)) {
         return bad_json(j, j->at, memory_ran_out);
     }
     j->s = j->decoded;
@@ -171,7 +171,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
         int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
-        if (!hd__is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
+        if (!hd__text_is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
         }
@@ -185,10 +185,10 @@ bool hd__json_int(const hd__json *j, int64_t *v)
 
 static bool digits(hd__json *j, size_t *i)
 {
-    if (!hd__is_digit(byte_at(j, *i))) {
+    if (!hd__text_is_digit(byte_at(j, *i))) {
         return bad_json(j, *i, "a digit");
     }
-    while (hd__is_digit(byte_at(j, *i))) {
+    while (hd__text_is_digit(byte_at(j, *i))) {
         ++*i;
     }
     return true;
@@ -273,7 +273,7 @@ static hd__json_kind value(hd__json *j)
     case 'f': return json_word(j, "false", HD__JSON_FALSE);
     case 'n': return json_word(j, "null", HD__JSON_NULL);
     case '-': return number(j);
-    default: return hd__is_digit(c) ? number(j) : bad_json(j, j->at, "a value");
+    default: return hd__text_is_digit(c) ? number(j) : bad_json(j, j->at, "a value");
     }
 }
 

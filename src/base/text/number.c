@@ -20,11 +20,11 @@ static const char *not_finite(double v)
 static void plain_point(char *text)
 {
     char *point = text + (*text == '-');
-    while (hd__is_digit(*point)) {
+    while (hd__text_is_digit(*point)) {
         point++;
     }
     char *after = point;
-    while (*after && *after != 'e' && !hd__is_digit(*after)) {
+    while (*after && *after != 'e' && !hd__text_is_digit(*after)) {
         after++;
     }
     if (after > point) {
@@ -33,7 +33,7 @@ static void plain_point(char *text)
     }
 }
 
-int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision)
+int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision)
 {
     if (!isfinite(v)) {
         return snprintf(text, HD__NUMBER_TEXT, "%s", not_finite(v));
@@ -51,7 +51,7 @@ static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];
     for (int n = 0;; n++) { /* 17 digits always do */
-        hd__number_text(text, v, 'e', n);
+        hd__text_of_number(text, v, 'e', n);
         int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
         uint64_t whole = (uint64_t)(text[0] - '0');
         for (int i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ static void positive_text(double v, char text[48])
     }
 }
 
-const char *hd__float_text(double v, char text[HD__FLOAT_TEXT])
+const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {
         strcpy(text, not_finite(v));
@@ -97,7 +97,7 @@ const char *hd__float_text(double v, char text[HD__FLOAT_TEXT])
 }
 
 /* The digits are printf's, of which 17 always do. */
-const char *hd__short_text(double v, char text[HD__FLOAT_TEXT])
+const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {
         return strcpy(text, not_finite(v));

@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-bool hd__grow(void *array, int64_t *room, int64_t n, size_t size)
+bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t size)
 {
     if (n <= *room) {
         return true;
     }
     int64_t more = *room < 4 ? 8 : 2 * *room;
     more = more < n ? n : more;
-    void *old, *grown = hd__alloc_items(more, size);
+    void *old, *grown = hd__arg_alloc_items(more, size);
     if (!grown) {
         return false;
     }
@@ -38,7 +38,7 @@ static bool make_room(hd__text *t, int64_t n)
     if (__builtin_add_overflow((int64_t)t->len + 1, n, &room)) {
         room = INT64_MAX;
     }
-    t->failed = t->failed || !hd__grow(&t->s, &t->room, room, 1);
+    t->failed = t->failed || !hd__text_grow(&t->s, &t->room, room, 1);
     return !t->failed;
 }
 
@@ -108,7 +108,8 @@ void hd__text_cut(hd__text *t, size_t len)
     }
 }
 
-const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i, const char *name)
+const char *hd__text_key(hd__text *t, const char *prefix, const char *list, int64_t i,
+                         const char *name)
 {
     hd__text_cut(t, 0);
     hd__text_format(t, "%s%s", prefix, *prefix ? "." : "");
@@ -190,7 +191,7 @@ size_t hd__utf8_good(const char *s, size_t n)
 
 /* ---------------------------------------------------------------- messages */
 
-int hd__clip(const char *s, size_t n)
+int hd__text_clip(const char *s, size_t n)
 {
     enum { SHORT_TEXT = 120 };
     size_t end = n < SHORT_TEXT ? n : SHORT_TEXT;
@@ -200,7 +201,7 @@ int hd__clip(const char *s, size_t n)
     return (int)end;
 }
 
-const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT])
+const char *hd__text_of_sizes(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT])
 {
     int at = snprintf(text, HD__SHAPE_TEXT, "(");
     for (int i = 0; i < ndim && at < HD__SHAPE_TEXT; i++) {

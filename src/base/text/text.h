@@ -13,7 +13,7 @@
 
 /* Makes room for n items of `size` bytes in *(void **)array, which has room for *room of them. The
  * array comes from hd_alloc; it starts as NULL, with 0 in *room. */
-HD__SIBLING bool hd__grow(void *array, int64_t *room, int64_t n, size_t size);
+HD__SIBLING bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t size);
 
 /* ---------------------------------------------------------------- texts */
 
@@ -37,20 +37,20 @@ HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letter
 /* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
  * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
  * out. */
-HD__SIBLING const char *hd__key(hd__text *t, const char *prefix, const char *list, int64_t i,
-                                const char *name);
+HD__SIBLING const char *hd__text_key(hd__text *t, const char *prefix, const char *list, int64_t i,
+                                     const char *name);
 /* Back to a length that the text had before. */
 HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
 HD__SIBLING char *hd__text_take(hd__text *t);
 
-static inline bool hd__is_digit(int c)
+static inline bool hd__text_is_digit(int c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* A number made from n bytes by FNV-1a, for tables and for names. */
-static inline uint64_t hd__hash(const char *s, size_t n)
+static inline uint64_t hd__text_hash(const char *s, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < n; i++) {
@@ -70,15 +70,15 @@ enum {
 
 /* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
  * every locale and without a sign for nan. Returns the length. */
-int hd__number_text(char text[HD__NUMBER_TEXT], double v, char form, int precision);
+int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
 /* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
  * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
-HD__SIBLING const char *hd__float_text(double v, char text[HD__FLOAT_TEXT]);
-#define HD__FLOAT(v) hd__float_text((v), (char[HD__FLOAT_TEXT]){0})
+HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
+#define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
 /* The same for what may be a whole number, which has no ".0": "96", "0.1". */
-HD__SIBLING const char *hd__short_text(double v, char text[HD__FLOAT_TEXT]);
-#define HD__SHORT(v) hd__short_text((v), (char[HD__FLOAT_TEXT]){0})
+HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
+#define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
 
 /* ---------------------------------------------------------------- UTF-8 */
 
@@ -94,15 +94,16 @@ HD__SIBLING size_t hd__utf8_good(const char *s, size_t n);
 /* ---------------------------------------------------------------- messages */
 
 /* At most 120 bytes of a text, whole characters, for a message: "'%.*s'", HD__CUT(path) */
-HD__SIBLING int hd__clip(const char *s, size_t n);
-#define HD__CLIP(s, n) hd__clip((s), (size_t)(n)), (s)
+HD__SIBLING int hd__text_clip(const char *s, size_t n);
+#define HD__CLIP(s, n) hd__text_clip((s), (size_t)(n)), (s)
 #define HD__CUT(s) HD__CLIP(s, strlen(s))
 
 enum { HD__SHAPE_TEXT = 192 };
 
 /* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
  * In a message: hd_fail(HD_SHAPE, "%s: ...", HD__SIZES(ndim, sizes)) */
-HD__SIBLING const char *hd__sizes_text(int ndim, const int64_t *sizes, char text[HD__SHAPE_TEXT]);
-#define HD__SIZES(n, s) hd__sizes_text((n), (s), (char[HD__SHAPE_TEXT]){0})
+HD__SIBLING const char *hd__text_of_sizes(int ndim, const int64_t *sizes,
+                                          char text[HD__SHAPE_TEXT]);
+#define HD__SIZES(n, s) hd__text_of_sizes((n), (s), (char[HD__SHAPE_TEXT]){0})
 
 #endif

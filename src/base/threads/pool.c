@@ -73,7 +73,7 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
             if (ready(w)) {
                 return true;
             }
-            hd__pause();
+            hd__sys_pause();
         }
     } while (hd__sys_nanoseconds() < end);
     return false;

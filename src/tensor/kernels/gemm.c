@@ -43,13 +43,13 @@ static int64_t hdk_evenly(int64_t n, int64_t most)
  * second cache, and a larger one goes with more rows of a. */
 static int64_t hdk_panels(int64_t depth)
 {
-    int64_t panels = hd__second_cache / 4 / (2 * HDK_REGISTER * depth);
+    int64_t panels = hd__start_second_cache / 4 / (2 * HDK_REGISTER * depth);
     return panels > 1 ? panels : 1;
 }
 
 static int64_t hdk_rows_together(void)
 {
-    int64_t times = hd__second_cache >> 20;
+    int64_t times = hd__start_second_cache >> 20;
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
