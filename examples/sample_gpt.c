@@ -29,7 +29,7 @@ static const char help[] =
     "\n"
     "  CHECKPOINT       a checkpoint of train_gpt, which is a directory such as gpt-1/best\n"
     "  FOLDER           a folder with config.json, model.safetensors and tokenizer.json, as\n"
-    "                   transformers saves a GPT-2, Llama or Qwen 2\n"
+    "                   transformers saves a GPT-2, Llama, Qwen or one of their kin\n"
     "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
     "                   newline at its end.\n"
     "  --chat           is a conversation, in the form of FOLDER's chat template. In a terminal,\n"

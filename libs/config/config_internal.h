@@ -8,7 +8,7 @@
 
 #include "base/error/args.h"
 #include "base/error/speak.h"
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 #include "base/system/shared.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
@@ -22,7 +22,7 @@ struct hd_config_source {
 enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
 enum { HD__SHOWN = 96, HD__EXPECTED = 320 };
 
-/* ---------------------------------------------------------------- texts (text.c) */
+/* ---------------------------------------------------------------- texts (struct_json.c) */
 
 /* Makes text fit for a message: short, and on one line. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);

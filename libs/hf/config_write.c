@@ -174,21 +174,23 @@ static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
     const hd_module *wanted = *name ? hd_module_get(c->made, name) : c->made;
-    char found[TEXT], expected[TEXT];
+    char found[TEXT], room[TEXT];
     if (!wanted) {
         return false;
     }
     int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
-    described(wanted, wanted_heads, expected);
+    const char *expected = described(wanted, wanted_heads, room);
     if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {
         return module_unlike(name, "a class of your own", expected);
     }
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
+    if (hd_error_code() != HD_OK) { /* memory may have run out */
+        return false;
+    }
     if (!same) {
-        return hd_error_code() == HD_OK &&
-               module_unlike(name, described(m, heads, found), expected);
+        return module_unlike(name, described(m, heads, found), expected);
     }
     return !*name || hd_dict_set_int(c->names, name, 0);
 }

@@ -35,7 +35,7 @@ int64_t hd__decoder_heads(const hd_module *m)
 
 /* ---------------------------------------------------------------- a layer */
 
-bool hd__project(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3])
+bool hd__heads_of(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3])
 {
     qkv[0] = hd__heads(hd_forward(m->q_proj, x), m->heads);
     qkv[1] = hd__heads(hd_forward(m->k_proj, x), m->kv_heads);
@@ -76,7 +76,7 @@ hd_module *hd__attention_new(const hd__config *c, int64_t layer)
         m->heads = heads;
         m->kv_heads = kv_heads;
         m->rotary = !rotary || rotary[layer];
-        m->project = hd__project;
+        m->project = hd__heads_of;
     }
     return (hd_module *)m;
 }

@@ -16,7 +16,7 @@ typedef struct hd__attention {
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
     bool rotary; /* has it rotary positions? */
-    /* hd__project, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
+    /* hd__heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
      * x (b, t, e), which have no rotary positions yet. */
     bool (*project)(const struct hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__attention;
@@ -38,11 +38,11 @@ typedef struct hd__body {
 
 enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family */
 
-/* Those of "Llama", where attention_struct begins with an hd__attention */
-#define HD__DECODER_CLASSES(name, attention_struct)                                                \
+/* Those of "Llama", say. The struct `attention` begins with an hd__attention. */
+#define HD__DECODER_CLASSES(name, attention, mlp, mlp_forward)                                     \
     {                                                                                              \
-        HD_MODULE_TYPE(attention_struct, name "Attention", NULL),                                  \
-            HD_MODULE_TYPE(hd__mlp, name "MLP", hd__mlp_forward),                                  \
+        HD_MODULE_TYPE(attention, name "Attention", NULL),                                         \
+            HD_MODULE_TYPE(mlp, name "MLP", mlp_forward),                                          \
             HD_MODULE_TYPE(hd__layer, name "DecoderLayer", NULL),                                  \
             HD_MODULE_TYPE(hd__body, name "Model", NULL)                                           \
     }
@@ -50,7 +50,7 @@ enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family
 hd_tensor *hd__mlp_forward(hd_module *m, hd_tensor *x);
 hd_module *hd__attention_new(const hd__config *c, int64_t layer);
 hd_module *hd__mlp_new(const hd__config *c);
-bool hd__project(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
+bool hd__heads_of(const hd__attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 
 /* ---------------------------------------------------------------- of the row */
 

@@ -162,9 +162,9 @@ bool hd__divides_ok(const hd__config *c, const char *n_name, int64_t n, const ch
 
 /* ---------------------------------------------------------------- folders */
 
-/* The values of a JSON file by their paths (json.c): numbers, and texts, before which stands a
- * quotation mark. true, false, null, {} and [] are texts without one. The path of list.0 is that of
- * the first one in a list. NULL on failure. */
+/* The values of a JSON file by their paths (json_values.c): numbers, and texts, before which stands
+ * a quotation mark. true, false, null, {} and [] are texts without one. The path of list.0 is that
+ * of the first one in a list. NULL on failure. */
 hd_dict *hd__json_values(const char *path);
 /* The text at this path, without its quotation mark; NULL if there is another value, or none */
 const char *hd__json_text(const hd_dict *values, const char *path);

@@ -53,7 +53,8 @@ static bool llama_file_ok(const hd__config_file *f, const hd__config *c)
     return hd__layer_types_ok(f, c, false);
 }
 
-static const hd_module_type llama_classes[] = HD__DECODER_CLASSES("Llama", hd__attention);
+static const hd_module_type llama_classes[] =
+    HD__DECODER_CLASSES("Llama", hd__attention, hd__mlp, hd__mlp_forward);
 
 const hd__family hd__llama_family = {
     HD__DECODER_ROW,

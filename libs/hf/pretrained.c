@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 #include "base/system/shared.h"
 #include "hf/family.h"
 

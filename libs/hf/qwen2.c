@@ -21,7 +21,8 @@ static void qwen2_defaults(void *values)
     c->max_position_embeddings = 32768;
 }
 
-static const hd_module_type qwen2_classes[] = HD__DECODER_CLASSES("Qwen2", hd__attention);
+static const hd_module_type qwen2_classes[] =
+    HD__DECODER_CLASSES("Qwen2", hd__attention, hd__mlp, hd__mlp_forward);
 
 const hd__family hd__qwen2_family = {
     HD__DECODER_ROW,

@@ -28,7 +28,7 @@ hd_qwen3_config hd_qwen3_config_defaults(void)
 static bool qwen3_project(const hd__attention *attention, hd_tensor *x, hd_tensor *qkv[3])
 {
     const qwen3_attention *m = (const qwen3_attention *)attention;
-    bool ok = hd__project(attention, x, qkv);
+    bool ok = hd__heads_of(attention, x, qkv);
     qkv[0] = ok ? hd_forward(m->q_norm, qkv[0]) : NULL;
     qkv[1] = ok ? hd_forward(m->k_norm, qkv[1]) : NULL;
     return qkv[0] && qkv[1];
@@ -70,7 +70,8 @@ static void qwen3_defaults(void *values)
     *(hd_qwen3_config *)values = hd_qwen3_config_defaults();
 }
 
-static const hd_module_type qwen3_classes[] = HD__DECODER_CLASSES("Qwen3", qwen3_attention);
+static const hd_module_type qwen3_classes[] =
+    HD__DECODER_CLASSES("Qwen3", qwen3_attention, hd__mlp, hd__mlp_forward);
 
 const hd__family hd__qwen3_family = {
     HD__DECODER_ROW,

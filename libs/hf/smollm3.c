@@ -108,7 +108,8 @@ static void smollm3_read(const hd_module *m, void *values)
     }
 }
 
-static const hd_module_type smollm3_classes[] = HD__DECODER_CLASSES("SmolLM3", hd__attention);
+static const hd_module_type smollm3_classes[] =
+    HD__DECODER_CLASSES("SmolLM3", hd__attention, hd__mlp, hd__mlp_forward);
 
 const hd__family hd__smollm3_family = {
     HD__DECODER_ROW,

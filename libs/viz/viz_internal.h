@@ -4,7 +4,7 @@
  * for siblings (base/sibling.h). Programs use it by heed/viz.h; of heed's own, train_attention,
  * finetune, plot_log and draw_graph.
  *
- * A picture is the SVG that is written while lines.c and attention.c draw rectangles, lines and
+ * A picture is the SVG that is written while lines.c and attention_map.c draw rectangles, lines and
  * texts. y points downwards, and a length of 1 is one pixel. After one failure the text is `failed`
  * and takes nothing more, so drawing is checked once, at its end. */
 #ifndef HEED_VIZ_INTERNAL_H
@@ -12,13 +12,13 @@
 
 #include "base/error/args.h"
 #include "base/error/speak.h"
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 #include "base/system/shared.h"
 #include "base/text/text.h"
 #include "heed/viz.h"
 #include "tensor/arg.h"
 
-/* ---------------------------------------------------------------- texts (text.c) */
+/* ---------------------------------------------------------------- texts (svg_text.c) */
 
 /* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);

@@ -4,51 +4,27 @@
  * of the heap, all gradients for its outputs have arrived. The gradients of leaves are kept aside
  * until the whole walk has succeeded, and are then added to their .grad: to all or to none.
  *
- * The file follows a gradient: the heap, a gradient that arrives at a node, the node's backward,
- * and the run around all of it. output.c has a node's outputs once they are complete, and commit.c
- * the .grad at the end. */
+ * The file follows a gradient: it arrives at a node, the node's backward runs, and the run is
+ * around all of it. run.c has the heap and what else a run holds, output.c a node's outputs once
+ * they are complete, and commit.c the .grad at the end. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
+#include "autograd/backward_end.h"
+#include "autograd/commit.h"
+#include "autograd/history.h"
+#include "autograd/output.h"
+#include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
+#include "tensor/reduce_dims.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
 
-HD__TLS run *hd__run_innermost;
 enum { DEPTH_MOST = 200 };
-
-/* ---------------------------------------------------------------- the heap */
-
-bool hd__run_push(hd__run *r, hd__node *n)
-{
-    if (!hd__grow(&r->heap, &r->cap, r->len + 1, sizeof *r->heap)) {
-        return false;
-    }
-    int64_t i = r->len++;
-    for (; i > 0 && r->heap[(i - 1) / 2]->seq < n->seq; i = (i - 1) / 2) {
-        r->heap[i] = r->heap[(i - 1) / 2];
-    }
-    r->heap[i] = hd__node_retain(n);
-    return true;
-}
-
-hd__node *hd__run_pop(hd__run *r)
-{
-    hd__node *first = r->heap[0], *last = r->heap[--r->len];
-    int64_t i = 0;
-    for (int64_t child; (child = 2 * i + 1) < r->len; i = child) {
-        child += child + 1 < r->len && r->heap[child + 1]->seq > r->heap[child]->seq;
-        if (r->heap[child]->seq <= last->seq) {
-            break;
-        }
-        r->heap[i] = r->heap[child];
-    }
-    r->heap[i] = last;
-    hd__assert(r->len == 0 || r->heap[0]->seq <= first->seq);
-    return first;
-}
 
 /* ---------------------------------------------------------------- a gradient arrives */
 
@@ -58,18 +34,6 @@ static void drop_pending(hd__node *n)
         hd__drop(n->outs[k].pending);
         n->outs[k].pending = NULL;
     }
-}
-
-hd_tensor *hd__detached_gradient(hd_tensor *g)
-{
-    if (!g->attachment && !(g->flags & HD__F_LENT)) {
-        return g;
-    }
-    g = hd__alias_of(g);
-    if (g) {
-        g->flags &= (uint8_t)~HD__F_LENT;
-    }
-    return g;
 }
 
 /* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
@@ -91,39 +55,6 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__out_meta *out, const hd__no
     return g ? hd__detached_gradient(g) : NULL;
 }
 
-/* ---------------------------------------------------------------- a run inside another one */
-
-bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
-{
-    if (!hd__grow(&r->asides, &r->cap_asides, r->n_asides + 1, sizeof *r->asides)) {
-        return false;
-    }
-    hd__aside *a = &r->asides[r->n_asides++];
-    *a = (hd__aside){.n = hd__node_retain(n), .mark = n->mark};
-    if (!mark_only) {
-        a->pending = n->outs[0].pending;
-        a->queued = n->queued;
-        n->outs[0].pending = NULL;
-        n->queued = 0;
-    }
-    return true;
-}
-
-/* The last one first: a leaf may be there twice, and what came first is older. */
-static void put_back(run *r)
-{
-    while (r->n_asides) {
-        hd__aside *a = &r->asides[--r->n_asides];
-        a->n->mark = a->mark;
-        if (a->queued) {
-            a->n->queued = a->queued;
-            a->n->outs[0].pending = a->pending;
-        }
-        hd__node_release(a->n);
-    }
-    hd_free(r->asides);
-}
-
 /* An outer run is at n, or has gradients waiting there. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
@@ -136,23 +67,6 @@ HD__RARE static bool make_way(run *r, hd__node *n)
                     "user's op), and both backwards reach %s, where the outer one has gradients "
                     "waiting: give it a graph of its own",
                     hd__node_name(n, name));
-}
-
-/* ---------------------------------------------------------------- a gradient arrives */
-
-/* Is n a leaf, in hd_grad_of? Then what is known of it lies in a capture, and not in n. */
-static inline bool left_alone(const run *r, const hd__node *n)
-{
-    return HD__UNLIKELY(r->mark) && n->op == &hd__leaf_op;
-}
-
-HD__RARE hd_tensor **hd__run_wanted_sum(const run *r, hd__node *n, uint32_t output)
-{
-    if (left_alone(r, n)) {
-        hd__capture *c = hd__run_captured(r, n, output);
-        return c ? &c->value : NULL;
-    }
-    return n->mark == r->mark ? &n->outs[output].pending : NULL;
 }
 
 /* n waits in the heap for what arrives at any of its outputs. */
@@ -179,8 +93,8 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int i
     if (!g) {
         return false;
     }
-    if (left_alone(r, e.node) ? !*sum && !hd__run_push(r, e.node)
-                              : e.node->queued != r->depth && !queue(r, e.node)) {
+    if (hd__left_alone(r, e.node) ? !*sum && !hd__run_push(r, e.node)
+                                  : e.node->queued != r->depth && !queue(r, e.node)) {
         return false;
     }
     if (!*sum) {
@@ -359,7 +273,7 @@ static bool leads_on(const run *r, const hd__node *n)
 /* n has run, or the walk ended before that. */
 static void leave_node(const run *r, hd__node *n)
 {
-    if (!left_alone(r, n)) {
+    if (!hd__left_alone(r, n)) {
         drop_pending(n);
         n->queued = 0;
     }
@@ -452,12 +366,12 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = hd__run_end_commits(r, ok);
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
-        if (left_alone(r, n) || n->queued == r->depth) { /* hd_grad_of only looks at others */
+        if (hd__left_alone(r, n) || n->queued == r->depth) { /* hd_grad_of only looks at others */
             leave_node(r, n);
         }
         hd__node_release(n);
     }
-    put_back(r);
+    hd__run_put_back(r);
     hd__run_innermost = r->outer;
     hd_free(r->heap);
     hd_set_grad_mode(r->outer_grad_mode);

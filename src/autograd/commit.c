@@ -1,18 +1,13 @@
 /* commit.c - gradients on their way to a .grad. They are kept until the whole walk has succeeded,
  * and are then added to all of them, or to none. */
-#include "autograd/backward.h"
+#include "autograd/backward_end.h"
+#include "autograd/commit.h"
+#include "autograd/grad.h"
+#include "autograd/node.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
-#include "tensor/reduce.h"
-
-hd__commit *hd__run_add_commit(hd__run *r)
-{
-    if (!hd__grow(&r->commits, &r->cap_commits, r->n_commits + 1, sizeof *r->commits)) {
-        return NULL;
-    }
-    hd__commit *c = &r->commits[r->n_commits++];
-    *c = (hd__commit){0};
-    return c;
-}
+#include "tensor/reduce_dims.h"
 
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 {

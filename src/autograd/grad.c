@@ -1,11 +1,13 @@
 /* grad.c - grad mode, leaves, .grad, and hooks on tensors. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/grad.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
+#include "tensor/lifecycle.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- grad mode */
-
-HD__TLS bool hd__grad_mode_on = true;
 
 bool hd_grad_mode(void)
 {
@@ -237,6 +239,11 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     }
     hd_free(held);
     return ok;
+}
+
+bool hd__grad_required(const hd_tensor *x)
+{
+    return hd__requires_grad(x) || hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)

@@ -4,19 +4,15 @@
  * output to an input run: they are found first and get a mark of their own. Leaves get no mark, and
  * nothing else is written to them, because the graphs of other threads may have the same leaves. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "autograd/backward.h"
+#include "autograd/history.h"
+#include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__run run;
-
-static atomic_ullong last_mark;
-
-uint64_t hd__run_marks(void)
-{
-    return atomic_fetch_add(&last_mark, 2) + 1;
-}
 
 hd_grad_options hd_grad_defaults(void)
 {
@@ -24,49 +20,6 @@ hd_grad_options hd_grad_defaults(void)
 }
 
 /* ---------------------------------------------------------------- the nodes on a path */
-
-/* Puts n on the heap, unless it is a leaf or was there before. Of leaves that are counted this is
- * one more edge. */
-static bool queue_once(run *r, hd__node *n, uint64_t mark)
-{
-    bool leaf = n && n->op == &hd__leaf_op;
-    if (leaf && r->counted) {
-        n->outstanding = n->mark == mark ? n->outstanding + 1 : 1;
-        n->mark = mark;
-    }
-    if (!n || leaf || n->mark == mark) {
-        return true;
-    }
-    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
-        return false;
-    }
-    n->mark = mark;
-    return hd__run_push(r, n);
-}
-
-bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
-                   hd__node ***order, int64_t *n)
-{
-    int64_t cap = 0;
-    bool ok = true;
-    for (int64_t i = 0; i < n_outputs && ok; i++) {
-        hd__edge e;
-        ok = hd__edge_of(outputs[i], &e) && queue_once(r, e.node, mark);
-        hd__node_release(e.node);
-    }
-    while (ok && r->len) {
-        hd__node *each = hd__run_pop(r);
-        for (int i = 0; i < each->n_in && ok; i++) {
-            ok = queue_once(r, each->edges[i].node, mark);
-        }
-        ok = ok && hd__grow(order, &cap, *n + 1, sizeof **order);
-        if (ok) {
-            (*order)[(*n)++] = each;
-        }
-        hd__node_release(each); /* the outputs hold the graph */
-    }
-    return ok;
-}
 
 /* Is an output of n asked for? */
 static bool is_captured(const run *r, const hd__node *n)
@@ -105,29 +58,6 @@ static bool mark_paths(run *r, const hd_list *outputs)
 
 /* ---------------------------------------------------------------- captures */
 
-static int by_output(const void *a, const void *b)
-{
-    const hd__edge *x = &((const hd__capture *)a)->at, *y = &((const hd__capture *)b)->at;
-    uintptr_t p = (uintptr_t)x->node, q = (uintptr_t)y->node;
-    return p != q ? (p > q) - (p < q) : (x->output > y->output) - (x->output < y->output);
-}
-
-hd__capture *hd__run_captured(const run *r, const hd__node *n, uint32_t output)
-{
-    const hd__capture wanted = {.at = {(hd__node *)(uintptr_t)n, output}};
-    int64_t first = 0, end = r->n_captures;
-    while (first < end) {
-        int64_t middle = first + (end - first) / 2;
-        if (by_output(&r->captures[middle], &wanted) < 0) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    bool found = first < r->n_captures && by_output(&r->captures[first], &wanted) == 0;
-    return found ? &r->captures[first] : NULL;
-}
-
 static bool find_captures(run *r, const hd_list *inputs)
 {
     for (int64_t i = 0; i < inputs->len; i++) {
@@ -143,7 +73,7 @@ static bool find_captures(run *r, const hd_list *inputs)
         r->captures[i].input = i;
         r->n_captures++;
     }
-    qsort(r->captures, (size_t)r->n_captures, sizeof *r->captures, by_output);
+    hd__run_sort_captures(r);
     return true;
 }
 

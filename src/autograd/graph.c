@@ -4,7 +4,10 @@
  * A public hd_node is the engine's node itself, and nothing here changes one. The functions that
  * take a tensor first give a stale view its new node, as every use of it does (hd__refresh_view in
  * history.c). */
-#include "autograd/backward.h"
+#include "autograd/history.h"
+#include "autograd/run.h"
+#include "tensor/scope.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- a tensor's node */
 
@@ -22,27 +25,6 @@ static void describe_node(const hd_tensor *x, char *text, size_t size)
     } else {
         snprintf(text, size, "grad_fn=<%s>", hd__node_name(x->attachment, name));
     }
-}
-
-const char *hd__call_text(const char *by, const char *in, char text[200])
-{
-    snprintf(text, 200, "%s%s%.150s", by, in ? " in " : "", in ? in : "");
-    return text;
-}
-
-const char *hd__node_places(const hd__node *n, const hd__storage *s, char text[500])
-{
-    char saved[200], changed[200];
-    const char *by = s->release ? s->changed_by : NULL;
-    text[0] = '\0';
-    if (n->made_by && by) {
-        snprintf(text, 500, "; %s saved it, and %s changed it",
-                 hd__call_text(n->made_by, n->made_in, saved),
-                 hd__call_text(by, s->changed_in, changed));
-    } else if (!hd__watching()) {
-        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
-    }
-    return text;
 }
 
 static void release_attachment(void *node)
@@ -96,11 +78,6 @@ const char *hd_grad_fn(const hd_tensor *x)
     return hd__attached_grad(x) && !hd__leaf_node(x) ? name_of(x->attachment) : "";
 }
 
-bool hd__grad_required(const hd_tensor *x)
-{
-    return hd__requires_grad(x) || hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
-}
-
 const hd_node *hd_grad_node(hd_tensor *x)
 {
     HD__CALL("hd_grad_node");
@@ -138,12 +115,6 @@ int hd_node_outputs(const hd_node *n)
 {
     HD__CALL("hd_node_outputs");
     return hd__given("n", n) ? n->n_out : -1;
-}
-
-bool hd__index_ok(const char *what, int i, int n)
-{
-    return (i >= 0 && i < n) ||
-           hd__fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 const hd_node *hd_node_input(const hd_node *n, int i, int *output)

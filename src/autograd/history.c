@@ -42,8 +42,13 @@
  * - a view of a parameter that hd_module_to has converted since: it lies in the memory that the
  *   parameter had before. */
 
-#include "autograd/autograd_internal.h"
-#include "tensor/reduce.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
+#include "autograd/user_code.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/reduce_dims.h"
+#include "tensor/shape.h"
 
 /* ---------------------------------------------------------------- where a view lies */
 

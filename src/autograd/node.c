@@ -3,7 +3,9 @@
  * A node is one block of memory: the node itself, then its edges, its saved tensors, its outputs
  * and the op's parameters. When the last holder of a long chain lets go of it, its nodes are freed
  * one by one from a list, without recursion. */
-#include "autograd/autograd_internal.h"
+#include "autograd/history.h"
+#include "autograd/node.h"
+#include "tensor/lifecycle.h"
 
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");
@@ -111,6 +113,8 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *a, int n_out, hd
     return n;
 }
 
+/* ---------------------------------------------------------------- in messages */
+
 const char *hd__node_name(const hd__node *n, char text[64])
 {
     if (n->op != &hd__user_op) {
@@ -118,6 +122,33 @@ const char *hd__node_name(const hd__node *n, char text[64])
     }
     snprintf(text, 64, "%sBackward", hd__user_name(n));
     return text;
+}
+
+const char *hd__call_text(const char *by, const char *in, char text[200])
+{
+    snprintf(text, 200, "%s%s%.150s", by, in ? " in " : "", in ? in : "");
+    return text;
+}
+
+const char *hd__node_places(const hd__node *n, const hd__storage *s, char text[500])
+{
+    char saved[200], changed[200];
+    const char *by = s->release ? s->changed_by : NULL;
+    text[0] = '\0';
+    if (n->made_by && by) {
+        snprintf(text, 500, "; %s saved it, and %s changed it",
+                 hd__call_text(n->made_by, n->made_in, saved),
+                 hd__call_text(by, s->changed_in, changed));
+    } else if (!hd__watching()) {
+        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
+    }
+    return text;
+}
+
+bool hd__index_ok(const char *what, int i, int n)
+{
+    return (i >= 0 && i < n) ||
+           hd__fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 /* ---------------------------------------------------------------- release */

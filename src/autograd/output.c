@@ -1,6 +1,9 @@
 /* output.c - an output of a node whose gradient is complete: its hooks run, hd_grad_of takes what
  * it asked for, and of a leaf, or with retain_grad, the gradient is put aside for .grad. */
-#include "autograd/backward.h"
+#include "autograd/commit.h"
+#include "autograd/output.h"
+#include "autograd/user_code.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- hooks */
 
@@ -65,6 +68,15 @@ HD__RARE static bool run_hooks(const hd__node *n, hd_tensor **sum, const hd__out
 }
 
 /* ---------------------------------------------------------------- the output */
+
+HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t output)
+{
+    if (hd__left_alone(r, n)) {
+        hd__capture *c = hd__run_captured(r, n, output);
+        return c ? &c->value : NULL;
+    }
+    return n->mark == r->mark ? &n->outs[output].pending : NULL;
+}
 
 /* hd_grad_of may ask for one output several times. *at is its gradient. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)

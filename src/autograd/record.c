@@ -2,7 +2,11 @@
  *
  * Every op that computes a fresh result ends here. Views and changes in place end in history.c,
  * which decides what else has to change; nodes themselves are made in node.c. */
-#include "autograd/autograd_internal.h"
+#include "autograd/grad.h"
+#include "autograd/node.h"
+#include "autograd/record.h"
+
+HD__TLS bool hd__grad_mode_on = true;
 
 bool hd__wants_grad(const hd_tensor *x)
 {

@@ -2,8 +2,13 @@
  *
  * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
  * only when an input needs a gradient. */
-#include "autograd/autograd_internal.h"
+#include "autograd/backward.h"
+#include "autograd/node.h"
+#include "autograd/record.h"
+#include "autograd/user_code.h"
 #include "base/random/draws.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 typedef struct user_call {
     const hd_op *op; /* first: hd__node_name reads it */

@@ -7,7 +7,7 @@
 #ifndef HEED_BASE_EVENTS_H
 #define HEED_BASE_EVENTS_H
 
-#include "base/base_internal.h"
+#include "base/error/error.h"
 
 /* ---------------------------------------------------------------- the word */
 
@@ -57,26 +57,18 @@ struct hd__op;
 struct hd__record_args;
 
 /* The events: a function of the table for each, and when it is called. hd__call is the function
- * that the program called.
- *   While hd__listening:
- *     made              hd__call has made t
- *     changes           it is about to change x in place
- *     recorded          op has made ys of a->in
- *     forward_begins    the forward of m, which is hd__module now, begins on x (NULL: not known),
- *                       inside of the forward of `around` (NULL: of none)
- *   While hd__watching:
- *     saved             heed holds t, an alias of x, which counts as made where x was
- *     overwrite_begins  a change in place reads `in`, and may write over it
- *     overwritten       it has given x; `before` is what overwrite_begins gave
- *     gradients_begin   the backward of node n gets dy
- *     gradients_end     it has given dx (NULL: it failed); `before` is what gradients_begin gave
- *   While hd__telling:
- *     computed          so many floating-point operations are computed
- *     ready             y is the result of a call that records nothing (op NULL), or that recorded
- *                       before it computed
- *     call_begins       a call begins whose time is measured as a whole, up to `applied` or
- *                       `stepped`
- *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if it failed
+ * that the program called. While hd__listening: made              hd__call has made t changes
+ * it is about to change x in place recorded          op has made ys of a->in forward_begins    the
+ * forward of m, which is hd__module now, begins on x (NULL: not known), inside of the forward of
+ * `around` (NULL: of none) While hd__watching: saved             heed holds t, an alias of x, which
+ * counts as made where x was overwrite_begins  a change in place reads `in`, and may write over it
+ * overwritten       it has given x; `before` is what overwrite_begins gave gradients_begin   the
+ * backward of node n gets dy gradients_end     it has given dx (NULL: it failed); `before` is what
+ * gradients_begin gave While hd__telling: computed          so many floating-point operations are
+ * computed ready             y is the result of a call that records nothing (op NULL), or that
+ * recorded before it computed call_begins       a call begins whose time is measured as a whole, up
+ * to `applied` or `stepped` applied           the forward of a user's op has ended. n is its node;
+ * n_out is 0 if it failed
  *     node_begins       a backward comes to node n, and
  *     node_ends         leaves it, after its hooks
  *     forward_ends      the forward of hd__module ends with y (NULL: it failed)
@@ -132,6 +124,12 @@ static inline bool hd__advised(void)
 {
     return hd__warns() && hd__events;
 }
+
+/* n floating-point operations are computed; n is asked for while hd__telling alone. */
+#define HD__FLOP(n) (hd__telling() ? hd__events->computed(n) : (void)0)
+
+/* Sets these bits of hd__debug if the environment has HEED_DEBUG=1 (error/debug.c). */
+void hd__debug_start(unsigned int bits);
 
 /* Reads what the environment asks for, and listens from now on. If HEED_TRACE, HEED_PROFILE,
  * HEED_DEBUG or HEED_CACHE is wrong, writes a message into `wrong`. hd__init calls it, and so

@@ -2,6 +2,10 @@
 #include <inttypes.h>
 
 #include "data/data_internal.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- stacking */
 

@@ -2,8 +2,9 @@
 #ifndef HEED_DATA_INTERNAL_H
 #define HEED_DATA_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "heed/data.h"
-#include "tensor/tensor_internal.h"
 
 struct hd_tokens {
     atomic_int refs;

@@ -4,7 +4,12 @@
  * A part of a part also lists items of the whole, so there is never a list of a list. */
 #include <inttypes.h>
 
+#include "base/memory/refs.h"
+#include "base/random/generator.h"
 #include "data/data_internal.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- life */
 

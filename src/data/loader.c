@@ -12,7 +12,11 @@
  * num_replicas began has an order of its own, which came with that loader's state. */
 #include <inttypes.h>
 
+#include "base/random/generator.h"
 #include "data/data_internal.h"
+#include "tensor/copy.h"
+#include "tensor/dict.h"
+#include "tensor/list.h"
 
 struct hd_loader {
     hd_dataset *s; /* held */

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 
 #include "base/files/file.h"
+#include "base/memory/refs.h"
 #include "data/data_internal.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- life */
 

@@ -13,9 +13,9 @@
  *
  * What every call needs stays where it is needed. The word that an event looks at is hd__debug
  * (base/events.h). Freed blocks wait in quarantine (base/memory/quarantine.c), and the checks of
- * arguments find them there (tensor/freed.c). What backwards and steps did to a leaf's .grad stands
- * in its hd__grad_use (tensor/above.h); who recorded a node, in the node; who made a tensor, in the
- * tensor. A warning about one call is given by the function that is called.
+ * arguments find them there (tensor/tensor_args.c). What backwards and steps did to a leaf's .grad
+ * stands in its hd__grad_use (tensor/for_nn_and_optim.h); who recorded a node, in the node; who
+ * made a tensor, in the tensor. A warning about one call is given by the function that is called.
  *
  * The listeners run on the threads of the program, several at the same time. One lock protects what
  * they share. */
@@ -76,8 +76,9 @@ typedef struct hd__profiled {
 
 void hd__profile_prepare(void);
 HD__RARE void hd__profile_begin(void); /* hd__call begins an op, if it did not yet */
-/* A span, from hd__hear_call_begins on, in which nothing else is counted, or an op, or a forward has
- * ended, with so many calls and bytes. Its time is that of a backward if there are no calls. */
+/* A span, from hd__hear_call_begins on, in which nothing else is counted, or an op, or a forward
+ * has ended, with so many calls and bytes. Its time is that of a backward if there are no
+ * calls. */
 HD__RARE void hd__profile_end(bool span, const hd__profiled *e);
 
 /* ---------------------------------------------------------------- debug mode */

@@ -1,4 +1,5 @@
 /* events.c - the start of the room, what turns it on and off, and the table of its listeners. */
+#include "base/start.h"
 #include "diagnose/diagnose_internal.h"
 
 #include <stdio.h>

@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "tensor/access.h"
 #include "tensor/dims.h"
+#include "tensor/shape.h"
 
 /* ---------------------------------------------------------------- are all finite? */
 

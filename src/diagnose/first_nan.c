@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/shape.h"
 
 /* So many backwards of ops are running: what their own calls make is told of in terms of the op. */
 static HD__TLS int in_backward;

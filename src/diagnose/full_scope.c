@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/op.h"
+#include "base/memory/count.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/shape.h"
 
 /* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "tensor/repr_text.h"
 
 static struct {
     hd_tensor *first;

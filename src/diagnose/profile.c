@@ -12,7 +12,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/start.h"
 #include "diagnose/diagnose_internal.h"
+#include "tensor/repr_text.h"
 
 enum { BY_MODULE, BY_OP, TABLES };
 enum { PLACES = 8192, TRIES = 64 };

@@ -7,8 +7,9 @@
  * and tells of what was neither registered nor freed. */
 #include <stdio.h>
 
+#include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
-#include "nn/nn_internal.h"
+#include "nn/names.h"
 
 enum { STRAYS = 64 };
 

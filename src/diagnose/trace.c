@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "diagnose/diagnose_internal.h"
+#include "tensor/shape.h"
 
 static pthread_key_t key; /* of what each thread remembers */
 static bool key_made;

@@ -1,6 +1,8 @@
 /* trace_graph.c - what HEED_TRACE and HEED_PROFILE tell of the graph: each op when its result is
  * ready, and each node when backward comes to it. */
-#include "autograd/autograd_internal.h"
+#include "autograd/node.h"
+#include "autograd/record.h"
+#include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
 
 /* ---------------------------------------------------------------- ops */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "io/checkpoint.h"
+#include "tensor/for_nn_and_optim.h"
 
 static const char model_file[] = HD__MODEL_FILE, state_file[] = HD__STATE_FILE;
 const char *const hd__checkpoint_files[] = {model_file, state_file, NULL};

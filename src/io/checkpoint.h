@@ -1,5 +1,5 @@
-/* checkpoint.h - what loading a checkpoint (checkpoint.c), saving one (save.c) and removing one
- * (remove.c) share. */
+/* checkpoint.h - what loading a checkpoint (checkpoint.c), saving one (checkpoint_save.c) and
+ * removing one (checkpoint_remove.c) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
@@ -18,7 +18,7 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state);
 /* Writes both files into an empty directory, and syncs them. */
 bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict *encoded);
 
-/* ---------------------------------------------------------------- remove.c */
+/* ---------------------------------------------------------------- checkpoint_remove.c */
 
 /* Is dir a checkpoint that may be removed: no link, with both files and without directories? */
 bool hd__checkpoint_removable(const char *dir);

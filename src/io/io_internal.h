@@ -2,11 +2,11 @@
 #ifndef HEED_IO_INTERNAL_H
 #define HEED_IO_INTERNAL_H
 
+#include "base/error/call.h"
 #include "base/files/file.h"
 #include "heed/io.h"
-#include "tensor/tensor_internal.h"
 
-/* ---------------------------------------------------------------- files (file.c) */
+/* ---------------------------------------------------------------- files (read_file.c) */
 
 /* A regular file. The caller says from where each read starts. */
 typedef struct hd__in {
@@ -26,7 +26,7 @@ bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n);
 const char *hd__path_in(const char *dir, size_t n, const char *name);
 const char *hd__path_beside(const char *path, const char *name);
 
-/* ---------------------------------------------------------------- elements (elements.c) */
+/* ---------------------------------------------------------------- elements (file_elements.c) */
 
 /* A type of number in a file, and the dtype that it becomes. */
 typedef struct hd__element {

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "io/io_internal.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 enum { MAGIC_BYTES = 8, LONGEST = 10000 }; /* LONGEST: the default limit of numpy.load */
 

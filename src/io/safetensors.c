@@ -9,8 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/memory/refs.h"
 #include "base/system/system.h"
 #include "io/io_internal.h"
+#include "tensor/lifecycle.h"
 
 /* ---------------------------------------------------------------- the mapping */
 

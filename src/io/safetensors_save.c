@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "io/io_internal.h"
+#include "tensor/lifecycle.h"
 
 typedef struct item {
     const char *name;

@@ -1,6 +1,7 @@
 /* attention_cached.c - attention over a text that comes in pieces. The keys and values of all
  * earlier tokens are kept, in tensors that have room for the whole context. */
-#include "nn/nn_internal.h"
+#include "nn/attention_causal.h"
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 

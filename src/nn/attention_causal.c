@@ -1,6 +1,8 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, as the
  * notebooks write them: no token sees a later one. */
-#include "nn/nn_internal.h"
+#include "nn/attention_causal.h"
+#include "nn/layers.h"
+#include "nn/module_args.h"
 
 /* ---------------------------------------------------------------- CausalAttention */
 

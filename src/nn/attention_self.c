@@ -1,6 +1,6 @@
 /* attention_self.c - SelfAttention_v1 and SelfAttention_v2, as the notebooks write them: every
  * token looks at every token. Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
-#include "nn/nn_internal.h"
+#include "nn/attention_weights.h"
 
 /* softmax(queries keys^T / sqrt(d_out)) values, each (n, d_out) */
 static hd_tensor *self_attend(hd_module *self, hd__projected p)

@@ -1,6 +1,8 @@
 /* attention_weights.c - what the notebooks' classes share: the checks of their arguments, the mask,
  * attention under a mask, and the weights that they keep if they are asked to. */
-#include "nn/nn_internal.h"
+#include "nn/attention_weights.h"
+#include "nn/layers.h"
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 #include <math.h>

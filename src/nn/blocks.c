@@ -1,6 +1,7 @@
 /* blocks.c - the parts that a GPT is a stack of: the feed-forward net and the pre-norm transformer
  * block. */
-#include "nn/nn_internal.h"
+#include "nn/layers.h"
+#include "nn/module_args.h"
 
 /* ---------------------------------------------------------------- FeedForward */
 

@@ -1,5 +1,6 @@
 /* containers.c - Sequential and ModuleList, whose children "0", "1", ... have no fields. */
-#include "nn/nn_internal.h"
+#include "nn/containers.h"
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 #include <stdio.h>

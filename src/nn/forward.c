@@ -4,8 +4,9 @@
  * not cleared starts at 0. So a failure inside is seen even if its result is not used, if an older
  * error stands, or if a module that this one calls clears its own errors. What a forward that fails
  * has drawn is taken back. */
+#include "base/error/lasting.h"
 #include "base/random/draws.h"
-#include "nn/nn_internal.h"
+#include "nn/module_args.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* grads.c - the gradients of a module, written to a dictionary and read from one. A checkpoint
  * between two backwards of one step needs them besides the state. Reading makes all copies
  * first. */
-#include "nn/nn_internal.h"
+#include "heed/nn.h"
+#include "tensor/for_nn_and_optim.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
  * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
  * classes do. */
-#include "nn/nn_internal.h"
+#include "nn/layers.h"
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,9 @@
  * A registration that fails marks the module. So a constructor may register everything in a row and
  * check once, in hd_module_ready. What a field held before is released, as by hd_assign. */
 #include "base/random/draws.h"
-#include "nn/nn_internal.h"
+#include "nn/module.h"
+#include "nn/module_args.h"
+#include "nn/names.h"
 
 #include <string.h>
 

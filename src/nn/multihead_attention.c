@@ -5,7 +5,8 @@
  * Without it, as in hd_forward, which cannot return them, the attention is
  * scaled_dot_product_attention, and such a row is zero. Both are what PyTorch 2.13 does in
  * training. */
-#include "nn/nn_internal.h"
+#include "nn/layers.h"
+#include "nn/module_args.h"
 
 #include <inttypes.h>
 #include <math.h>

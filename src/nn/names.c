@@ -3,7 +3,7 @@
  * The order is PyTorch's: a module's own parameters, then its buffers, then its children in turn;
  * each kind in the order of registration. A field that the user has emptied since then has no
  * name. */
-#include "nn/nn_internal.h"
+#include "nn/names.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * A module is its name and its lines in brackets: first those of its extra text, then one for each
  * child with the child's own text. Further lines of a child's text move two columns to the
  * right. */
-#include "nn/nn_internal.h"
+#include "nn/containers.h"
+#include "nn/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

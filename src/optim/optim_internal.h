@@ -7,7 +7,7 @@
 #define HEED_OPTIM_INTERNAL_H
 
 #include "heed/optim.h"
-#include "tensor/above.h"
+#include "tensor/for_nn_and_optim.h"
 #include "tensor/kernels/optim.h"
 
 /* ---------------------------------------------------------------- options */

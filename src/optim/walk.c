@@ -1,5 +1,6 @@
 /* walk.c - all elements of the parameters or of the gradients, in runs that a kernel takes, in one
  * pass over the threads for any number of tensors. */
+#include "base/threads/pool.h"
 #include "optim/optim_internal.h"
 
 bool hd__walk_begin(hd__walk *w, int64_t most)

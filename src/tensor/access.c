@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 int64_t hd__version_of(const hd_tensor *x)
 {

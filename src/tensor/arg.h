@@ -7,7 +7,7 @@
 #include "base/sibling.h"
 #include "heed/tensor.h"
 
-/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_internal.h). */
+/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__arg does (tensor_args.h). */
 HD__SIBLING bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok);
 
 #endif

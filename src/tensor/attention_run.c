@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
+#include "base/threads/pool.h"
 #include "tensor/attention_run.h"
+#include "tensor/copy.h"
 
 #include "tensor/elementwise.h"
 

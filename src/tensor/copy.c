@@ -2,8 +2,13 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/threads/pool.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- copies */
 

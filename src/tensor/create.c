@@ -3,8 +3,13 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/random/generator.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/copy.h"
 #include "tensor/random_fill.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 enum { GRAIN = 32768 };
 

@@ -5,7 +5,9 @@
  * so a name or text that was handed out lives as long as its entry keeps it. */
 #include <inttypes.h>
 
+#include "tensor/copy.h"
 #include "tensor/dict.h"
+#include "tensor/tensor_args.h"
 
 static const char *const kinds[] = {"missing", "a tensor", "a string", "an integer", "a double"};
 
@@ -298,6 +300,13 @@ bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete)
     }
     hd_dict_free(fresh);
     return ok;
+}
+
+const char *hd__field(const char *prefix, const char *field)
+{
+    hd__text t = {0};
+    hd__text_format(&t, "%s%s%s", prefix, *prefix ? "." : "", field);
+    return hd__text_give(&t);
 }
 
 bool hd__state_write(const void *object, hd_dict *d, const char *prefix,

@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_DICT_H
 #define HEED_TENSOR_DICT_H
 
-#include "tensor/tensor_internal.h"
+#include "heed/tensor.h"
 
 typedef union hd__dict_value {
     hd_tensor *tensor; /* retained */
@@ -24,5 +24,8 @@ struct hd_dict {
     uint32_t *slots;
     int64_t places; /* the number of slots; with none len is 0 */
 };
+
+/* As hd__key of base, in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
+const char *hd__field(const char *prefix, const char *field);
 
 #endif

@@ -1,5 +1,6 @@
 /* dims.c - walks over the dims of several operands together. */
 #include "tensor/dims.h"
+#include "tensor/strides.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #ifndef HEED_TENSOR_DIMS_H
 #define HEED_TENSOR_DIMS_H
 
-#include "tensor/tensor_internal.h"
+#include "tensor/tensor_struct.h"
 
 enum { HD__WALKED = 4 }; /* operands of one walk at most */
 

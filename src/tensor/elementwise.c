@@ -3,8 +3,13 @@
  * Small contiguous operands of one shape are handed to a loop directly. All others are walked: the
  * loop is called for each run of the innermost dim (dims.h), or for each row of a tile if an input
  * is transposed. */
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/dtype.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
 
 enum {
     DIRECT = 32768, /* elements of a contiguous tensor that need no walk */

@@ -1,6 +1,6 @@
 /* from_c.c - tensors from arrays of C, whose element type and length the macros of tensor.h tell:
  * a tensor of another dtype, or of more elements, would read memory as what it is not. */
-#include "tensor/tensor_internal.h"
+#include "tensor/lifecycle.h"
 
 /* In the order of hd_c_type. */
 static const char *const type_names[] = {

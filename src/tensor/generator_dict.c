@@ -5,15 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/random/generator.h"
 #include "base/random/rng.h"
-#include "tensor/tensor_internal.h"
-
-const char *hd__field(const char *prefix, const char *field)
-{
-    hd__text t = {0};
-    hd__text_format(&t, "%s%s%s", prefix, *prefix ? "." : "", field);
-    return hd__text_give(&t);
-}
+#include "tensor/dict.h"
+#include "tensor/tensor_struct.h"
 
 static bool generator_write(const void *object, hd_dict *d, const char *prefix)
 {

@@ -3,6 +3,8 @@
  * The other dims are merged where all operands allow it. Of the dims that remain, lanes lie side by
  * side in the one in which the input is densest, so that a kernel reads memory in order. How the
  * work is cut depends on shapes only, never on the number of threads. */
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/lanes.h"
 
 #include <stdlib.h>

@@ -6,8 +6,14 @@
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
  * src/base explains why. */
+#include "base/memory/count.h"
+#include "base/memory/refs.h"
 #include "tensor/dict.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
 #include "tensor/scope.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
@@ -463,17 +469,6 @@ void hd__take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
         storage_release(before);
     }
     hd__drop(base);
-}
-
-void *hd__scope_alloc(size_t bytes)
-{
-    int64_t n = (int64_t)bytes;
-    hd_tensor *t = hd__empty(HD_BOOL, 1, &n);
-    if (!t) {
-        return NULL;
-    }
-    t->storage->spoiled = 0; /* a freed text is empty */
-    return t->storage->data;
 }
 
 const hd_debug_layout_table hd_debug_layout = {

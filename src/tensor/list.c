@@ -5,7 +5,9 @@
  * and frees their array. */
 #include <inttypes.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 static void release_items(void *data, void *user)
 {

@@ -4,6 +4,8 @@
  * or of the inner size (if it is summed over): a Linear over (b, t, in) is one product, and so is
  * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
  * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
+#include "base/threads/pool.h"
+#include "tensor/dtype.h"
 #include "tensor/product.h"
 
 #include "tensor/kernels/copy.h"

@@ -3,7 +3,12 @@
  * PyTorch fills in the order of memory (dims by falling stride); only the MCG31 Bernoulli
  * stream goes in logical order. A run that is not dense is drawn into a small buffer and copied
  * from there. */
+#include "base/random/bernoulli.h"
+#include "base/random/generator.h"
+#include "base/random/rng_fill.h"
+#include "tensor/copy.h"
 #include "tensor/random_fill.h"
+#include "tensor/strides.h"
 
 #include "tensor/dims.h"
 

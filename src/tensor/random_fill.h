@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_RANDOM_FILL_H
 #define HEED_TENSOR_RANDOM_FILL_H
 
-#include "tensor/tensor_internal.h"
+#include "heed/tensor.h"
 
 /* x is of a float dtype. These go in the order of x's memory, and return x. */
 hd_tensor *hd__uniform_fill(hd_tensor *x, double a, double b);

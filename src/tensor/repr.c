@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/access.h"
+#include "tensor/list.h"
+#include "tensor/repr_text.h"
+#include "tensor/tensor_args.h"
 
 enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */
 

@@ -1,7 +1,8 @@
 /* repr_text.c - texts that live in a scope or go to a file, and numbers as text. */
 #include <errno.h>
 
-#include "tensor/tensor_internal.h"
+#include "tensor/repr_text.h"
+#include "tensor/scope.h"
 
 const char *hd__text_give(hd__text *t)
 {

@@ -3,7 +3,12 @@
  * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
  * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
  * many there are. Only the thread that owns a scope touches its list. */
+#include "base/error/lasting.h"
+#include "base/memory/count.h"
+#include "base/start.h"
+#include "tensor/lifecycle.h"
 #include "tensor/scope.h"
+#include "tensor/tensor_args.h"
 
 #include <stdio.h>
 
@@ -190,4 +195,15 @@ int64_t hd_scope_count(void)
 int64_t hd_tensor_count(void)
 {
     return hd__counted(HD__TENSORS);
+}
+
+void *hd__scope_alloc(size_t bytes)
+{
+    int64_t n = (int64_t)bytes;
+    hd_tensor *t = hd__empty(HD_BOOL, 1, &n);
+    if (!t) {
+        return NULL;
+    }
+    t->storage->spoiled = 0; /* a freed text is empty */
+    return t->storage->data;
 }

@@ -2,7 +2,7 @@
 #ifndef HEED_TENSOR_SCOPE_H
 #define HEED_TENSOR_SCOPE_H
 
-#include "tensor/tensor_internal.h"
+#include "tensor/tensor_struct.h"
 
 struct hd_scope {
     hd__scope_head head;
@@ -15,6 +15,9 @@ struct hd_scope {
 };
 
 enum { HD__SCOPE_MANY = 100000 }; /* the first of these counts */
+
+/* Memory that lives as long as the innermost scope. */
+void *hd__scope_alloc(size_t bytes);
 
 /* Runs at the thread's first tensor or scope. */
 bool hd__scope_enter_thread(void);

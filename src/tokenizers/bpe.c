@@ -5,6 +5,7 @@
  * two neighbours that can merge, sorted by rank and place. A pair that is taken from the heap is
  * skipped if one of its parts has merged with another meanwhile. So a word of n bytes costs
  * n log n. */
+#include "tensor/dict.h"
 #include "tokenizers/bpe.h"
 
 #include <inttypes.h>

@@ -6,6 +6,7 @@
 #ifndef HEED_DATA_BPE_H
 #define HEED_DATA_BPE_H
 
+#include "base/text/text.h"
 #include "tokenizers/tokenizers_internal.h"
 
 /* A token that is found in a text before the text is cut into words. */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tensor/dict.h"
 #include "tokenizers/bpe_json.h"
 
 /* ---------------------------------------------------------------- the model */

@@ -1,11 +1,12 @@
 /* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
+#include "base/memory/alloc.h"
 #include "tokenizers/bpe_json.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 
 /* ---------------------------------------------------------------- bytes as characters */
 

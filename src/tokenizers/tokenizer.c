@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tensor/copy.h"
+#include "tensor/dict.h"
+#include "tensor/tensor_args.h"
 #include "tokenizers/tokenizers_internal.h"
 
 /* ---------------------------------------------------------------- life */

@@ -2,6 +2,8 @@
  * points in ascending order, like sorted(set(text)) in Python. */
 #include <inttypes.h>
 
+#include "base/memory/alloc.h"
+#include "tensor/dict.h"
 #include "tokenizers/tokenizers_internal.h"
 
 /* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. No character

@@ -2,8 +2,9 @@
 #ifndef HEED_TOKENIZERS_INTERNAL_H
 #define HEED_TOKENIZERS_INTERNAL_H
 
+#include "base/error/call.h"
+#include "base/text/text.h"
 #include "heed/data.h"
-#include "tensor/tensor_internal.h"
 
 /* ---------------------------------------------------------------- text (utf8.c) */
 

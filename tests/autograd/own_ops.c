@@ -3,6 +3,7 @@
 
 #include "support/support.h"
 
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 
 char own_ran[256];

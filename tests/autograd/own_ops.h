@@ -3,7 +3,8 @@
 #ifndef HEED_TESTS_AUTOGRAD_OWN_OPS_H
 #define HEED_TESTS_AUTOGRAD_OWN_OPS_H
 
-#include "autograd/autograd_internal.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
 
 /* a * b, unrecorded, with broadcasting; NULL for NULL. */
 hd_tensor *product_of(hd_tensor *a, hd_tensor *b);

@@ -2,6 +2,7 @@
  * and the graph, values, versions and .grad are as before. */
 #include "suites.h"
 #include "support/scarce.h"
+#include "tensor/copy.h"
 
 typedef struct inputs {
     hd_tensor *a, *b; /* (4,), (2,): leaves that require grad */

@@ -2,7 +2,6 @@
 #ifndef TESTS_BASE_SUITES_H
 #define TESTS_BASE_SUITES_H
 
-#include "base/parts.h"
 #include "support/errors.h"
 #include "support/run_suites.h"
 

@@ -1,6 +1,9 @@
 /* test_alloc.c - the door for memory: alignment, counts, threads, an allocator of the user's
  * own. */
 #include "suites.h"
+#include "base/error/call.h"
+#include "base/memory/alloc.h"
+#include "base/memory/heap.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test_json.c - the JSON reader: events, texts, numbers, what it refuses and where. */
 #include "suites.h"
+#include "base/error/call.h"
 
 #include <locale.h>
 #include <math.h>

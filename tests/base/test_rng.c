@@ -1,5 +1,9 @@
 /* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
 #include "base/random/draws.h"
+#include "base/random/bernoulli.h"
+#include "base/random/generator.h"
+#include "base/random/rng_fill.h"
+#include "base/start.h"
 #include "support/golden_reader.h"
 #include "suites.h"
 

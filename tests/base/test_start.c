@@ -1,5 +1,8 @@
 /* test_start.c - version, CPU level, HEED_CPU and HEED_THREADS, cgroup quotas, the end. */
 #include "suites.h"
+#include "base/error/call.h"
+#include "base/start.h"
+#include "base/threads/pool.h"
 #include "support/leave.h"
 
 #include <pthread.h>

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "suites.h"
+#include "base/error/call.h"
+#include "base/text/text.h"
 
 START_TEST(an_array_grows)
 {

@@ -1,6 +1,9 @@
 /* test_threads.c - the pool: every element is done once, however the range is cut, nested, shared
  * or forked. */
 #include "suites.h"
+#include "base/error/lasting.h"
+#include "base/start.h"
+#include "base/threads/pool.h"
 
 #include <dirent.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* test_warning.c - the handler of warnings: when it is called, what it may do, threads. */
 #include "suites.h"
+#include "base/error/error.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,6 +3,8 @@
 #include "suites.h"
 #include "support/golden_tensor.h"
 #include "support/quarantine.h"
+#include "tensor/lifecycle.h"
+#include "tensor/list.h"
 
 static hd_loader *loader_with(const hd_dataset *s, int64_t batch_size, hd_collate collate)
 {

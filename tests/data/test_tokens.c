@@ -1,6 +1,7 @@
 /* test_tokens.c - token files: their bytes and sizes, what is refused, what a failed write leaves,
  * and parts. */
 #include "suites.h"
+#include "tensor/lifecycle.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "suites.h"
+#include "tensor/lifecycle.h"
 
 /* A dictionary with w, n float32 ones; free it with hd_dict_free. */
 static hd_dict *ones(int64_t n)

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "suites.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
 
 static hd_safetensors_options mapped(void)
 {

@@ -5,6 +5,7 @@
 
 #include "io/io_internal.h"
 #include "suites.h"
+#include "tensor/lifecycle.h"
 
 START_TEST(views_are_written_row_major)
 {

@@ -6,6 +6,7 @@
 
 #include "suites.h"
 #include "support/little_endian.h"
+#include "tensor/lifecycle.h"
 
 #define ROUNDTRIP GOLDEN_DIR "/io/roundtrip.safetensors"
 #define ENTRY(dtype, shape, begin, end)                                                            \

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "suites.h"
+#include "tensor/tensor_struct.h"
 
 #define OPENS "hd_safetensors_open: 'm.index.json': "
 

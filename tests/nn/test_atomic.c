@@ -1,6 +1,6 @@
 /* test_atomic.c - calls that fail in states that tests/faults_memory does not have: no part of them
  * is done, and nothing is drawn. And what is too large is refused before anything is written. */
-#include "nn/nn_internal.h"
+#include "nn/names.h"
 #include "suites.h"
 #include "support/atomic.h"
 

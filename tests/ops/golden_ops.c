@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_internal.h"
+#include "base/start.h"
 #include "golden_calls.h"
 #include "suites.h"
 #include "support/golden_tensor.h"

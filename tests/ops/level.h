@@ -6,7 +6,7 @@
 #ifndef HEED_TESTS_OPS_LEVEL_H
 #define HEED_TESTS_OPS_LEVEL_H
 
-#include "base/base_internal.h"
+#include "base/start.h"
 #include "support/support.h"
 
 /* Returns the level before. */

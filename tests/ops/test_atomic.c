@@ -1,6 +1,6 @@
 /* test_atomic.c - random ops that fail have drawn nothing, in the mode that tests/faults_memory
  * does not have; and sizes that overflow are refused. */
-#include "autograd/autograd_internal.h"
+#include "heed/autograd.h"
 #include "suites.h"
 #include "support/atomic.h"
 

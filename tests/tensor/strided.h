@@ -4,6 +4,7 @@
 #define TESTS_TENSOR_STRIDED_H
 
 #include "suites.h"
+#include "tensor/lifecycle.h"
 
 /* A small generator of the tests' own. */
 typedef struct dice {

@@ -7,7 +7,7 @@
 #include "support/run_suites.h"
 #include "support/scarce.h"
 #include "support/support.h"
-#include "tensor/tensor_internal.h"
+#include "tensor/tensor_struct.h"
 
 #define SUITES(X)                                                                                  \
     X(print)                                                                                       \

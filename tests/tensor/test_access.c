@@ -1,5 +1,6 @@
 /* test_access.c - reading shapes and elements, writing elements, copies to and from arrays. */
 #include "strided.h"
+#include "tensor/copy.h"
 
 START_TEST(shapes_are_read)
 {

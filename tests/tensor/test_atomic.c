@@ -1,7 +1,9 @@
 /* test_atomic.c - what fails because an error stands or a size overflows has changed nothing. */
 #include "suites.h"
 #include "support/support.h"
+#include "tensor/copy.h"
 #include "tensor/dict.h"
+#include "tensor/lifecycle.h"
 
 START_TEST(a_generator_is_not_saved_while_an_error_stands)
 {

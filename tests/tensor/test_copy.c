@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "strided.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
 

@@ -1,7 +1,8 @@
 /* test_create.c - new tensors: PyTorch's golden values, sizes that do not exist, values that a
  * dtype cannot hold. */
-#include "support/golden_reader.h"
+#include "base/start.h"
 #include "suites.h"
+#include "support/golden_reader.h"
 
 /* ---------------------------------------------------------------- golden cases */
 

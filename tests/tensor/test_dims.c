@@ -3,6 +3,7 @@
  * the tensors have no memory. */
 #include "strided.h"
 #include "tensor/dims.h"
+#include "tensor/strides.h"
 
 enum { PLACES = 4096, LAYOUTS = 12 };
 

@@ -5,10 +5,11 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/parts.h"
+#include "base/memory/quarantine.h"
 #include "suites.h"
 #include "support/quarantine.h"
 #include "support/scarce.h"
+#include "tensor/lifecycle.h"
 
 /* The message of a tensor whose scope was opened at `line` of this file. */
 static const char *scope_message(const char *call, int line, const char *maker)

@@ -2,6 +2,8 @@
 #include "suites.h"
 
 #include "support/golden_tensor.h"
+#include "tensor/copy.h"
+#include "tensor/lifecycle.h"
 
 #include <errno.h>
 #include <inttypes.h>

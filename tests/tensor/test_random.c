@@ -2,6 +2,7 @@
  * themselves, and the tests of the ops compare every draw with PyTorch's values. */
 #include "strided.h"
 #include "support/atomic.h"
+#include "tensor/copy.h"
 #include "tensor/random_fill.h"
 
 /* Fills x; a and b are the arguments of the distribution. */

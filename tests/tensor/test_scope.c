@@ -6,6 +6,7 @@
 
 #include "suites.h"
 #include "support/quarantine.h"
+#include "tensor/lifecycle.h"
 
 static int64_t tensors_before, bytes_before, owned_before;
 

@@ -1,6 +1,9 @@
 /* test_shape.c - dims, broadcasting, promotion, and views without copies, against counting index by
  * index; the tables are PyTorch's. */
 #include "strided.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
 
 /* ---------------------------------------------------------------- texts and dims */
 

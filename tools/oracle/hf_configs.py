@@ -53,8 +53,8 @@ REASONS = {
         (r"rope_(theta|parameters|scaling).*: found .*: expected (a number|an object)", "a value of a wrong type that "
          "transformers does not come to read, or takes for a number"),
         (r"found (true|false): expected (a whole number|a number)", "true or false in place of a number"),
-        (r"num_attention_heads \d+ and hidden_size \d+: expected a multiple", "a width of Qwen 2 that its heads do not "
-         "divide"),
+        (r"num_attention_heads \d+ and hidden_size \d+: expected a multiple", "a width of Qwen 2 or SmolLM3 that its "
+         "heads do not divide"),
     ),
     "transformers": (
         (r"should have a `model_type` key|Unrecognized model", "no model_type: architectures says enough"),
@@ -62,7 +62,9 @@ REASONS = {
         (r"in range|initializer_range", "an initializer_range above 1, which is for new weights"),
         (r"has no attribute|is_floating_point|list index out of range", "a dtype that PyTorch has not: heed looks at "
          "the file"),
-        (r"'NoneType' and 'float'", "head_dim null in Qwen 2: as if it were left out"),
+        (r"'NoneType' and 'float'|no_rope_layer_interval' expected int, got NoneType", "head_dim null in Qwen 2 or SmolLM3, "
+         "no_rope_layer_interval null: as if it were left out"),
+        (r"for \*: 'int' and 'NoneType'", "partial_rotary_factor null: as if it were left out"),
         (r"KeyError: 'rope_(type|theta)'", "rotary positions of a type of layers, where one for all is missing: a warning"),
         (r"^gpt2 .*(rope_|object is not iterable)", "rotary positions of a GPT-2, whose class has none"),
         (r"^llama .*layer_types|^gpt2 .*'summary_", "a wrong value of a key that has no effect on the model"),

@@ -52,6 +52,11 @@ class Maker(Heed):
     def new(self, config):
         return self.drawn(getattr(self.lib, f"hd_{family_of(config).name}_new")(ctypes.byref(config)))
 
+    def has(self, model, name):
+        module = self.lib.hd_module_get(model, name.encode())
+        self.lib.hd_error_clear()
+        return module
+
     def shapes(self, model):
         """The shapes of the weights, by the names of their modules."""
         d, shapes = self.checked(self.lib.hd_module_named_parameters(model)), {}
@@ -168,7 +173,8 @@ class Changes:
         # of the first layer, as "mlp.up_proj"
         self.matrices = [name[len(self.layers) + 3:] for name, shape in shapes.items() if len(shape) == 2 and
                          name.startswith(f"{self.layers}.0.")]
-        self.acts = [f"{self.layers}.{i}.mlp.{'act' if self.gpt2 else 'act_fn'}" for i in range(self.n)]
+        acts = [f"{self.layers}.{i}.mlp.{'act' if self.gpt2 else 'act_fn'}" for i in range(self.n)]
+        self.acts = [name for name in acts if heed.has(model, name)]
 
     def put_norm(self, name, eps):
         width = self.norms[name]
@@ -204,6 +210,8 @@ class Changes:
         return False
 
     def activations(self):
+        if not self.acts:
+            return True
         if not self.gpt2:
             self.heed.put(self.model, self.acts[0], self.heed.lib.hd_silu_new(True))
             return True
@@ -214,6 +222,8 @@ class Changes:
         return True
 
     def one_activation(self):
+        if not self.acts:
+            return True
         if not self.gpt2:
             self.heed.put(self.model, self.r.choice(self.acts), self.heed.lib.hd_gelu_new(b"none"))
             return False

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- two tensors */
 
@@ -30,6 +33,12 @@ void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     for (int i = 0; i < n->n_in; i++) {
         dx[i] = hd__needs(n, i) ? dy[0] : HD_NONE;
     }
+}
+
+void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    (void)n;
+    dx[0] = hd_neg(dy[0]);
 }
 
 /* da += dy,  db += -dy; x - s has one input */

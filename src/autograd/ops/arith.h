@@ -1,23 +1,18 @@
-/* arith.h - descriptors that the in-place forms record, too, and backward functions that several
- * families share. */
+/* arith.h - arithmetic's ops, which the forms in place record, too, and backward functions that
+ * other ops share (arith.c). */
 #ifndef HEED_OPS_ARITH_H
 #define HEED_OPS_ARITH_H
 
-#include "autograd/autograd_internal.h"
+#include "autograd/op.h"
 #include "tensor/elementwise.h"
 
 /* Their kind is the loop of hdk_binary. Those of the _scalar forms have the number as params. */
 extern const hd__op hd__add_op, hd__sub_op, hd__mul_op, hd__div_op, hd__mul_scalar_op,
     hd__div_scalar_op;
 
-/* dx += dy for each input, of which the engine makes x's shape and dtype (arith.c) */
+/* dx += dy for each input, of which the engine makes x's shape and dtype */
 void hd__same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* dx += -dy (unary.c) */
+/* dx += -dy */
 void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-/* Records that x is about to be written over, as the op says; the change cannot fail. The op's
- * backward is hd__zero_backward. (inplace.c) */
-bool hd__overwrites(const hd__op *op, hd_tensor *x);
-/* dx += 0: zero, not missing, because the result does not depend on what x was (inplace.c) */
-void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

@@ -6,9 +6,14 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "autograd/autograd_internal.h"
-#include "tensor/attention_run.h"
+#include "autograd/record.h"
+#include "base/random/bernoulli.h"
 #include "base/random/draws.h"
+#include "base/random/generator.h"
+#include "tensor/attention_run.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 typedef hd__attention_call call;
 

@@ -1,6 +1,8 @@
 /* compare.c - comparison and logic: bool results, never a gradient. */
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
+#include "tensor/tensor_args.h"
 
 static hd_tensor *compare(int op, hd_tensor *a, hd_tensor *b)
 {

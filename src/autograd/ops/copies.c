@@ -1,9 +1,14 @@
 /* copies.c - new tensors made of the elements of others: cloned, converted, joined, repeated, cut
- * to triangles; and assignment to parts of a tensor. */
+ * to triangles. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
-#include "autograd/ops/index.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/list.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 static const hd__op clone_op = HD__OP("CloneBackward0", hd__same_backward);
 static const hd__op to_op = HD__OP("ToCopyBackward0", hd__same_backward);
@@ -391,55 +396,4 @@ hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal)
 {
     HD__CALL("hd_triu");
     return triangle(&triu_op, x, diagonal);
-}
-
-/* ---------------------------------------------------------------- x[...] = value */
-
-/* The part x[index...] that is written; x itself where the index leaves nothing out. */
-static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
-{
-    hd_tensor *part = hd_getitem_n(x, n, index);
-    return part && part->numel == x->numel && hd__same_shape(part, x) ? x : part;
-}
-
-/* value without the leading dims of size 1 that the target does not have: Python's assignment
- * allows them. */
-static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
-{
-    int lead = 0;
-    while (value->ndim - lead > target->ndim && value->sizes[lead] == 1) {
-        lead++;
-    }
-    if (!hd__spreads_to(value->ndim - lead, value->sizes + lead, target->ndim, target->sizes)) {
-        return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
-                        HD__SHAPE(value), HD__SHAPE(target));
-    }
-    if (value->storage == target->storage && !hd__same_shape(value, target)) {
-        value = hd_view_n(value, value->ndim - lead, value->sizes + lead);
-        return value ? hd_expand_n(value, target->ndim, target->sizes) : NULL;
-    }
-    return lead ? hd_view_n(value, value->ndim - lead, value->sizes + lead) : value;
-}
-
-hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index)
-{
-    HD__CALL("hd_setitem");
-    if (!hd__arg("x", x) || !hd__arg("value", value)) {
-        return NULL;
-    }
-    HD__SCOPE_OR(NULL);
-    hd_tensor *target = target_of(x, n, index);
-    value = target ? fitting(value, target) : NULL;
-    return value && hd__set_value(target, value) ? x : NULL;
-}
-
-hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index)
-{
-    HD__CALL("hd_setitem_scalar");
-    if (!hd__arg("x", x)) {
-        return NULL;
-    }
-    HD__SCOPE_OR(NULL);
-    hd_tensor *target = target_of(x, n, index);
-    return target && hd__set_item(target, value) ? x : NULL;
 }

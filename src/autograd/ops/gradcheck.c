@@ -5,9 +5,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/grad.h"
 #include "base/random/draws.h"
+#include "tensor/copy.h"
 #include "tensor/dims.h"
+#include "tensor/list.h"
+#include "tensor/tensor_args.h"
 
 typedef struct check {
     hd_gradcheck_fn f;

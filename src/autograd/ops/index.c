@@ -7,11 +7,16 @@
  * pick.c walks any strides. Along a dim of a contiguous tensor whole rows are copied and added here
  * instead: hd__pick would take a fifth more instructions for 256 rows of 64 floats, and half as
  * many again for a single one. */
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/copy.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

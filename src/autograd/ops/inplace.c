@@ -1,12 +1,15 @@
-/* inplace.c - operations that write to x and return it; and masked_fill, which shares their code.
+/* inplace.c - arithmetic that writes to x and returns it; and masked_fill, which shares its code.
+ * What writes over x without reading it is in assign.c.
  *
  * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
  * memory that x shares with b, and what the graph forbids (hd__inplace_ok). */
+#include "autograd/history.h"
 #include "autograd/ops/arith.h"
-#include "autograd/ops/index.h"
+#include "autograd/ops/assign.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
-
-/* ---------------------------------------------------------------- checks */
+#include "tensor/tensor_args.h"
 
 /* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
  * dtypes' numbers fall. */
@@ -17,55 +20,16 @@ static bool dtype_fits(const hd_tensor *x, hd_dtype result)
                     hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
-/* Does b broadcast to x's shape, so that x need not grow? */
-static bool shape_fits(hd_tensor *x, hd_tensor *b)
-{
-    return hd__spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
-           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
-                    HD__SHAPE(x), HD__SHAPE(b));
-}
-
-/* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
- * one of them is not dense. */
-static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
-{
-    return x->storage == b->storage && x->numel > 0 && b->numel > 0 && !hd__same_memory(x, b) &&
-           hd__dense(x) && hd__dense(b) && x->offset < b->offset + b->numel &&
-           b->offset < x->offset + x->numel;
-}
-
-/* Makes *b readable while x is written: it becomes a copy where the two may share elements. */
-static bool operand_ok(hd_tensor *x, hd_tensor **b)
-{
-    if (!shape_fits(x, *b)) {
-        return false;
-    }
-    if (partly_overlaps(x, *b)) {
-        return hd__fail(HD_STATE,
-                        "%s and %s share some memory: expected the second apart from the first, "
-                        "or the same; clone it first",
-                        HD__SHAPE(x), HD__SHAPE(*b));
-    }
-    if (x->storage == (*b)->storage && !hd__same_memory(x, *b)) {
-        *b = hd__clone(*b);
-    }
-    return *b;
-}
-
 /* ---------------------------------------------------------------- arithmetic */
 
 /* The end of x = x op b in dtype d, after what can be refused. What needs memory is first: b in d
- * or, if x is of another dtype, the result. loop NULL: x = b. */
+ * or, if x is of another dtype, the result. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
-    bool direct = loop && x->dtype == d;
-    hd_tensor *read = !loop ? b : direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
-    unsigned int before = 0;
-    if (hd__watching()) {
-        before = loop ? hd__events->overwrite_begins(a->n_in, a->in)
-                      : hd__events->overwrite_begins(1, &b);
-    }
+    bool direct = x->dtype == d;
+    hd_tensor *read = direct ? hd__cast(b, d) : hd__map_binary(loop, d, d, x, b);
+    unsigned int before = hd__watching() ? hd__events->overwrite_begins(a->n_in, a->in) : 0;
     if (!read || !hd__record_inplace(record, x, a)) {
         return NULL;
     }
@@ -87,7 +51,7 @@ static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save
     hd_tensor *in[] = {x, b}, *read = b;
     bool ok = hd__arg("x", x) && hd__arg("b", b);
     hdk_loop loop = ok ? hd__arith_loop(op->kind, x, b, &d) : NULL;
-    if (!loop || !dtype_fits(x, d) || !operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
+    if (!loop || !dtype_fits(x, d) || !hd__operand_ok(x, &read) || !hd__inplace_ok(x, 2, in)) {
         return NULL;
     }
     bool db = save && hd__wants_grad(b);
@@ -157,76 +121,6 @@ hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s)
     return scalar_(&hd__div_scalar_op, x, s);
 }
 
-/* ---------------------------------------------------------------- fill, zero, copy */
-
-void hd__zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    dx[0] = hd__needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
-}
-
-/* dx += 0,  dsrc += dy, in src's dtype before the engine sums what src was broadcast to */
-static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    hd__zero_backward(n, dy, dx);
-    dx[1] = hd__needs(n, 1) ? hd_to(dy[0], (hd_dtype)hd__input_meta(n, 1)->dtype) : HD_NONE;
-}
-
-static const hd__op fill_op = HD__OP("FillBackward2", hd__zero_backward);
-static const hd__op fill_item_op = HD__OP("FillBackward3", hd__zero_backward);
-static const hd__op fill_value_op = HD__OP("FillBackward3", copy_backward);
-static const hd__op zero_op = HD__OP("ZeroBackward0", hd__zero_backward);
-static const hd__op copy_op = HD__OP("CopyBackwards", copy_backward);
-
-bool hd__overwrites(const hd__op *op, hd_tensor *x)
-{
-    return hd__inplace_ok(x, 1, &x) && hd__record_inplace(op, x, &(hd__record_args){HD__IN(1, &x)});
-}
-
-static hd_tensor *fill(const hd__op *op, hd_tensor *x, hd_scalar s)
-{
-    bool ok = hd__any_arg("x", x, false) && hd__scalar_fits(x->dtype, s) && hd__overwrites(op, x);
-    return ok ? hd__told(op, hd__fill(x, s), 1, &x) : NULL;
-}
-
-hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s)
-{
-    HD__CALL("hd_fill_");
-    return fill(&fill_op, x, s);
-}
-
-hd_tensor *hd_zero_(hd_tensor *x)
-{
-    HD__CALL("hd_zero_");
-    return fill(&zero_op, x, hd_scalar_int(0));
-}
-
-static hd_tensor *copy_into(const hd__op *record, hd_tensor *x, hd_tensor *src)
-{
-    if (!hd__any_arg("x", x, false) || !hd__any_arg("src", src, false)) {
-        return NULL;
-    }
-    hd_tensor *in[] = {x, src}, *read = src;
-    bool ok = operand_ok(x, &read) && hd__inplace_ok(x, 2, in);
-    hd__record_args a = {HD__IN(2, in)};
-    return ok ? record_and_write(record, x, &a, NULL, src->dtype, read) : NULL;
-}
-
-hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
-{
-    HD__CALL("hd_copy_");
-    return copy_into(&copy_op, x, src);
-}
-
-hd_tensor *hd__set_item(hd_tensor *x, hd_scalar s)
-{
-    return fill(&fill_item_op, x, s);
-}
-
-hd_tensor *hd__set_value(hd_tensor *x, hd_tensor *value)
-{
-    return copy_into(value->ndim == 0 ? &fill_value_op : &copy_op, x, value);
-}
-
 /* ---------------------------------------------------------------- masked_fill */
 
 /* dx += dy where the mask is false */
@@ -273,7 +167,7 @@ hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
     HD__CALL("hd_masked_fill_");
     hd_tensor *read = mask;
     const hd__record_args a = {HD__IN(1, &x), HD__SAVES(1, &mask)};
-    if (!fill_mask_ok(x, mask, value) || !operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x) ||
+    if (!fill_mask_ok(x, mask, value) || !hd__operand_ok(x, &read) || !hd__inplace_ok(x, 1, &x) ||
         !hd__record_inplace(&masked_fill_op, x, &a)) {
         return NULL;
     }

@@ -3,9 +3,13 @@
  * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
  * sums are added up afterwards, so that the order depends on the shapes alone. */
 #include "autograd/ops/arith.h"
-#include "tensor/reduce.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/reduce_dims.h"
+#include "tensor/tensor_args.h"
 
 enum {
     ROWS = 32,   /* rows that one task of backward adds up */

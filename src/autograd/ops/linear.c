@@ -5,8 +5,10 @@
  * weight of 1 dim, and for the bilinear map, other ops compute the product and the sum. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
+#include "tensor/lifecycle.h"
 #include "tensor/product.h"
+#include "tensor/tensor_args.h"
 
 /* The product of a and b in the shape of input i */
 static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__matrix a, hd__matrix b)

@@ -4,11 +4,14 @@
  * of the softmax. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/loss.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/loss_elements.h"
+#include "autograd/ops/pick.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/loss.h"
+#include "tensor/tensor_args.h"
 
 enum { GRAIN = 4096 }; /* elements worth a task of the pool */
 

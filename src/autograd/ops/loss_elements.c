@@ -3,12 +3,17 @@
  *
  * Where PyTorch shows one node, the losses are computed unrecorded, and the node's backward is the
  * slope of one element. */
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/loss.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/loss_elements.h"
+#include "autograd/ops/reductions.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
 #include "tensor/elementwise.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- all losses */
 

@@ -4,8 +4,10 @@
  * src/tensor/product.c computes the products, also where batches broadcast. */
 #include <inttypes.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
+#include "tensor/lifecycle.h"
 #include "tensor/product.h"
+#include "tensor/tensor_args.h"
 
 /* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)

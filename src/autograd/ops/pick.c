@@ -3,7 +3,9 @@
  *
  * The lines along the dim are shared out between threads, and each line is walked in the order of
  * the index. So the order of sums does not depend on the number of threads. */
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
 #include "tensor/dims.h"
 
 enum {

@@ -7,10 +7,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/ops/arith.h"
-#include "tensor/random_fill.h"
+#include "autograd/ops/assign.h"
+#include "autograd/record.h"
+#include "base/random/bernoulli.h"
 #include "base/random/draws.h"
+#include "base/random/generator.h"
+#include "base/threads/pool.h"
+#include "tensor/access.h"
+#include "tensor/copy.h"
+#include "tensor/elementwise.h"
 #include "tensor/kernels/dropout.h"
+#include "tensor/random_fill.h"
+#include "tensor/tensor_args.h"
 
 enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
 

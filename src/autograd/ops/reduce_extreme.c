@@ -2,10 +2,11 @@
  *
  * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
  * If there are NaNs, the first NaN is the maximum. */
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/index.h"
-#include "tensor/reduce.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
 #include "tensor/kernels/reduce.h"
+#include "tensor/reduce_dims.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- over everything */
 

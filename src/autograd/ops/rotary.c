@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/autograd_internal.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/rotary.h"
 #include "tensor/lanes.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- the tables */
 

@@ -2,10 +2,13 @@
  *
  * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
  * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
-#include "autograd/autograd_internal.h"
-#include "autograd/ops/reduce.h"
-#include "tensor/lanes.h"
+#include "autograd/ops/reductions.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
 #include "tensor/kernels/softmax.h"
+#include "tensor/lanes.h"
+#include "tensor/tensor_args.h"
 
 enum { POOL_WORTH = 16384 }; /* elements not worth a task of the pool */
 

@@ -7,8 +7,14 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "autograd/ops/index.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
+#include "base/threads/pool.h"
+#include "tensor/copy.h"
+#include "tensor/dtype.h"
 #include "tensor/kernels/index.h"
+#include "tensor/shape.h"
+#include "tensor/strides.h"
 
 enum {
     GRAIN = 32768, /* elements that are worth several threads */

@@ -3,6 +3,9 @@
  * Each saves x or y, from which backward computes the gradient. The formulas and their order of
  * rounding are those of PyTorch's CPU kernels. */
 #include "autograd/ops/arith.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- of x alone */
 
@@ -147,12 +150,6 @@ static bool numbers_arg(const hd_tensor *x, const char *expected)
 {
     return hd__arg("x", x) &&
            (x->dtype != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected %s", expected));
-}
-
-void hd__neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
-{
-    (void)n;
-    dx[0] = hd_neg(dy[0]);
 }
 
 static const hd__op neg_op = HD__OP("NegBackward0", hd__neg_backward);

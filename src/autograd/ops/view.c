@@ -1,10 +1,15 @@
 /* view.c - tensors that share all of their input's storage: reshaped and permuted. Views of a part
- * are in part.c.
+ * are in slices.c.
  *
  * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>
 
+#include "autograd/history.h"
 #include "autograd/ops/arith.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
 
 /* ---------------------------------------------------------------- backward */
 

@@ -1,5 +1,6 @@
 /* args.c - the checks of arguments that every library of heed makes. */
-#include "base/base_internal.h"
+#include "base/error/args.h"
+#include "base/error/call.h"
 
 #include <inttypes.h>
 

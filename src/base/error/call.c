@@ -9,7 +9,9 @@
  * that has it. So HD_CALL keeps a text of heed's own. */
 #include <stdio.h>
 
-#include "base/parts.h"
+#include "base/error/call.h"
+#include "base/error/lasting.h"
+#include "base/events.h"
 
 HD__TLS const char *hd__call;
 

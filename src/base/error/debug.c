@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
+#include "base/events.h"
 
 atomic_uint hd__debug;
 _Atomic(const hd__event_table *) hd__events;

@@ -9,7 +9,9 @@
  *
  * With HEED_DEBUG=1 both are printed where there is no handler. In debug mode every message ends
  * with the module and the scope in which it was set. */
-#include "base/parts.h"
+#include "base/error/error.h"
+#include "base/events.h"
+#include "base/start.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
+#include "base/error/lasting.h"
 
 const char hd__scope_end[] = "when its scope closed";
 

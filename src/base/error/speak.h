@@ -1,5 +1,5 @@
 /* speak.h - how a function of a library in libs/ says that it speaks, in the words of libheed's own
- * functions (base_internal.h), which have the variable at hand that these two functions change. */
+ * functions (call.h), which have the variable at hand that these two functions change. */
 #ifndef HEED_BASE_SPEAK_H
 #define HEED_BASE_SPEAK_H
 

@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_FILE_H
 #define HEED_BASE_FILE_H
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 #include "base/system/system.h"
 #include "base/text/text.h"
 

@@ -9,7 +9,7 @@
 #ifndef HEED_BASE_FOLDER_H
 #define HEED_BASE_FOLDER_H
 
-#include "base/files/whole.h"
+#include "base/files/whole_file.h"
 
 /* Room for the path of a directory that the system opens, and a name in it */
 enum { HD__HIDDEN_PATH = HD__LONGEST_PATH + 260 };

@@ -5,7 +5,8 @@
  * of its bytes since it was added to the total, so the peak of one thread is exact. With several
  * threads that allocate at once, the peak may come out too high, by at most HD__FLUSH for each
  * thread. */
-#include "base/parts.h"
+#include "base/memory/count.h"
+#include "base/start.h"
 
 typedef struct hd__tally tally;
 

@@ -18,7 +18,9 @@
  * peak at 3.22 GB in place of 2.99 GB. If pages were given back at every request and not only
  * before a new mapping, the peak was at 3.11 GB, and five steps had 490,000 page faults in place of
  * 1,900. The times differed by less than from one run to the next. */
-#include "base/parts.h"
+#include "base/error/assert.h"
+#include "base/memory/blocks.h"
+#include "base/memory/heap.h"
 
 enum {
     LINE = HD__HEAP_LINE,

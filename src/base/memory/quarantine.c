@@ -5,9 +5,9 @@
  * and no error. So what the program can still have a pointer to is marked when it is freed, and its
  * block is kept here, until enough other blocks have been freed after it.
  *
- * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/freed.c), because
- * the block that it lies in may live on for a view. There it also remembers the function that made
- * it and the one that freed it. Any other object is marked in the header before its block
+ * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/tensor_args.c),
+ * because the block that it lies in may live on for a view. There it also remembers the function
+ * that made it and the one that freed it. Any other object is marked in the header before its block
  * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
  * the mark where it looks for NULL: hd__arg for tensors, hd__object for objects. So a right program
  * pays for storing the marks and for turning the ring, and for nothing else.
@@ -34,7 +34,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
+#include "base/error/lasting.h"
+#include "base/events.h"
+#include "base/memory/alloc.h"
+#include "base/memory/count.h"
+#include "base/memory/quarantine.h"
+#include "base/start.h"
 
 enum { MANY = 1 << 16, MANY_BYTES = 1 << 25 };
 
@@ -145,93 +150,4 @@ void hd__retire_object(void *p, const char *freed_by)
         h->freed_by = hd__text_code(freed_by);
     }
     ring_put(p);
-}
-
-static bool is_freed(const void *p)
-{
-    return hd__header_of(p)->size == HD__FREED_SIZE;
-}
-
-#define KIND_TEXT(kind, type, text) text,
-static const char *const kind_texts[] = {"another thing", HD__OBJECTS(KIND_TEXT)};
-enum { KINDS = sizeof kind_texts / sizeof kind_texts[0] };
-
-/* True if p's header may lie in another page, which cannot be read where p is no block of heed's. */
-static bool begins_a_page(const void *p)
-{
-    return (uintptr_t)p % 4096 < HD__HEADER;
-}
-
-/* A block that begins a page is given back while another one is taken, for hd__kind_at. */
-void *hd__object_new(hd__kind_of_object kind, size_t size)
-{
-    void *p = hd__alloc_zeroed(size);
-    if (p && begins_a_page(p)) {
-        void *other = hd__object_new(kind, size);
-        hd_free(p);
-        return other;
-    }
-    if (p) {
-        hd__header_of(p)->kind = (uint16_t)kind;
-    }
-    return p;
-}
-
-void *hd__object_in(hd__kind_of_object kind, void *block)
-{
-    void *p = (char *)block + HD__HEADER;
-    *hd__header_of(p) = (hd__header){.size = 1, .kind = (uint16_t)kind};
-    return p;
-}
-
-/* p may be any address of the program's. */
-hd__kind_of_object hd__kind_at(const void *p)
-{
-    const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
-    if (mark == HD__TENSOR) {
-        return HD__A_TENSOR;
-    }
-    const unsigned int kind = begins_a_page(p) ? HD__NO_OBJECT : hd__header_of(p)->kind;
-    return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
-}
-
-void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p)
-{
-    return hd__fail(HD_VALUE, "%s is %s: expected %s", arg,
-                    kind_texts[hd__kind_at(p) - HD__NO_OBJECT],
-                    kind_texts[expected - HD__NO_OBJECT]);
-}
-
-/* by: the words between "was freed" and who freed p */
-HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const void *p,
-                                 const char *by)
-{
-    if (!p) {
-        return hd__null_arg(arg);
-    }
-    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by,
-                                  hd__text_of_code(hd__header_of(p)->freed_by))
-                       : hd__wrong_object(kind, arg, p);
-}
-
-bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p)
-{
-    return (p && hd__header_of(p)->kind == kind) || object_fail(kind, arg, p, " by");
-}
-
-bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const void *none)
-{
-    return p && p != none &&
-           (hd__header_of(p)->kind == kind || object_fail(kind, arg, p, " already, by"));
-}
-
-bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)
-{
-    return !atomic_load(freed) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by);
-}
-
-bool hd__given_up(const char *arg, atomic_bool *freed)
-{
-    return !atomic_exchange(freed, true) ||
-           hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
 }

@@ -5,8 +5,10 @@
  * power reaches any x_i directly, so several threads can draw parts of the range.
  *
  * Native: element i is 1 if a uniform number from 53 bits of the generator is below p. */
+#include "base/random/bernoulli.h"
 #include "base/random/mcg31.h"
 #include "base/random/rng.h"
+#include "base/threads/pool.h"
 
 #include <math.h>
 

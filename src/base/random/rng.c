@@ -3,8 +3,12 @@
  * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
  * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
  * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
-#include "base/parts.h"
+#include "base/error/call.h"
+#include "base/memory/blocks.h"
+#include "base/memory/object.h"
 #include "base/random/draws.h"
+#include "base/random/generator.h"
+#include "base/random/rng.h"
 
 #include <math.h>
 #include <string.h>

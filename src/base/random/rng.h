@@ -3,7 +3,8 @@
 #ifndef HEED_BASE_RNG_H
 #define HEED_BASE_RNG_H
 
-#include "base/base_internal.h"
+#include "base/error/assert.h"
+#include "heed/base.h"
 
 enum { HD__MT_SIZE = 624 };
 

@@ -9,6 +9,8 @@
  * twice, with libm's exact fmaf and with the instruction, which computes eight pairs in a
  * vector. */
 #include "base/random/rng.h"
+#include "base/random/rng_fill.h"
+#include "base/system/system.h"
 
 #include <math.h>
 #include <string.h>

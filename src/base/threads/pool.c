@@ -11,9 +11,13 @@
  * goes to sleep first says so and then looks once more. A thread that wakes others first changes
  * what they look at and then asks whether they sleep. Both happen in sequentially consistent order,
  * so at least one of the two sees the other. */
-#include "base/parts.h"
+#include "base/error/assert.h"
+#include "base/error/call.h"
+#include "base/start.h"
+#include "base/threads/pool.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* attention_rows.h - attention one query at a time: a template (template.h), for attention.c.
+/* attention_rows.h - attention one query at a time: a template (template.h), for
+ * attention_kernels.c.
  *
  * Every sum is one chain in order, as in the matrix product, and softmax's is softmax_parts.h's, so
  * that few tokens get the bits of the written-out layers.

@@ -1,4 +1,5 @@
-/* attention_tiles.h - attention in float32 by blocks of queries and keys; attention.c includes it.
+/* attention_tiles.h - attention in float32 by blocks of queries and keys; attention_kernels.c
+ * includes it.
  *
  * A block's scores (QUERIES, KEYS) stay in the first two caches. What the register tiles of
  * gemm_tile.h read is packed (attention_pack.h): rows side by side, and keys, in backward values

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/base_internal.h"
+#include "base/start.h"
 
 /* Inlined whatever its size, because a loop with a call in it is not vectorised. */
 #define HDK_INLINE static inline __attribute__((always_inline))

@@ -1,4 +1,4 @@
-/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax.c, after
+/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, after
  * softmax_other.h and softmax_parts.h. */
 
 /* What is subtracted before exp: the maximum, or 0 where that is infinite. */

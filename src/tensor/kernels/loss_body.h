@@ -1,4 +1,5 @@
-/* loss_body.h - cross entropy and the squared error: a template (template.h) for softmax.c. */
+/* loss_body.h - cross entropy and the squared error: a template (template.h) for
+ * softmax_kernels.c. */
 
 static void fn(cross_entropy)(const hdk_logits *l, void *loss)
 {

@@ -1,5 +1,5 @@
-/* optim_steps.h - the steps of optimizers: a template (template.h) for optim.c, and without a TYPE
- * their names for optim.h.
+/* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c, and without
+ * a TYPE their names for optim.h.
  *
  * A kernel is one loop, inlined once for each set of states that is common, which vectorises.
  * Nothing overlaps. */

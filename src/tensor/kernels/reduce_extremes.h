@@ -1,5 +1,5 @@
 /* reduce_extremes.h - the maximum, the minimum, and where they are: a template (template.h) for
- * reduce.c. */
+ * reduce_kernels.c. */
 #define MOST max
 #define OP >=
 #define STRICTLY >

@@ -1,5 +1,5 @@
-/* reduce_float.h - what only floats have: a template (template.h) for reduce.c, after reduce_sum.h.
- * The variance is computed in float64 whatever T is. */
+/* reduce_float.h - what only floats have: a template (template.h) for reduce_kernels.c, after
+ * reduce_sum.h. The variance is computed in float64 whatever T is. */
 
 /* sum_l += sum(x - mean), or of its squares, over x_l, x_(l + LANES), ... */
 HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool squared, double *sum)

@@ -1,4 +1,4 @@
-/* reduce_sum.h - sums: a template (template.h) for reduce.c.
+/* reduce_sum.h - sums: a template (template.h) for reduce_kernels.c.
  *
  * The order is fixed by n alone. Under 8 elements of a run take PyTorch's four partial sums. Longer
  * runs are cut into blocks of BLOCK elements, each in LANES lanes that are folded in halves. The

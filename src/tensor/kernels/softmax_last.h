@@ -1,5 +1,5 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
- * for softmax.c, after softmax_other.h and softmax_parts.h. */
+ * for softmax_kernels.c, after softmax_other.h and softmax_parts.h. */
 
 /* k rows of under 8 elements: exp runs over all of them at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)

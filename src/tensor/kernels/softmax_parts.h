@@ -1,5 +1,5 @@
 /* softmax_parts.h - the parts of a softmax of one contiguous row, in vectors: a template
- * (template.h), for softmax.c and attention.c.
+ * (template.h), for softmax_kernels.c and attention_kernels.c.
  *
  * The order of the sums is that of PyTorch with 8 floats a vector, at every CPU level: under 8
  * elements in order; else in 8 lanes, where the tail goes to the first ones, and which are then

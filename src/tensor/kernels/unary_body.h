@@ -1,5 +1,5 @@
-/* unary_body.h - sine, cosine and softplus of one element type: the template that unary.c includes
- * (template.h). */
+/* unary_body.h - sine, cosine and softplus of one element type: the template that unary_kernels.c
+ * includes (template.h). */
 
 static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
 {

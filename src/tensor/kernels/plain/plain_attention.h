@@ -120,3 +120,8 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
         }
     }
 }
+
+/* Names: row_f32 row_f64 dot_f32 dot_f64 add_row_f32 add_row_f64 clear_f32 clear_f64 score_f32
+ * score_f64 drop_factor_f32 drop_factor_f64 row_of_weights_f32 row_of_weights_f64
+ * attention_room_f32 attention_room_f64 attention_weights_f32 attention_weights_f64 attention_f32
+ * attention_f64 attention_backward_f32 attention_backward_f64 */

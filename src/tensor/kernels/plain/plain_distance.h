@@ -43,3 +43,5 @@ static T fn(square_distance)(const T *x, const T *t, int64_t n)
     }
     return n < 8 ? fn(sum_of)(few, 1, n, true) : (T)sum;
 }
+
+/* Names: var_f32 var_f64 center_f32 center_f64 square_distance_f32 square_distance_f64 */

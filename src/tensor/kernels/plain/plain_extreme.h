@@ -91,3 +91,9 @@ static void fn(all)(const hdk_lanes *l, void *const *data, double p)
         ((uint8_t *)data[0])[j * l->sk[0]] = y;
     }
 }
+
+/* Names: extreme_b8 extreme_f32 extreme_f64 extreme_i64 values_b8 values_f32 values_f64 values_i64
+ * places_b8 places_f32 places_f64 places_i64 max_value_b8 max_value_f32 max_value_f64 max_value_i64
+ * min_value_b8 min_value_f32 min_value_f64 min_value_i64 max_arg_b8 max_arg_f32 max_arg_f64
+ * max_arg_i64 min_arg_b8 min_arg_f32 min_arg_f64 min_arg_i64 any_b8 any_f32 any_f64 any_i64 all_b8
+ * all_f32 all_f64 all_i64 */

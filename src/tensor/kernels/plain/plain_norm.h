@@ -74,3 +74,5 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bo
         }
     }
 }
+
+/* Names: layer_norm_f32 layer_norm_f64 layer_norm_backward_f32 layer_norm_backward_f64 */

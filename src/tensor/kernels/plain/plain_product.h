@@ -23,3 +23,5 @@ static void fn(product)(const hdk_product *p, void *scratch)
         }
     }
 }
+
+/* Names: product_bf16 product_f32 product_f64 product_u64 */

@@ -97,3 +97,7 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
         ((T *)data[0])[j * l->sk[0]] = LOG(fn(sum_of_exp)(x, l->sn[1], l->n, m)) + m;
     }
 }
+
+/* Names: largest_f32 largest_f64 sum_of_exp_f32 sum_of_exp_f64 softmax_f32 softmax_f64
+ * softmax_backward_f32 softmax_backward_f64 log_softmax_f32 log_softmax_f64
+ * log_softmax_backward_f32 log_softmax_backward_f64 logsumexp_f32 logsumexp_f64 */

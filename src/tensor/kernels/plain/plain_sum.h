@@ -42,3 +42,6 @@ static void fn(cumsum)(const hdk_lanes *l, void *const *data, double p)
         }
     }
 }
+
+/* Names: sum_of_f32 sum_of_f64 sum_of_u64 sum_f32 sum_f64 sum_u64 cumsum_f32 cumsum_f64 cumsum_u64
+ * */

@@ -1,0 +1,87 @@
+/* svg_text.c - characters one by one, escaped texts, and widths of texts. */
+#include "viz/viz_internal.h"
+
+enum { REPLACEMENT = 0xFFFD };
+
+uint32_t hd__viz_character(const char **s)
+{
+    uint32_t code;
+    int length = hd__utf8_next(*s, 4, &code);
+    *s += length > 0 ? length : 1;
+    return length > 0 ? code : REPLACEMENT;
+}
+
+/* Is code a control character, or one that XML 1.0 cannot hold? */
+static bool is_no_character(uint32_t code)
+{
+    return code < ' ' || (code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF;
+}
+
+void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
+                    const char *const *escapes)
+{
+    for (const char *end = s + n; s < end;) {
+        const char *from = s;
+        uint32_t code = hd__viz_character(&s);
+        const char *at = code < 0x80 ? strchr(special, (int)code) : NULL;
+        if (at && code) {
+            hd__text_puts(t, escapes[at - special]);
+        } else if (code == REPLACEMENT || is_no_character(code)) {
+            hd__text_puts(t, "\xEF\xBF\xBD"); /* U+FFFD */
+        } else {
+            hd__text_add(t, from, (size_t)(s - from));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- widths */
+
+enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
+
+/* How far a character moves the next one, in hundredths of the font size: as far as the widest of
+ * its row does in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37, but
+ * for the sign @, which has 102. What stands in no row has less than OTHER: capitals, and letters
+ * with marks, Greek and Cyrillic, which have 62 to 72 in the middle. What follows U+2000, such as
+ * dots, arrows and the square letters of East Asia, has at most SQUARE, but for a few signs. */
+static const struct {
+    int width;
+    const char *letters;
+} rows[] = {{28, "'ijl"},        {42, " !(),-./:;I[\\]frt|"},
+            {56, "\"*?JL_`csz"}, {64, "$0123456789FTabdeghknopquvxy{}"},
+            {84, "#+<=>^w~"},    {99, "%@MWm"}};
+
+static int advance_of(uint32_t code)
+{
+    for (size_t i = 0; code < 0x80 && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strchr(rows[i].letters, (int)code)) {
+            return rows[i].width;
+        }
+    }
+    return code >= SQUARES ? SQUARE : OTHER;
+}
+
+double hd__text_width(const char *text, double size)
+{
+    int64_t width = 0;
+    while (*text) {
+        width += advance_of(hd__viz_character(&text));
+    }
+    return (double)width * size / 100;
+}
+
+size_t hd__text_fit(const char *text, double size, double width)
+{
+    if (hd__text_width(text, size) <= width) {
+        return strlen(text);
+    }
+    const char *at = text, *next = text;
+    int64_t taken = SQUARE; /* by the dots */
+    while (*at) {
+        taken += advance_of(hd__viz_character(&next));
+        if ((double)taken * size / 100 > width) {
+            break;
+        }
+        at = next;
+    }
+    return (size_t)(at - text);
+}

@@ -1,0 +1,114 @@
+/* backward_end.c - a function for the end of backwards, and leaves that are complete early for it.
+ *
+ * Training on several machines sends gradients while backward goes on, and waits for the last of
+ * them before any .grad is written. For that it has a function for the end of each backward, and
+ * hooks on leaves. A leaf is complete when the last of its edges has been passed. The heap does not
+ * know when that is: a leaf is older than all other nodes, and comes out of it last. So the edges
+ * that lead to each leaf are counted before the walk. The sums stay the same, and so do their
+ * bits. */
+#include "autograd/backward_end.h"
+#include "autograd/grad.h"
+#include "autograd/node.h"
+#include "tensor/tensor_args.h"
+
+typedef hd__run run;
+
+static HD__TLS struct {
+    hd_backward_end f; /* NULL: none */
+    void *user;
+    run *at; /* the run whose end calls f now; else NULL */
+} end;
+
+bool hd_on_backward_end(hd_backward_end f, void *user)
+{
+    HD__CALL("hd_on_backward_end");
+    if (f && end.f) {
+        return hd__fail(HD_STATE, "this thread has a function already: "
+                                  "expected hd_on_backward_end(NULL, NULL) first");
+    }
+    end.f = f;
+    end.user = user;
+    return true;
+}
+
+static bool call_end(bool ok)
+{
+    HD__CALLS_BACK;
+    return end.f(ok, end.user);
+}
+
+bool hd__run_call_end(run *r, bool ok)
+{
+    if (!HD__UNLIKELY(end.f) || (r && (!r->accumulate || r->depth > 1))) {
+        return ok;
+    }
+    end.at = r;
+    hd_scope *scope = hd_scope_open();
+    uint64_t failures = hd_error_count();
+    bool mode = hd_set_grad_mode(false);
+    bool well = call_end(ok && scope);
+    hd_set_grad_mode(mode);
+    hd_scope_close(scope);
+    end.at = NULL;
+    if (ok && scope && !well && hd_error_count() == failures) {
+        hd__fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
+    }
+    return ok && scope && well;
+}
+
+/* ---------------------------------------------------------------- another gradient */
+
+/* The commit to x's .grad; NULL: there is none. */
+static hd__commit *commit_to(run *r, const hd__node *x)
+{
+    hd__commit *c = r->commits, *past = c + r->n_commits;
+    while (c < past && c->slot != &x->grad) {
+        c++;
+    }
+    return c < past ? c : NULL;
+}
+
+bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
+{
+    HD__CALL("hd_set_backward_grad");
+    hd_tensor *held = NULL;
+    if (!hd__arg("x", x) || !hd__arg("g", g)) {
+        return false;
+    }
+    if (!end.at) {
+        return hd__fail(HD_STATE, "no backward ends: expected a call by the function of "
+                                  "hd_on_backward_end");
+    }
+    hd__node *n = hd__leaf_node(x);
+    if (!n || !n->requires_grad) {
+        return hd__fail(HD_GRAD, "x of %s: expected a leaf that requires grad", HD__SHAPE(x));
+    }
+    hd__commit *c = hd__hold_grad(x, g, &held) ? commit_to(end.at, n) : NULL;
+    if (held && !c && (c = hd__run_add_commit(end.at))) {
+        *c = (hd__commit){.n = hd__node_retain(n), .slot = &n->grad, .given = &n->grad_given};
+    }
+    if (!c) {
+        hd__drop(held);
+        return false;
+    }
+    hd__drop(c->value);
+    c->value = held;
+    c->in_place = false;
+    c->gives = true;
+    return true;
+}
+
+/* ---------------------------------------------------------------- the edges of leaves */
+
+bool hd__run_count(run *r, hd_tensor *y)
+{
+    hd__node **order = NULL;
+    int64_t n = 0;
+    if (!HD__UNLIKELY(end.f) || r->depth > 1) {
+        return true;
+    }
+    r->counted = hd__run_marks();
+    bool ok = hd__run_reach(r, 1, &y, r->counted, &order, &n);
+    hd_free(order);
+    return ok;
+}

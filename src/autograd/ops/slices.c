@@ -1,0 +1,355 @@
+/* slices.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled
+ * and flipped ones are copies.
+ *
+ * Backward copies the gradient into zeros of the input's shape. */
+#include <inttypes.h>
+
+#include "autograd/history.h"
+#include "autograd/ops/arith.h"
+#include "autograd/ops/pick.h"
+#include "autograd/record.h"
+#include "tensor/copy.h"
+#include "tensor/strides.h"
+#include "tensor/tensor_args.h"
+
+typedef struct part { /* the part of the input that select, slice and narrow give */
+    int dim;
+    bool selects;
+    int64_t start, step, len;
+} part;
+
+enum { SPLIT, UNBIND };
+
+/* ---------------------------------------------------------------- backward */
+
+static hd_tensor *take(hd_tensor *x, const part *p)
+{
+    int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d == p->dim && p->selects) {
+            continue;
+        }
+        sizes[ndim] = d == p->dim ? p->len : x->sizes[d];
+        strides[ndim] = x->strides[d];
+        if (d == p->dim && __builtin_mul_overflow(x->strides[d], p->step, &strides[ndim])) {
+            strides[ndim] = x->strides[d]; /* one element is left: its stride does not matter */
+        }
+        ndim++;
+    }
+    int64_t offset;
+    if (__builtin_mul_overflow(p->start, x->strides[p->dim], &offset) ||
+        __builtin_add_overflow(offset, x->offset, &offset)) {
+        offset = x->offset; /* no element is left: where it would begin does not matter */
+    }
+    return hd__alias(x, ndim, sizes, strides, offset);
+}
+
+/* dx += dy where the part lies, which is nothing without a dy */
+static void add_part(hd_tensor *dx, hd_tensor *dy, const part *p)
+{
+    hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
+    if (cut) {
+        hd__copy(cut, dy);
+    }
+}
+
+static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = hd__zeros_like_input(n, dy[0]->dtype);
+    add_part(dx[0], dy[0], hd__params(n));
+}
+
+/* dx += the dy_k, which follow each other along dim */
+static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    part p = {.dim = *(const int *)hd__params(n), .selects = n->op->kind == UNBIND, .step = 1};
+    bool all = !p.selects;
+    for (int k = 0; k < n->n_out && all; k++) {
+        all = dy[k];
+    }
+    if (all) {
+        dx[0] = hd_cat_n(n->n_out, dy, p.dim);
+        return;
+    }
+    dx[0] = hd__zeros_like_input(n, n->outs[0].dtype);
+    for (int k = 0; k < n->n_out; k++) {
+        p.len = p.selects ? 1 : n->outs[k].sizes[p.dim];
+        add_part(dx[0], dy[k], &p);
+        p.start += p.len;
+    }
+}
+
+static const hd__op alias_op = HD__OP("AliasBackward0", hd__same_backward);
+static const hd__op select_op = HD__OP("SelectBackward0", part_backward);
+static const hd__op slice_op = HD__OP("SliceBackward0", part_backward);
+#define PARTS_OP(text, number)                                                                     \
+    {                                                                                              \
+        .name = (text), .backward = parts_backward, .parts = true, .kind = (number)                \
+    }
+static const hd__op unbind_op = PARTS_OP("UnbindBackward0", UNBIND);
+static const hd__op split_op = PARTS_OP("SplitBackward0", SPLIT);
+static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", SPLIT);
+
+/* ---------------------------------------------------------------- one part */
+
+static bool has_dims(const hd_tensor *x)
+{
+    return x->ndim > 0 || hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
+}
+
+/* dim, checked and counted from the front, or -1; x must have dimensions. */
+static int dim_of(const hd_tensor *x, int dim)
+{
+    return hd__any_arg("x", x, false) && has_dims(x) ? hd__dim(x, dim) : -1;
+}
+
+static hd_tensor *select_at(hd_tensor *x, int d, int64_t index)
+{
+    part p = {.dim = d, .selects = true, .start = hd__index_at(x, d, index), .step = 1, .len = 1};
+    hd_tensor *y = p.start < 0 ? NULL : take(x, &p);
+    return hd__record_view(&select_op, y, x, &p, sizeof p);
+}
+
+hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index)
+{
+    HD__CALL("hd_select");
+    int d = dim_of(x, dim);
+    return d < 0 ? NULL : select_at(x, d, index);
+}
+
+static int64_t clamped(int64_t i, int64_t size)
+{
+    i = i < 0 ? i + size : i;
+    return i < 0 ? 0 : i > size ? size : i;
+}
+
+hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
+{
+    HD__CALL("hd_slice_step");
+    int d = dim_of(x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (step < 1) {
+        return hd__fail(HD_VALUE, "step %" PRId64 ": expected 1 or more", step);
+    }
+    int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
+    int64_t span = to > from ? to - from : 0;
+    part p = {.dim = d, .start = from, .step = step, .len = span / step + (span % step != 0)};
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+}
+
+hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop)
+{
+    HD__CALL("hd_slice");
+    return hd_slice_step(x, dim, start, stop, 1);
+}
+
+hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
+{
+    HD__CALL("hd_narrow");
+    int d = dim_of(x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
+    if (from < 0 || from > size || length < 0 || length > size - from) {
+        return hd__fail(HD_INDEX,
+                        "%" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
+                        "stay within %" PRId64,
+                        length, start, d, HD__SHAPE(x), size);
+    }
+    part p = {.dim = d, .start = from, .step = 1, .len = length};
+    return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
+}
+
+hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
+{
+    HD__CALL("hd_getitem");
+    if (!hd__any_arg("x", x, false) || (n != 0 && !has_dims(x))) {
+        return NULL;
+    }
+    if (n < 0 || n > x->ndim) {
+        return hd__fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
+    }
+    if (n > 0 && !index) {
+        return hd__null_arg("index");
+    }
+    hd_tensor *y = x;
+    for (int i = 0, d = 0; i < n && y; i++) {
+        if (index[i] == HD_ALL) {
+            d++;
+        } else {
+            y = select_at(y, d, index[i]);
+        }
+    }
+    if (y != x) {
+        return y;
+    }
+    return n == 1 ? hd_slice(x, 0, 0, HD_END)
+                  : hd__record_view(&alias_op, hd__alias_of(x), x, NULL, 0);
+}
+
+/* ---------------------------------------------------------------- several parts */
+
+/* Views of x that follow each other along dim: n of the lengths lens or, if that is NULL, as many
+ * as x has of `size`, of which the last is what is left. The caller may ask for more parts than
+ * there are elements. */
+static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
+                      int64_t size)
+{
+    enum { MOST = 1 << 24 };
+    if (n > MOST) {
+        return hd__fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
+    }
+    hd_tensor **ys = hd__alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
+    bool ok = ys;
+    part p = {.dim = dim, .selects = op == &unbind_op, .step = 1};
+    for (int64_t k = 0; k < n && ok; k++) {
+        int64_t left = x->sizes[dim] - p.start;
+        p.len = lens ? lens[k] : size < left ? size : left;
+        ys[k] = take(x, &p);
+        ok = ys[k];
+        p.start += p.len;
+    }
+    ok = ok && (n == 0 || hd__record_multi_view(op, (int)n, ys, x, &dim, sizeof dim));
+    hd_list *list = ok ? hd_list_n(n, ys) : NULL;
+    hd_free(ys);
+    return list;
+}
+
+hd_list *hd_unbind(hd_tensor *x, int dim)
+{
+    HD__CALL("hd_unbind");
+    int d = dim_of(x, dim);
+    return d < 0 ? NULL : parts(&unbind_op, x, d, x->sizes[d], NULL, 1);
+}
+
+hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
+{
+    HD__CALL("hd_split_sizes");
+    int d = dim_of(x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (n > 0 && !sizes) {
+        return hd__null_arg("sizes");
+    }
+    int64_t sum = 0;
+    bool fits = n >= 0;
+    for (int k = 0; k < n && fits; k++) {
+        fits = sizes[k] >= 0 && sizes[k] <= x->sizes[d] - sum;
+        sum += fits ? sizes[k] : 0;
+    }
+    if (!fits || sum != x->sizes[d]) {
+        return hd__fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
+                        d, HD__SHAPE(x), x->sizes[d]);
+    }
+    return parts(&split_sizes_op, x, d, n, sizes, 0);
+}
+
+/* An empty dim gives one empty part. */
+static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
+{
+    int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
+    return parts(&split_op, x, d, n, NULL, size);
+}
+
+hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
+{
+    HD__CALL("hd_split");
+    int d = dim_of(x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (size < 0 || (size == 0 && x->sizes[d] != 0)) {
+        return hd__fail(HD_VALUE, "parts of %" PRId64 " of %s: expected 1 or more", size,
+                        HD__SHAPE(x));
+    }
+    return split_evenly(x, d, size);
+}
+
+hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
+{
+    HD__CALL("hd_chunk");
+    int d = dim_of(x, dim);
+    if (d < 0) {
+        return NULL;
+    }
+    if (chunks < 1) {
+        return hd__fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
+    }
+    int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
+    if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */
+        return parts(&split_sizes_op, x, d, chunks, NULL, 0);
+    }
+    return split_evenly(x, d, size);
+}
+
+/* ---------------------------------------------------------------- roll */
+
+typedef struct turn {
+    int64_t shift;
+    int dim;
+} turn;
+
+/* y[i] = x[i - shift], unrecorded: the last `shift` elements, then the others */
+static hd_tensor *rolled(hd_tensor *x, const turn *t)
+{
+    HD_NO_GRAD;
+    HD__SCOPE_OR(NULL);
+    const int64_t n = x->sizes[t->dim], by = n ? (t->shift % n + n) % n : 0;
+    hd_tensor *last = hd_narrow(x, t->dim, n - by, by), *first = hd_narrow(x, t->dim, 0, n - by);
+    return hd_scope_return(hd_cat(t->dim, last, first));
+}
+
+/* dx[i] += dy[i + shift] */
+static void roll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    const turn *t = hd__params(n);
+    dx[0] = rolled(dy[0], &(turn){-t->shift, t->dim});
+}
+
+static const hd__op roll_op = HD__OP("RollBackward0", roll_backward);
+
+hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
+{
+    HD__CALL("hd_roll");
+    const turn t = {shift, hd__arg("x", x) ? dim_of(x, dim) : -1};
+    hd_tensor *y = t.dim < 0 ? NULL : rolled(x, &t);
+    return HD__RECORD(&roll_op, y, HD__IN(1, &x), HD__PARAMS(t));
+}
+
+/* ---------------------------------------------------------------- flip */
+
+/* A copy of x, read from the last element on along the dims of the mask, unrecorded */
+static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
+{
+    hd_tensor turned = *x;
+    for (int d = 0; d < x->ndim; d++) {
+        if (dims >> d & 1 && x->numel > 0) {
+            turned.offset += (x->sizes[d] - 1) * x->strides[d];
+            turned.strides[d] = -x->strides[d];
+        }
+    }
+    hd__geometry_changed(&turned);
+    return hd__copy(hd__laid_out_as(hd__empty_as(x->dtype, x), x), &turned);
+}
+
+/* dx += dy, flipped along the same dims */
+static void flip_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
+{
+    dx[0] = flipped(dy[0], *(const uint32_t *)hd__params(n));
+}
+
+static const hd__op flip_op = HD__OP("FlipBackward0", flip_backward);
+
+hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims)
+{
+    HD__CALL("hd_flip");
+    uint32_t mask = hd__dims_mask(x, n, dims);
+    const uint32_t turned = n ? mask : 0; /* the mask of no dims is that of all */
+    hd_tensor *y = mask ? flipped(x, turned) : NULL;
+    return HD__RECORD(&flip_op, y, HD__IN(1, &x), HD__PARAMS(turned));
+}

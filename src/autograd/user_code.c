@@ -1,0 +1,101 @@
+/* user_code.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
+ *
+ * Whatever this code does, the call that runs it must end well or leave an error, and must not go
+ * on with tensors that are gone. So the engine looks at the thread before and after:
+ * - failures: one that the code cleared itself is its own affair, as in hd_forward; any other one
+ *   fails the call;
+ * - scopes: those that it left open are closed, and one that it closed too early means that tensors
+ *   of the caller's are gone; both are errors;
+ * - grad mode is set to what it was;
+ * - the gradients that it was given are lent: writing to them is refused (hd__not_lent), also
+ *   later, if it kept them. */
+#include <inttypes.h>
+
+#include "autograd/node.h"
+#include "autograd/user_code.h"
+#include "tensor/lifecycle.h"
+#include "tensor/scope.h"
+#include "tensor/shape.h"
+
+HD__TLS const hd__guest *hd__guests;
+
+/* "hook 3 of MulBackward0 (2, 3)", "the backward of Exp", "the forward of Exp" */
+static const char *name_guest(const hd__guest *g, char text[200])
+{
+    char name[64];
+    if (g->hook) {
+        snprintf(text, 200, "hook %" PRId64 " of %s", g->hook, hd__node_name(g->n, name));
+    } else {
+        snprintf(text, 200, "the %s of %s", g->lent ? "backward" : "forward", hd__user_name(g->n));
+    }
+    return text;
+}
+
+void hd__guest_enter(hd__guest *g)
+{
+    g->call = hd__call_swap(NULL);
+    g->grad_mode = hd_set_grad_mode(false);
+    g->scope = hd__scope_ready() ? hd__top : NULL;
+    g->serial = g->scope ? hd__scope_serial(g->scope) : 0;
+    g->failures = hd__uncleared_swap(0);
+    g->around = hd__guests;
+    hd__guests = g;
+}
+
+bool hd__guest_left(hd__guest *g)
+{
+    char who[200];
+    hd__call = g->call;
+    uint64_t failures = hd__uncleared_swap(0);
+    int above = hd__scopes_above(g->scope, g->serial);
+    hd__guests = g->around;
+    hd_set_grad_mode(g->grad_mode);
+    for (int i = 0; i < above; i++) {
+        hd_scope_close(hd__top);
+    }
+    if (!failures && above != 0) {
+        hd__scopes_wrong(name_guest(g, who), above);
+        failures++;
+    } else if (failures && hd_error_code() == HD_OK) {
+        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared",
+                 name_guest(g, who));
+    }
+    hd__uncleared_swap(g->failures + failures);
+    return failures == 0;
+}
+
+hd_tensor *hd__lend(const hd_tensor *g)
+{
+    hd_tensor *lent = hd__alias_of(g);
+    if (lent) {
+        lent->flags |= HD__F_LENT;
+    }
+    return lent;
+}
+
+bool hd__lent_fail(const char *arg, const hd_tensor *x)
+{
+    char who[200];
+    for (const hd__guest *g = hd__guests; g; g = g->around) {
+        for (int k = 0; k < g->n_lent; k++) {
+            if (g->lent[k]->storage == x->storage) {
+                return hd__fail(HD_GRAD,
+                                "%s of %s lies in the memory of the gradient that %s was "
+                                "given: expected it unchanged; return another tensor instead",
+                                arg, HD__SHAPE(x), name_guest(g, who));
+            }
+        }
+    }
+    return !(x->flags & HD__F_LENT) ||
+           hd__fail(HD_GRAD,
+                    "%s of %s is a gradient that a hook or a backward was given, or lies in "
+                    "its memory: expected it unchanged; change a clone of it instead",
+                    arg, HD__SHAPE(x));
+}
+
+bool hd__failed(void)
+{
+    return hd_error_code() == HD_OK ? hd__fail(HD_STATE, "a call inside it failed, and the error "
+                                                         "was cleared in a function of the user's")
+                                    : false;
+}

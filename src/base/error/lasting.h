@@ -1,0 +1,20 @@
+/* lasting.h - texts that last as long as the process (lasting.c). */
+#ifndef HEED_BASE_LASTING_H
+#define HEED_BASE_LASTING_H
+
+#include "base/system/system.h"
+
+/* What frees the tensors of a scope, in the place of hd__call: hd__scope_end, or in debug mode
+ * another text of hd__text_for_ever. */
+extern const char hd__scope_end[]; /* "when its scope closed" */
+/* A copy of the text that stays as long as the process, because what is freed may be found at any
+ * time. Equal texts share one. "?" if memory runs out. */
+const char *hd__text_for_ever(const char *text);
+
+/* A number for a text of this library or of hd__text_for_ever, and the text again. */
+int32_t hd__text_code(const char *text);
+const char *hd__text_of_code(int32_t code);
+
+extern pthread_mutex_t hd__lasting_lock; /* for a fork (start.c) */
+
+#endif

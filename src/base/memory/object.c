@@ -1,0 +1,86 @@
+/* object.c - the objects that a program holds: which kind one is of, and whether it was freed. The
+ * header before an object tells both, and quarantine.c says why it can be read. */
+#include "base/error/assert.h"
+#include "base/error/call.h"
+#include "base/error/lasting.h"
+#include "base/memory/blocks.h"
+#include "base/memory/object.h"
+
+static bool is_freed(const void *p)
+{
+    return hd__header_of(p)->size == HD__FREED_SIZE;
+}
+
+#define KIND_TEXT(kind, type, text) text,
+static const char *const kind_texts[] = {"another thing", HD__OBJECTS(KIND_TEXT)};
+enum { KINDS = sizeof kind_texts / sizeof kind_texts[0] };
+
+void *hd__object_new(hd__kind_of_object kind, size_t size)
+{
+    void *p = hd__alloc_zeroed(size);
+    if (p) {
+        hd__header_of(p)->kind = (uint16_t)kind;
+    }
+    return p;
+}
+
+void *hd__object_in(hd__kind_of_object kind, void *block)
+{
+    void *p = (char *)block + HD__HEADER;
+    *hd__header_of(p) = (hd__header){.size = 1, .kind = (uint16_t)kind};
+    return p;
+}
+
+/* p may be any address of the program's. Where p begins a page, its header would lie in the page
+ * before, which may be no memory: such an object, one in 256, is told as another thing. */
+hd__kind_of_object hd__kind_at(const void *p)
+{
+    const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
+    if (mark == HD__TENSOR) {
+        return HD__A_TENSOR;
+    }
+    const bool block = (uintptr_t)p % 4096 >= HD__HEADER;
+    const unsigned int kind = block ? hd__header_of(p)->kind : HD__NO_OBJECT;
+    return kind - HD__NO_OBJECT < KINDS ? (hd__kind_of_object)kind : HD__NO_OBJECT;
+}
+
+void *hd__wrong_object(hd__kind_of_object expected, const char *arg, const void *p)
+{
+    return hd__fail(HD_VALUE, "%s is %s: expected %s", arg,
+                    kind_texts[hd__kind_at(p) - HD__NO_OBJECT],
+                    kind_texts[expected - HD__NO_OBJECT]);
+}
+
+/* by: the words between "was freed" and who freed p */
+HD__RARE static bool object_fail(hd__kind_of_object kind, const char *arg, const void *p,
+                                 const char *by)
+{
+    if (!p) {
+        return hd__null_arg(arg);
+    }
+    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by,
+                                  hd__text_of_code(hd__header_of(p)->freed_by))
+                       : hd__wrong_object(kind, arg, p);
+}
+
+bool hd__object_is(hd__kind_of_object kind, const char *arg, const void *p)
+{
+    return (p && hd__header_of(p)->kind == kind) || object_fail(kind, arg, p, " by");
+}
+
+bool hd__free_ok(hd__kind_of_object kind, const char *arg, const void *p, const void *none)
+{
+    return p && p != none &&
+           (hd__header_of(p)->kind == kind || object_fail(kind, arg, p, " already, by"));
+}
+
+bool hd__not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)
+{
+    return !atomic_load(freed) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by);
+}
+
+bool hd__given_up(const char *arg, atomic_bool *freed)
+{
+    return !atomic_exchange(freed, true) ||
+           hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
+}

@@ -1,0 +1,38 @@
+/* refs.h - counts of holders. */
+#ifndef HEED_BASE_REFS_H
+#define HEED_BASE_REFS_H
+
+#include <stdatomic.h>
+
+#include "base/error/assert.h"
+#include "base/system/system.h"
+
+/* While the process has one thread, adding needs no bus lock. Only that thread can end this state,
+ * by making another thread, so no addition is half done when it ends. */
+static inline void hd__refs_up(atomic_int *refs)
+{
+    if (HD__ALONE) {
+        int now = atomic_load_explicit(refs, memory_order_relaxed);
+        atomic_store_explicit(refs, now + 1, memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
+    }
+}
+
+/* Was this the last holder? Then nothing is written, since no other thread has the object and could
+ * pass it on. */
+static inline bool hd__refs_down(atomic_int *refs)
+{
+    int now = atomic_load_explicit(refs, memory_order_acquire);
+    hd__assert(now > 0);
+    if (now == 1) {
+        return true;
+    }
+    if (HD__ALONE) {
+        atomic_store_explicit(refs, now - 1, memory_order_relaxed);
+        return false;
+    }
+    return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
+}
+
+#endif

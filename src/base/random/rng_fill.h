@@ -1,0 +1,15 @@
+/* rng_fill.h - many numbers of one distribution (rng_fill.c). */
+#ifndef HEED_BASE_RNG_FILL_H
+#define HEED_BASE_RNG_FILL_H
+
+#include "heed/base.h"
+
+/* n contiguous elements each. rng_fill.c says how they are computed and rounded. */
+void hd__uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b);
+void hd__uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b);
+
+/* n >= 16 contiguous elements, drawn in blocks of 16. */
+void hd__normal_f32(hd_generator *g, float *x, int64_t n, double mean, double std);
+void hd__normal_f64(hd_generator *g, double *x, int64_t n, double mean, double std);
+
+#endif

@@ -1,0 +1,217 @@
+/* start.c - the start (version, CPU level, what the environment asks for) and the end.
+ *
+ * The start runs once. If something was wrong then, every call that needs it says so again. The end
+ * of a thread runs through the destructor of a pthread key, the end of the process through
+ * atexit. */
+#include "base/error/lasting.h"
+#include "base/events.h"
+#include "base/memory/blocks.h"
+#include "base/memory/count.h"
+#include "base/memory/heap.h"
+#include "base/random/generator.h"
+#include "base/sibling.h"
+#include "base/start.h"
+#include "base/threads/pool.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands in the way of a level that is higher than the best one, and what may be asked for
+ * where this level is the best one. */
+static const struct {
+    const char *name, *cpu_lacks, *build_lacks, *expected;
+} levels[HD__LEVELS] = {
+    {"plain", "", "", "plain"},
+    {"baseline", "", "", "plain or baseline"},
+    {"avx2", "this CPU has no AVX2 with FMA", "heed was built without AVX2",
+     "plain, baseline or avx2"},
+    {"avx512", "this CPU has no AVX-512", "heed was built without AVX-512",
+     "plain, baseline, avx2 or avx512"},
+};
+
+/* The level where HEED_CPU names none: in a build for stepping it is the one for that. */
+#ifdef HDK_STEPPING
+static const char *const usual_level = "plain";
+#else
+static const char *const usual_level = NULL; /* the best one */
+#endif
+
+int hd__level;
+int64_t hd__second_cache = 1 << 20;
+
+static struct {
+    pthread_once_t once;
+    atomic_bool good;
+    char wrong[160]; /* the message, "" when nothing is wrong */
+} start = {.once = PTHREAD_ONCE_INIT};
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+    bool made;
+    _Atomic(void (*)(void)) f;
+} thread_end = {.once = PTHREAD_ONCE_INIT};
+
+static HD__TLS bool armed;
+
+/* ---------------------------------------------------------------- start */
+
+int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size)
+{
+    int best = cpu < built ? cpu : built, level = 0;
+    if (!text || !*text) {
+        return best;
+    }
+    while (level < HD__LEVELS && strcmp(text, levels[level].name) != 0) {
+        level++;
+    }
+    if (level > best) {
+        const char *obstacle = level == HD__LEVELS ? "no such level"
+                               : level > built     ? levels[level].build_lacks
+                                                   : levels[level].cpu_lacks;
+        snprintf(wrong, size, "heed: HEED_CPU=%.40s: %s; expected %s", text, obstacle,
+                 levels[best].expected);
+    }
+    return level;
+}
+
+/* A fork takes every lock, the default generator's first and these in order, so that none is held
+ * in the child by a thread that the child does not have. No thread waits for another lock while it
+ * holds one of the last two. */
+static pthread_mutex_t *const locks[] = {
+    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__handlers_lock,
+};
+
+enum { LOCKS = sizeof locks / sizeof locks[0] };
+
+static void fork_prepare(void)
+{
+    hd__gen_hold(hd_default_generator());
+    for (int i = 0; i < LOCKS; i++) {
+        pthread_mutex_lock(locks[i]);
+    }
+}
+
+static void fork_done(void)
+{
+    for (int i = LOCKS - 1; i >= 0; i--) {
+        pthread_mutex_unlock(locks[i]);
+    }
+    hd__gen_unlock(hd_default_generator());
+}
+
+static void fork_child(void)
+{
+    hd__pool_fork_child();
+    fork_done();
+}
+
+static void run_start(void)
+{
+    hd__debug_start(HD__DEBUG_PRINTS);
+    const char *asked = getenv("HEED_CPU");
+    hd__level =
+        hd__level_choose(hd__sys_cpu_level(), HD__LEVEL_BUILT,
+                         asked && *asked ? asked : usual_level, start.wrong, sizeof start.wrong);
+    long cache = hd__sys_second_cache();
+    hd__second_cache = cache > 0 ? cache : hd__second_cache;
+    if (!start.wrong[0]) {
+        hd__pool_start(start.wrong, sizeof start.wrong);
+    }
+    pthread_atfork(fork_prepare, fork_done, fork_child);
+    atexit(hd_shutdown);
+    if (!start.wrong[0]) {
+        hd__diagnose_start(start.wrong, sizeof start.wrong);
+    }
+    atomic_store_explicit(&start.good, !start.wrong[0], memory_order_release);
+}
+
+void hd__start(void)
+{
+    int before = errno;
+    pthread_once(&start.once, run_start);
+    errno = before;
+}
+
+static bool first_init(void)
+{
+    hd__start();
+    return !start.wrong[0] || hd_error_set(HD_VALUE, "%s", start.wrong);
+}
+
+bool hd__init(void)
+{
+    return !HD__UNLIKELY(!atomic_load_explicit(&start.good, memory_order_acquire)) || first_init();
+}
+
+const char *hd_version(void)
+{
+    return HD__VERSION;
+}
+
+bool hd__sibling_ok(const char *version)
+{
+    return strcmp(version, HD__VERSION) == 0 ||
+           hd__fail(HD_STATE,
+                    "its library is of heed %s, and libheed is of heed " HD__VERSION
+                    ". Install both from the same version",
+                    version);
+}
+
+const char *hd_cpu_level(void)
+{
+    return hd__init() ? levels[hd__level].name : NULL;
+}
+
+/* ---------------------------------------------------------------- end */
+
+static void call_thread_end(void)
+{
+    void (*f)(void) = atomic_load(&thread_end.f);
+    if (f) {
+        f();
+    }
+}
+
+/* The thread stays armed while this runs, so that freeing memory does not ask for a second run. */
+static void end_thread(void *unused)
+{
+    (void)unused;
+    call_thread_end();
+    hd__cache_leave();
+    hd__count_thread_end();
+    armed = false;
+}
+
+static void make_key(void)
+{
+    thread_end.made = pthread_key_create(&thread_end.key, end_thread) == 0;
+}
+
+void hd__on_thread_end(void (*f)(void))
+{
+    atomic_store(&thread_end.f, f);
+}
+
+void hd__thread_arm(void)
+{
+    if (armed) {
+        return;
+    }
+    pthread_once(&thread_end.once, make_key);
+    armed = thread_end.made && pthread_setspecific(thread_end.key, &thread_end) == 0;
+}
+
+void hd_shutdown(void)
+{
+    HD__CALL("hd_shutdown");
+    call_thread_end();
+    if (hd__events) {
+        hd__events->shutdown();
+    }
+    hd__pool_stop();
+    hd_empty_cache();
+}

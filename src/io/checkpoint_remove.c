@@ -1,0 +1,175 @@
+/* checkpoint_remove.c - removes checkpoints.
+ *
+ * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds a half of
+ * it. Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets
+ * its old name again. If a file cannot be removed, the next call goes on with the hidden
+ * directory. */
+#include <errno.h>
+
+#include "io/checkpoint.h"
+
+/* ---------------------------------------------------------------- what may be removed */
+
+static bool is_missing(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR;
+}
+
+/* A symbolic link is never removed, nor is the directory that it points to. */
+static bool check_no_link(const char *dir)
+{
+    hd__sys_info info;
+    if (hd__sys_stat(HD__SYS_HERE, dir, false, &info) != 0) {
+        return is_missing(errno) || hd__io_fail(dir, "stat", errno);
+    }
+    return info.kind != HD__SYS_LINK ||
+           hd__fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
+                    HD__CUT(dir));
+}
+
+/* The message tells a directory that is not there, also because another process has just moved it,
+ * from one that is no checkpoint. */
+static bool check_holds(const char *dir, const char *file)
+{
+    HD__SCOPE_OR(false);
+    hd__sys_info info;
+    const char *path = hd__path_in(dir, strlen(dir), file);
+    if (!path) {
+        return false;
+    }
+    bool found = hd__sys_stat(HD__SYS_HERE, path, true, &info) == 0;
+    if (!found && !is_missing(errno)) {
+        return hd__io_fail(path, "stat", errno);
+    }
+    if (found && info.kind == HD__SYS_FILE) {
+        return true;
+    }
+    if (is_missing(hd__stat_cause(dir))) {
+        return hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
+    }
+    return hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
+}
+
+/* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
+ * the directory, when other files are gone already. */
+static bool check_files_only(const char *dir)
+{
+    hd__sys_list *list = hd__sys_list_at(dir);
+    if (!list) {
+        return hd__io_fail(dir, "open", errno);
+    }
+    hd__sys_info info;
+    int cause = 0;
+    bool ok = true;
+    for (const char *name; ok && (name = hd__sys_list_next(list, &cause));) {
+        bool there = hd__sys_stat(hd__sys_list_fd(list), name, false, &info) == 0;
+        if (there && info.kind == HD__SYS_DIRECTORY) {
+            ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
+                          HD__CUT(dir), HD__CUT(name));
+        } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
+            ok = hd__io_fail(dir, "read", errno);
+        }
+    }
+    hd__sys_list_end(list);
+    return ok && (cause == 0 || hd__io_fail(dir, "read", cause));
+}
+
+bool hd__checkpoint_removable(const char *dir)
+{
+    return check_no_link(dir) && check_holds(dir, HD__MODEL_FILE) &&
+           check_holds(dir, HD__STATE_FILE) && check_files_only(dir);
+}
+
+/* ---------------------------------------------------------------- removing */
+
+/* Says what failed and where the rest of the checkpoint lies. */
+static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
+{
+    return hd__fail(HD_IO,
+                    "'%.*s': cannot %s: %s: what is left is '%.*s', and the next "
+                    "call removes it",
+                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
+}
+
+/* The directory has its hidden name. parent: that of both names, open; this function closes it. */
+static bool remove_hidden(int parent, hd__folder *f)
+{
+    int cause = hd__sync_close(parent);
+    if (cause != 0 && hd__sys_rename(f->hidden, f->path) == 0) {
+        return hd__io_fail(f->path, "sync its directory", cause);
+    }
+    if (cause != 0) {
+        return left_at(f->path, "sync its directory", cause, f->hidden);
+    }
+    cause = hd__hidden_clear(f);
+    return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
+}
+
+/* Why the files of the open directory cannot be removed: an errno, or 0. Its owner may always make
+ * it writable. */
+static int unremovable_cause(int fd)
+{
+    hd__sys_info info;
+    if (hd__sys_fstat(fd, &info) != 0) {
+        return errno;
+    }
+    return info.own || hd__sys_may_remove_in(fd) == 0 ? 0 : errno;
+}
+
+/* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
+static bool remove_in(int parent, hd__folder *f)
+{
+    f->lock = hd__sys_open_directory(f->path, false);
+    int cause = f->lock < 0 ? errno : unremovable_cause(f->lock);
+    if (cause != 0) {
+        hd__io_fail(f->path, f->lock < 0 ? "open" : "remove its files", cause);
+    } else {
+        hd__sys_lock(f->lock);
+        if (hd__sys_rename(f->path, f->hidden) == 0) {
+            return remove_hidden(parent, f);
+        }
+        hd__io_fail(f->path, "rename", errno);
+    }
+    hd__sys_drop(parent);
+    return false;
+}
+
+/* *gone: there is nothing at dir, and a call that failed or was killed has left something of it,
+ * which is removed now. Returns false after an error. */
+static bool go_on(const hd__folder *f, bool *gone)
+{
+    hd__left_overs left = {0};
+    int cause = hd__stat_cause(f->path);
+    *gone = cause != 0;
+    if (*gone && !is_missing(cause)) {
+        return hd__io_fail(f->path, "stat", cause);
+    }
+    hd__left_overs_clear(f, &left);
+    if (*gone && left.unread != 0 && !is_missing(left.unread)) {
+        return hd__io_fail(f->path, "read its directory", left.unread);
+    }
+    *gone = *gone && left.found > 0;
+    return !*gone || left.cause == 0 || left_at(f->path, "remove its files", left.cause, left.path);
+}
+
+bool hd_checkpoint_remove(const char *dir)
+{
+    HD__CALL("hd_checkpoint_remove");
+    hd__folder f = {.path = dir, .what = "checkpoint", .names = hd__checkpoint_files, .lock = -1};
+    bool gone;
+    if (!hd__given("dir", dir) || !go_on(&f, &gone)) {
+        return false;
+    }
+    if (gone) {
+        return true;
+    }
+    if (!hd__checkpoint_removable(dir)) {
+        return false;
+    }
+    hd__hidden_name(&f);
+    int parent = hd__parent_open(dir);
+    bool ok =
+        (parent >= 0 || hd__io_fail(dir, "open its directory", errno)) && remove_in(parent, &f);
+    hd__sys_drop(f.lock);
+    return ok;
+}

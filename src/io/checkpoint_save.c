@@ -1,0 +1,185 @@
+/* checkpoint_save.c - saves the whole state of a run as a directory, a checkpoint, which appears
+ * complete or not at all. It has a new name, or takes the place of an old one
+ * (base/files/folder.h). */
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory/object.h"
+#include "io/checkpoint.h"
+
+typedef struct saving {
+    const hd_dict *model, *encoded;
+    unsigned mode; /* what the new directory was made with */
+} saving;
+
+/* ---------------------------------------------------------------- arguments */
+
+static bool check_model(const hd_dict *model)
+{
+    for (int64_t i = 0; i < hd_dict_len(model); i++) {
+        const char *name = hd_dict_name(model, i);
+        if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
+            return hd__fail(HD_VALUE,
+                            "model: '%.*s' is not a tensor: expected only tensors in "
+                            "model, and all else in state",
+                            HD__CUT(name));
+        }
+    }
+    return true;
+}
+
+/* "." and ".." are names that no directory can be exchanged with. */
+static bool has_own_name(const char *dir)
+{
+    const char *last = hd__last_part(dir);
+    size_t n = strcspn(last, "/");
+    if (n != strspn(last, ".") || n < 1 || n > 2) {
+        return true;
+    }
+    return hd__fail(HD_VALUE, "'%.*s' ends in '%.*s': expected the checkpoint's own name",
+                    HD__CUT(dir), (int)n, last);
+}
+
+/* ---------------------------------------------------------------- modes */
+
+/* Sets the mode of a name in the new directory. Returns 0 or an errno; a file system without modes
+ * is no failure, and a name that is gone is found later. */
+static int set_mode(const hd__folder *f, const char *name, unsigned mode)
+{
+    bool ok = hd__sys_chmod(f->lock, name, mode) == 0;
+    bool ignored = errno == ENOENT || errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
+    return ok || ignored ? 0 : errno;
+}
+
+/* While it is filled, nobody else may read what the old checkpoint hides. */
+static bool hide(hd__folder *f)
+{
+    hd__sys_info info;
+    int cause = hd__sys_fstat(f->lock, &info) == 0 ? set_mode(f, ".", 0700) : errno;
+    if (cause != 0) {
+        return hd__io_fail(f->path, "set the mode of the new directory", cause);
+    }
+    ((saving *)f->user)->mode = info.mode;
+    return true;
+}
+
+/* Gives the new files and their directory the modes of the old ones. Returns 0 or an errno. */
+static int copy_modes(const hd__folder *f)
+{
+    static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
+    hd__sys_info info;
+    int old = hd__sys_open_directory(f->path, false), cause = old >= 0 ? 0 : errno;
+    for (int i = 0; cause == 0 && i < 3; i++) {
+        cause = hd__sys_stat(old, names[i], true, &info) == 0 ? set_mode(f, names[i], info.mode)
+                                                              : errno;
+    }
+    hd__sys_drop(old);
+    return cause;
+}
+
+/* ---------------------------------------------------------------- the exchange */
+
+static bool exchange_fail(const char *dir, int cause)
+{
+    bool unknown = cause == ENOSYS || cause == EINVAL || cause == ENOTSUP;
+    if (!unknown) {
+        return hd__io_fail(dir, "exchange it with the new directory", cause);
+    }
+    return hd__fail(HD_IO,
+                    "'%.*s': this file system cannot exchange two names, and nothing was "
+                    "changed: use hd_checkpoint_save with a new name, then "
+                    "hd_checkpoint_remove",
+                    HD__CUT(dir));
+}
+
+/* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if
+ * another process has made a directory there meanwhile, and with an errno, and the error set, after
+ * a failure. */
+static bool give_name(const hd__folder *f, int *cause)
+{
+    *cause = set_mode(f, ".", ((saving *)f->user)->mode);
+    if (*cause != 0) {
+        return hd__io_fail(f->path, "set the mode of the new directory", *cause);
+    }
+    if (hd__sys_rename(f->hidden, f->path) == 0) {
+        return true;
+    }
+    *cause = errno == EEXIST || errno == ENOTEMPTY ? 0 : errno;
+    return *cause != 0 && hd__io_fail(f->path, "rename the new directory to it", *cause);
+}
+
+/* Gives the new directory its name. If another process makes or removes dir meanwhile, there is a
+ * next round. */
+static bool publish(hd__folder *f)
+{
+    for (;;) {
+        int cause;
+        if (!hd__folder_place_ok(f)) {
+            return false;
+        }
+        f->old = hd__stat_cause(f->path) == 0;
+        if (!f->old) {
+            if (give_name(f, &cause) || cause != 0) {
+                return cause == 0;
+            }
+            continue;
+        }
+        cause = copy_modes(f);
+        if (cause == ENOENT) { /* another process has replaced or removed it */
+            continue;
+        }
+        if (cause != 0) {
+            return hd__io_fail(f->path, "give the new directory its mode", cause);
+        }
+        cause = hd__folder_exchange_to(f, f->path);
+        if (cause == 0) {
+            return true;
+        }
+        if (cause != ENOENT || hd__stat_cause(f->path) == 0) {
+            return exchange_fail(f->path, cause);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static bool fill_checkpoint(hd__folder *f)
+{
+    const saving *s = f->user;
+    return (!f->replaceable || hide(f)) && hd__checkpoint_fill(f->hidden, s->model, s->encoded);
+}
+
+static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bool replaces)
+{
+    HD__SCOPE_OR(false);
+    saving s = {.model = model};
+    hd__folder f = {.path = dir,
+                    .what = "checkpoint",
+                    .advice = "; hd_checkpoint_replace replaces a checkpoint",
+                    .names = hd__checkpoint_files,
+                    .fill = fill_checkpoint,
+                    .replaceable = replaces ? hd__checkpoint_removable : NULL,
+                    .show = replaces ? publish : NULL,
+                    .user = &s};
+    if (!hd__given("dir", dir) || !hd__object("model", model) || !hd__object("state", state) ||
+        !hd__may_save() || !check_model(model) || (replaces && !has_own_name(dir))) {
+        return false;
+    }
+    hd_dict *encoded = hd__checkpoint_encode(state);
+    s.encoded = encoded;
+    bool ok = encoded && hd__folder_write(&f);
+    hd_dict_free(encoded);
+    return ok;
+}
+
+bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    HD__CALL("hd_checkpoint_save");
+    return save(dir, model, state, false);
+}
+
+bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state)
+{
+    HD__CALL("hd_checkpoint_replace");
+    return save(dir, model, state, true);
+}

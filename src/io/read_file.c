@@ -1,0 +1,50 @@
+/* read_file.c - reads regular files. Every read says from where, so that no position is shared or
+ * lost. Files are written by the functions of base/files/whole_file.h. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/system/system.h"
+#include "io/io_internal.h"
+#include "tensor/for_nn_and_optim.h"
+
+const char *hd__path_in(const char *dir, size_t n, const char *name)
+{
+    hd__text t = {0};
+    hd__text_add(&t, dir, n);
+    hd__text_format(&t, "/%s", name);
+    return hd__text_give(&t);
+}
+
+const char *hd__path_beside(const char *path, const char *name)
+{
+    size_t n = hd__parent_length(path);
+    return n > 0 ? hd__path_in(path, n, name) : hd__path_in(".", 1, name);
+}
+
+bool hd__in_open(hd__in *in, const char *path, int fd)
+{
+    *in = (hd__in){.path = path, .fd = fd};
+    if (fd >= 0) {
+        return hd__regular_ok(path, fd, &in->size);
+    }
+    in->fd = hd__regular_open(path, &in->size);
+    return in->fd >= 0;
+}
+
+bool hd__in_read(const hd__in *in, int64_t at, void *bytes, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ptrdiff_t got = hd__sys_pread(in->fd, (char *)bytes + done, n - done, at + (int64_t)done);
+        if (got < 0) {
+            return hd__io_fail(in->path, "read", errno);
+        }
+        if (got == 0) {
+            return hd__fail(HD_IO,
+                            "'%.*s': ends at byte %" PRId64 " now: expected %" PRId64
+                            " bytes, as when it was opened",
+                            HD__CUT(in->path), at + (int64_t)done, in->size);
+        }
+        done += (size_t)got;
+    }
+    return true;
+}

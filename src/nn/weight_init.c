@@ -1,0 +1,320 @@
+/* weight_init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and
+ * draws.
+ *
+ * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
+ * rounding shows in the float32 weights. */
+#include "base/random/draws.h"
+#include "nn/module_args.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- plain fills */
+
+hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b)
+{
+    HD__CALL("hd_init_uniform_");
+    HD_NO_GRAD;
+    return hd_uniform_(x, a, b);
+}
+
+hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std)
+{
+    HD__CALL("hd_init_normal_");
+    HD_NO_GRAD;
+    return hd_normal_(x, mean, std);
+}
+
+hd_tensor *hd_init_constant_(hd_tensor *x, double value)
+{
+    HD__CALL("hd_init_constant_");
+    HD_NO_GRAD;
+    return hd_fill_(x, value);
+}
+
+hd_tensor *hd_init_ones_(hd_tensor *x)
+{
+    HD__CALL("hd_init_ones_");
+    return hd_init_constant_(x, 1);
+}
+
+hd_tensor *hd_init_zeros_(hd_tensor *x)
+{
+    HD__CALL("hd_init_zeros_");
+    return hd_init_constant_(x, 0);
+}
+
+/* ---------------------------------------------------------------- truncated normal */
+
+/* Phi(x) */
+static double normal_cdf(double x)
+{
+    return (1 + erf(x / sqrt(2.0))) / 2;
+}
+
+/* Is an element of mask true? 1, 0, or -1 after an error. */
+static int some_true(hd_tensor *mask)
+{
+    hd_tensor *any = hd_any(mask);
+    return any ? hd_item_int(any) != 0 : -1;
+}
+
+/* How candidates are drawn: from the normal distribution if [a, b] has enough of it, otherwise from
+ * the uniform one over [a, b], with a chance of being refused that follows the density. */
+typedef struct truncation {
+    double mean, std, a, b;
+    bool normal;
+} truncation;
+
+static hd_tensor *draw_candidates(const truncation *t, hd_tensor *c)
+{
+    return t->normal ? hd_normal_(c, t->mean, t->std) : hd_uniform_(c, t->a, t->b);
+}
+
+/* Where a candidate in c is refused: outside [a, b], or where log v > -0.5 ((c - mean) / std)^2 -
+ * peak, with a v that is drawn for each. */
+static hd_tensor *refused(const truncation *t, hd_tensor *c)
+{
+    if (t->normal) {
+        return hd_logical_or(hd_lt_scalar(c, t->a), hd_gt_scalar(c, t->b));
+    }
+    double mode = (fmax(t->a, fmin(t->mean, t->b)) - t->mean) / t->std;
+    hd_tensor *density = hd_div_scalar(hd_sub_scalar(c, t->mean), t->std);
+    density = hd_sub_scalar(hd_mul_scalar(hd_pow_scalar(density, 2), -0.5), -0.5 * (mode * mode));
+    return hd_gt(hd_log(hd_uniform_(hd_clone(c), 0, 1)), density);
+}
+
+static bool truncation_ok(double mean, double std, double a, double b)
+{
+    return (isfinite(mean) && isfinite(std) && std > 0 && a <= b) ||
+           hd__fail(HD_VALUE,
+                    "mean %g, std %g, a %g, b %g: expected a finite mean, a "
+                    "finite std above 0, and a <= b",
+                    mean, std, a, b);
+}
+
+/* A tensor in which the same numbers are drawn as in x: in the same order, and with gaps between
+ * its elements if x has them, because such a tensor is drawn one by one. */
+static hd_tensor *drawn_like(hd_tensor *x)
+{
+    hd_tensor *y = hd_clone(x);
+    if (y && !hd_is_contiguous(x) && hd_is_contiguous(y)) {
+        y = hd_select(hd_empty(hd_dtype_of(x), hd_numel(x), 2), 1, 0);
+        y = hd_view_n(y, hd_ndim(x), hd_sizes(x));
+    }
+    return y;
+}
+
+/* Draws candidates for all elements again and again, and takes them where the last one was refused.
+ * Draws into another tensor, so that x changes as a whole. */
+static bool truncated(hd_tensor *x, const truncation *t)
+{
+    HD__SCOPE_OR(false);
+    HD_NO_GRAD;
+    hd_tensor *y = drawn_like(x);
+    hd_tensor *c = hd_clone(y); /* in y's order in memory, and so of draws */
+    hd_tensor *pending = c ? refused(t, draw_candidates(t, y)) : NULL;
+    while (pending) {
+        HD__SCOPE_OR(false);
+        int some = some_true(pending);
+        if (some <= 0) {
+            return some == 0 && hd_copy_(x, y);
+        }
+        bool ok = hd_copy_(y, hd_where(pending, draw_candidates(t, c), y)) &&
+                  hd_copy_(pending, hd_logical_and(pending, refused(t, c)));
+        if (!ok) {
+            return false;
+        }
+    }
+    return false;
+}
+
+hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b)
+{
+    HD__CALL("hd_init_trunc_normal_");
+    if (!hd__tensor_given("x", x) || !truncation_ok(mean, std, a, b)) {
+        return NULL;
+    }
+    if (mean < a - 2 * std || mean > b + 2 * std) {
+        hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
+                "values may not have the distribution that is asked for: expected a mean near "
+                "[a, b]",
+                mean, 2 * std, a, b);
+    }
+    double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
+    const truncation t = {mean, std, a, b, .normal = inside > 0.3};
+    HD__DRAWS_BEGIN(d);
+    bool ok = truncated(x, &t);
+    hd__draws_end(&d, ok);
+    return ok ? x : NULL;
+}
+
+/* ---------------------------------------------------------------- by fan */
+
+typedef struct fans {
+    double in, out;
+} fans;
+
+static bool has_two_dims(const hd_tensor *x)
+{
+    return hd__tensor_given("x", x) &&
+           (hd_ndim(x) >= 2 ||
+            hd__fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
+}
+
+/* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
+static bool fans_of(const hd_tensor *x, fans *f)
+{
+    if (!has_two_dims(x)) {
+        return false;
+    }
+    double field = 1;
+    for (int d = 2; d < hd_ndim(x); d++) {
+        field *= (double)hd_size(x, d);
+    }
+    *f = (fans){(double)hd_size(x, 1) * field, (double)hd_size(x, 0) * field};
+    return true;
+}
+
+/* Draws numbers of mean 0 and this deviation. */
+static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
+{
+    double bound = sqrt(3.0) * std;
+    return uniform ? hd_init_uniform_(x, -bound, bound) : hd_init_normal_(x, 0, std);
+}
+
+static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
+{
+    fans f;
+    bool ok =
+        fans_of(x, &f) &&
+        (f.in + f.out != 0 || hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
+        (gain >= 0 || hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain));
+    return ok ? draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform) : NULL;
+}
+
+hd_tensor *hd_init_xavier_uniform_(hd_tensor *x, double gain)
+{
+    HD__CALL("hd_init_xavier_uniform_");
+    return xavier(x, gain, true);
+}
+
+hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain)
+{
+    HD__CALL("hd_init_xavier_normal_");
+    return xavier(x, gain, false);
+}
+
+double hd_calculate_gain(const char *nonlinearity, double param)
+{
+    HD__CALL("hd_calculate_gain");
+    static const struct {
+        const char *name;
+        double gain; /* of relu: sqrt(2) */
+    } gains[] = {{"tanh", 5.0 / 3},       {"selu", 3.0 / 4},      {"relu", 1.4142135623730951},
+                 {"linear", 1},           {"sigmoid", 1},         {"conv1d", 1},
+                 {"conv2d", 1},           {"conv3d", 1},          {"conv_transpose1d", 1},
+                 {"conv_transpose2d", 1}, {"conv_transpose3d", 1}};
+    if (!hd__given("nonlinearity", nonlinearity)) {
+        return NAN;
+    }
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
+        if (strcmp(gains[i].name, nonlinearity) == 0) {
+            return gains[i].gain;
+        }
+    }
+    if (strcmp(nonlinearity, "leaky_relu") == 0) {
+        double slope = isnan(param) ? 0.01 : param;
+        return sqrt(2.0 / (1 + slope * slope));
+    }
+    hd__fail(HD_VALUE,
+             "nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
+             "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+             "leaky_relu or selu",
+             nonlinearity);
+    return NAN;
+}
+
+static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity,
+                          bool uniform)
+{
+    fans f;
+    if (!hd__tensor_given("x", x)) {
+        return NULL;
+    }
+    if (hd_numel(x) == 0) {
+        hd_warn("%s has no elements, so nothing is initialized: expected sizes above 0",
+                HD__DIMS(x));
+        return x;
+    }
+    if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
+        return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
+    }
+    double gain = hd_calculate_gain(nonlinearity, a);
+    bool ok = !isnan(gain) && fans_of(x, &f);
+    return ok ? draw_around_0(x, gain / sqrt(mode == HD_FAN_IN ? f.in : f.out), uniform) : NULL;
+}
+
+hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
+{
+    HD__CALL("hd_init_kaiming_uniform_");
+    return kaiming(x, a, mode, nonlinearity, true);
+}
+
+hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const char *nonlinearity)
+{
+    HD__CALL("hd_init_kaiming_normal_");
+    return kaiming(x, a, mode, nonlinearity, false);
+}
+
+/* ---------------------------------------------------------------- orthogonal */
+
+/* Makes the rows of a (n, m), n <= m, float64, orthonormal, one after another. Twice, each row
+ * loses its part along the rows before it; this leaves only rounding (Giraud, Langou and Rozloznik
+ * 2005). It keeps its direction, so the factor R of this QR has a positive diagonal. */
+static bool orthonormal_rows(hd_tensor *a)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < hd_size(a, 0) && ok; i++) {
+        HD__SCOPE_OR(false);
+        hd_tensor *row = hd_select(a, 0, i), *before = hd_narrow(a, 0, 0, i); /* (m,), (i, m) */
+        ok = row && before;
+        for (int pass = 0; pass < 2 && i > 0 && ok; pass++) {
+            ok = hd_sub_(row, hd_matmul(hd_matmul(before, row), before));
+        }
+        ok = ok && hd_div_(row, hd_sqrt(hd_dot(row, row)));
+    }
+    return ok;
+}
+
+/* gain times an orthogonal matrix of x's shape and dtype; x has elements. */
+static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
+{
+    int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;
+    hd_tensor *a = hd_normal_(hd_empty(hd_dtype_of(x), rows, cols), 0, 1);
+    a = hd_to(a, HD_FLOAT64);
+    a = rows >= cols ? hd_contiguous(hd_t(a)) : a; /* (n, m), n <= m */
+    if (!a || !orthonormal_rows(a)) {
+        return NULL;
+    }
+    a = hd_to(rows >= cols ? hd_t(a) : a, hd_dtype_of(x));
+    return hd_mul_scalar(hd_reshape_n(a, hd_ndim(x), hd_sizes(x)), gain);
+}
+
+hd_tensor *hd_init_orthogonal_(hd_tensor *x, double gain)
+{
+    HD__CALL("hd_init_orthogonal_");
+    if (!has_two_dims(x)) {
+        return NULL;
+    }
+    if (hd_numel(x) == 0) {
+        return x;
+    }
+    HD__SCOPE_OR(NULL);
+    HD_NO_GRAD;
+    HD__DRAWS_BEGIN(d);
+    hd_tensor *y = orthogonal_as(x, gain);
+    bool ok = y && hd_copy_(x, y);
+    hd__draws_end(&d, ok);
+    return ok ? x : NULL;
+}

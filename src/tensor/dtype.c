@@ -1,0 +1,74 @@
+/* dtype.c - dtypes: their names, the checks of arguments, and the rules of promotion
+ * (PyTorch's). */
+#include "tensor/dtype.h"
+
+const char *hd_dtype_name(hd_dtype d)
+{
+    static const char *const names[] = {"float32", "float64", "int64", "bool", "bfloat16"};
+    return (unsigned)d <= HD_BFLOAT16 ? names[d] : "?";
+}
+
+int64_t hd_dtype_size(hd_dtype d)
+{
+    return (unsigned)d <= HD_BFLOAT16 ? hd__bytes_of(d) : -1;
+}
+
+bool hd__dtype_fail(int d)
+{
+    return hd__fail(
+        HD_DTYPE, "dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16", d);
+}
+
+bool hd__float_dtype(int d)
+{
+    return hd__dtype_arg(d) &&
+           (hd__is_float(d) ||
+            hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
+}
+
+bool hd__dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
+{
+    return x->dtype == d || hd__fail(HD_DTYPE, "%s of %s: expected %s", arg,
+                                     hd_dtype_name(x->dtype), hd_dtype_name(d));
+}
+
+bool hd__one_dtype(const char *a_name, const hd_tensor *a, const char *b_name, const hd_tensor *b)
+{
+    return a->dtype == b->dtype ||
+           hd__fail(HD_DTYPE,
+                    "%s of %s and %s of %s: expected one dtype; hd_to converts one of them", a_name,
+                    hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
+}
+
+bool hd__number_dtype(int d)
+{
+    return hd__dtype_arg(d) &&
+           (d < (int)HD_BOOL || hd__fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+                                         hd_dtype_name((hd_dtype)d)));
+}
+
+/* bool < int64 < float32 < float64 */
+static int rank_of(int dtype)
+{
+    static const int8_t ranks[] = {2, 3, 1, 0};
+    return ranks[dtype];
+}
+
+hd_dtype hd__promote(const hd_tensor *a, const hd_tensor *b)
+{
+    int da = a->dtype, db = b->dtype;
+    if (da == db) {
+        return da;
+    }
+    /* A 0-d tensor decides only if its category is higher: bool, integer or float. */
+    if ((a->ndim == 0) != (b->ndim == 0) && hd__is_float(a->ndim ? da : db)) {
+        return a->ndim ? da : db;
+    }
+    return rank_of(da) > rank_of(db) ? da : db;
+}
+
+hd_dtype hd__promote_scalar(const hd_tensor *a, hd_scalar s)
+{
+    bool stays = s.is_int ? a->dtype != HD_BOOL : hd__is_float(a->dtype);
+    return stays ? a->dtype : s.is_int ? HD_INT64 : HD_FLOAT32;
+}

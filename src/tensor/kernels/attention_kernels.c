@@ -1,0 +1,97 @@
+/* attention_kernels.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv
+ * from do; row by row for few keys and for float64, else in tiles. It overwrites the results alone,
+ * which share no memory with the operands. */
+#include "tensor/kernels/attention.h"
+
+#include <string.h>
+
+#include "tensor/kernels/draws.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/functions.h"
+#include "tensor/kernels/gemm.h"
+#include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/template.h"
+
+/* ---------------------------------------------------------------- what both share */
+
+/* How many keys query i sees. */
+static inline int64_t seen_by(const hdk_head *h, int64_t i)
+{
+    int64_t seen = i + h->sees;
+    return seen < 0 ? 0 : seen < h->s ? seen : h->s;
+}
+
+/* A place in the stream of dropout, which goes on weight by weight. */
+typedef struct draw_at {
+    int64_t number;
+    uint32_t x;
+} draw_at;
+
+static inline draw_at draw_begin(const hdk_head *h, int64_t i, int64_t j)
+{
+    draw_at d = {.number = h->first + i * h->s + j};
+    if (h->keep < 1 && !h->bits) {
+        d.x = hd__mcg31_times(h->seed, hd__mcg31_power(d.number));
+    }
+    return d;
+}
+
+/* Is this weight kept? Goes on to the next. */
+static inline bool draw_next(const hdk_head *h, draw_at *d)
+{
+    if (h->keep >= 1) {
+        return true;
+    }
+    if (h->bits) {
+        int64_t n = d->number++;
+        return h->bits[n >> 3] >> (n & 7) & 1;
+    }
+    bool kept = d->x < h->limit;
+    d->x = hd__mcg31_times(d->x, HD__MCG31_MULTIPLIER);
+    return kept;
+}
+
+/* What a kept weight is multiplied by, rounded as dropout rounds it. */
+static inline float keep_scale_f32(const hdk_head *h)
+{
+    return h->keep > 0 ? 1 / (float)h->keep : 0;
+}
+
+static inline double keep_scale_f64(const hdk_head *h)
+{
+    return h->keep > 0 ? 1 / h->keep : 0;
+}
+
+/* ---------------------------------------------------------------- the two paths */
+
+enum { TOGETHER = 8 }; /* queries whose weights are made together, row by row */
+
+#define TYPE f32
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/attention_rows.h"
+#include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/attention_tiles.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/attention_rows.h"
+#undef TYPE
+
+#define ROWS(suffix)                                                                               \
+    {                                                                                              \
+        .forward_room = rows_forward_room_##suffix, .forward = rows_forward_##suffix,              \
+        .weights = rows_weights_##suffix, .backward_room = rows_backward_room_##suffix,            \
+        .backward = rows_backward_##suffix, .query_block = 1, .key_block = 1                       \
+    }
+
+const struct hdk_attention HDK_TABLE(hdk_attention) = {
+    .rows = {ROWS(f32), ROWS(f64)},
+    .tiles = {.forward_room = tiles_forward_room,
+              .forward = tiles_forward,
+              .weights = tiles_weights,
+              .backward_room = tiles_backward_room,
+              .backward = tiles_backward,
+              .query_block = QUERIES,
+              .key_block = KEYS},
+};

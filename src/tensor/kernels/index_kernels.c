@@ -1,0 +1,52 @@
+/* index_kernels.c - looking through many elements at once. */
+#include "tensor/kernels/index.h"
+
+/* An index is out of range if it or n - 1 - index is negative. */
+static bool in_range(const int64_t *index, int64_t count, int64_t n)
+{
+    uint64_t last = (uint64_t)n - 1, all = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t at = (uint64_t)index[i];
+        all |= at | (last - at);
+    }
+    return all >> 63 == 0;
+}
+
+enum { PART = 16 };
+
+/* Turns that compute `found` for PART elements at once. NaN is neither less nor equal nor greater,
+ * so that "not at most" finds it too. */
+#define SCAN(RELATION)                                                                             \
+    for (; i + PART <= n; i += PART) {                                                             \
+        int found = 0;                                                                             \
+        for (int j = 0; j < PART; j++) {                                                           \
+            found |= !(x[i + j] RELATION top);                                                     \
+        }                                                                                          \
+        if (found) {                                                                               \
+            break;                                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    while (i < n && x[i] RELATION top) {                                                           \
+        i++;                                                                                       \
+    }
+
+#define NEXT(name, T)                                                                              \
+    static int64_t name(const void *from, int64_t i, int64_t n, int64_t than, bool largest)        \
+    {                                                                                              \
+        const T *x = (const T *)from, top = x[than];                                               \
+        if (largest) {                                                                             \
+            SCAN(<=)                                                                               \
+        } else {                                                                                   \
+            SCAN(>=)                                                                               \
+        }                                                                                          \
+        return i;                                                                                  \
+    }
+
+NEXT(next_f32, float)
+NEXT(next_f64, double)
+NEXT(next_i64, int64_t)
+
+const struct hdk_index HDK_TABLE(hdk_index) = {
+    .in_range = in_range,
+    .next = {next_f32, next_f64, next_i64, NULL},
+};

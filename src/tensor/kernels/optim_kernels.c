@@ -1,0 +1,30 @@
+/* optim_kernels.c - optimizers' steps, in the order of operations of PyTorch's single-tensor loops,
+ * and what clipping needs.
+ *
+ * Options are doubles and are rounded to the element's type where PyTorch rounds them. A fused
+ * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
+#include "tensor/kernels/optim.h"
+
+#include "tensor/kernels/template.h"
+
+/* m = lerp(m, g, w), from the nearer end */
+#define LERP(m, g, w) ((w) < (T)0.5 ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
+
+#define TYPE f32
+#include "tensor/kernels/optim_body.h"
+#include "tensor/kernels/optim_steps.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/optim_body.h"
+#include "tensor/kernels/optim_steps.h"
+#undef TYPE
+
+#define BOTH(name) name##_f32, name##_f64
+#define STEP_ROW(name, loop) {BOTH(loop)},
+
+const struct hdk_optim HDK_TABLE(hdk_optim) = {
+    .step = {HDK_OPTIM_STEPS(STEP_ROW)},
+    .norm = {BOTH(norm)},
+    .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
+};

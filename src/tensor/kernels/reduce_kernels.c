@@ -1,0 +1,201 @@
+/* reduce_kernels.c - sums, variances, extremes and their places, any and all, along lanes: y = sum
+ * of x_i, sum of (x_i - mean)^2 / p, max or min of x_i, the first i where it is, or, and. Only y is
+ * written.
+ *
+ * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. Where
+ * neighbouring lanes are closer, a tile of them is reduced at a time, row by row. So both read
+ * memory in order. A run or a row with gaps is copied, a block at a time, so that both vectorise.
+ * The bits depend on n and on which of the two ways it is, never on gaps or the CPU level. */
+#include <string.h>
+
+#include "tensor/kernels/reduce.h"
+#include "tensor/kernels/template.h"
+#include "tensor/kernels/vec.h"
+
+enum {
+    LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
+    BLOCK = 512, /* elements of a run added in LANES lanes before they are folded */
+    STEP = 16,   /* elements of a strided lane added in order */
+    TILE = 128,  /* strided lanes side by side */
+    LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
+};
+
+/* Defines a reduction of x, of type X, to one y, of type Y, a lane. RUN is what a lane comes to
+ * that is read by itself, and TILES computes k lanes that lie side by side. */
+#define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        const int64_t n = l->n, ys = l->sk[0], sn = l->sn[1], sk = l->sk[1];                       \
+        Y *y = (Y *)data[0];                                                                       \
+        const X *x = (const X *)data[1];                                                           \
+        int64_t left = l->k;                                                                       \
+        (void)p;                                                                                   \
+        for (; left > 0 && hdk_lanes_apart(l); left--, x += sk, y += ys) {                         \
+            *y = RUN;                                                                              \
+        }                                                                                          \
+        for (int64_t k; left > 0; left -= k, x += k * sk, y += k * ys) {                           \
+            k = left < SIDE_BY_SIDE ? left : SIDE_BY_SIDE;                                         \
+            TILES;                                                                                 \
+        }                                                                                          \
+    }
+
+/* Of the maximum and the minimum: best(run) is max_run_f32 and so on. */
+#define best(name) HDK__JOIN(MOST, fn(name))
+
+#define IS_FLOAT ((T)0.5 > 0)
+#define IS_NAN(v) (IS_FLOAT && (v) != (v))
+
+#define TYPE f32
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#include "tensor/kernels/reduce_extremes.h"
+#undef TYPE
+#define TYPE b8
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_extremes.h"
+#undef TYPE
+#define TYPE f64
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
+#include "tensor/kernels/reduce_float.h"
+#include "tensor/kernels/reduce_extremes.h"
+#undef TYPE
+#define TYPE i64
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_extremes.h"
+#undef TYPE
+#define TYPE u64
+#include "tensor/kernels/reduce_dense.h"
+#include "tensor/kernels/reduce_sum.h"
+#undef TYPE
+
+/* What any and all need of a type. truth: n bytes: is x not 0? has: has a run an element that is
+ * zero (for all), or one that is not (for any)? FLAGS has T's width. */
+#define TRUTH(type, T, FLAGS)                                                                      \
+    static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
+    {                                                                                              \
+        T room[BLOCK];                                                                             \
+        const T *restrict x = dense_##type((const T *)from + at, stride, n, room);                 \
+        uint8_t *restrict t = y;                                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            t[i] = x[i] != 0;                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static bool has_##type(const void *from, int64_t stride, int64_t n, bool zero)                 \
+    {                                                                                              \
+        T room[BLOCK];                                                                             \
+        for (int64_t i = 0; i < n; i += BLOCK) {                                                   \
+            int64_t m = n - i < BLOCK ? n - i : BLOCK;                                             \
+            const T *x = dense_##type((const T *)from + i * stride, stride, m, room);              \
+            FLAGS hit = 0;                                                                         \
+            for (int64_t j = 0; j < m; j++) {                                                      \
+                hit |= (x[j] == 0) == zero;                                                        \
+            }                                                                                      \
+            if (hit) {                                                                             \
+                return true;                                                                       \
+            }                                                                                      \
+        }                                                                                          \
+        return false;                                                                              \
+    }
+TRUTH(f32, float, uint32_t)
+TRUTH(b8, uint8_t, uint8_t) /* also serves pieces of any type */
+TRUTH(f64, double, uint64_t)
+TRUTH(i64, int64_t, uint64_t)
+
+typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
+
+/* `any` is settled by a 1, `all` by a 0. */
+static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
+                         int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
+{
+    uint8_t part[BLOCK], result[BLOCK];
+    memset(result, !settles, sizeof result);
+    for (int64_t i = 0; i < n; i++) {
+        truth(x, i * sn, sk, k, part);
+        for (int64_t j = 0; j < k; j++) {
+            result[j] = settles ? result[j] | part[j] : result[j] & part[j];
+        }
+    }
+    for (int64_t j = 0; j < k; j++) {
+        y[j * ys] = result[j];
+    }
+}
+
+#define LOGICAL(type, T)                                                                           \
+    REDUCTION(any_##type, uint8_t, T, BLOCK, has_##type(x, sn, n, false),                          \
+              logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 1))                               \
+    REDUCTION(all_##type, uint8_t, T, BLOCK, !has_##type(x, sn, n, true),                          \
+              logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 0))
+LOGICAL(f32, float)
+LOGICAL(b8, uint8_t)
+LOGICAL(f64, double)
+LOGICAL(i64, int64_t)
+
+/* How many of n <= BLOCK elements are not 0 */
+static int64_t count_block(const uint8_t *x, int64_t n)
+{
+    uint16_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count = (uint16_t)(count + (x[i] != 0));
+    }
+    return count;
+}
+
+static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
+{
+    uint8_t room[BLOCK];
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+        count += count_block(dense_b8(x + i * sn, sn, m, room), m);
+    }
+    return count;
+}
+
+/* k <= BLOCK lanes: bytes count 255 rows at most before they are added to y. */
+static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
+                       int64_t ys)
+{
+    uint8_t room[BLOCK], count[BLOCK];
+    for (int64_t j = 0; j < k; j++) {
+        y[j * ys] = 0;
+    }
+    for (int64_t i = 0; i < n;) {
+        int64_t end = n - i < UINT8_MAX ? n : i + UINT8_MAX;
+        memset(count, 0, sizeof count);
+        for (; i < end; i++) {
+            const uint8_t *row = dense_b8(x + i * sn, sk, k, room);
+            for (int64_t j = 0; j < k; j++) {
+                count[j] = (uint8_t)(count[j] + (row[j] != 0));
+            }
+        }
+        for (int64_t j = 0; j < k; j++) {
+            y[j * ys] += count[j];
+        }
+    }
+}
+
+/* The sum of bools is int64. */
+REDUCTION(sum_b8, int64_t, uint8_t, BLOCK, count_run(x, sn, n), count_tile(x, sn, sk, n, k, y, ys))
+
+#define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
+
+const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
+    .kernel =
+        {
+            [HDK_SUM] = {sum_f32, sum_f64, sum_u64, sum_b8},
+            [HDK_MAX] = {ALL(max_value)},
+            [HDK_MIN] = {ALL(min_value)},
+            [HDK_ANY] = {any_f32, any_f64, any_i64, any_b8},
+            [HDK_ALL] = {all_f32, all_f64, all_i64, all_b8},
+            [HDK_VAR] = {var_f32, var_f64, NULL, NULL},
+            [HDK_ARGMAX] = {ALL(max_arg)},
+            [HDK_ARGMIN] = {ALL(min_arg)},
+        },
+    .center = {center_f32, center_f64},
+    .square_distance_f32 = square_distance_f32,
+    .square_distance_f64 = square_distance_f64,
+};
+
+/* Names: truth_b8 truth_f32 truth_f64 truth_i64 has_b8 has_f32 has_f64 has_i64 */

@@ -1,0 +1,137 @@
+/* softmax_kernels.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error,
+ * forward and backward. With m = max of x and s = sum of e^(x - m) in a lane:
+ *     softmax      y = e^(x - m) / s               dx = y (dy - sum(dy y))
+ *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
+ *     logsumexp    y = m + log s
+ *     cumsum       y_i = x_0 + ... + x_i
+ * Only the result is written; along other dims than the last it may be dy.
+ *
+ * Over the last dim (softmax_last.h) each row is a contiguous run, whose sum is PyTorch's
+ * (softmax_parts.h) and which is then multiplied by 1 / sum. Over other dims (softmax_other.h)
+ * neighbouring lanes go side by side; each is summed in order and divided by its sum. Rows with
+ * NaN, with +inf, or all -inf become NaN by arithmetic.
+ * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
+ * softmax is never stored, only the two numbers a row from which it follows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/functions.h"
+#include "tensor/kernels/loss.h"
+#include "tensor/kernels/softmax.h"
+#include "tensor/kernels/template.h"
+
+enum {
+    TILE = 128,  /* lanes side by side */
+    AHEAD = 4,   /* rows of a tile that are asked for before they are read */
+    SHORT = 64,  /* so many rows of under 8 elements at a time */
+    ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
+    LOGITS_ROOM = 2048
+};
+
+/* How many elements from i on a part of at most `most` takes of `all`. */
+static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
+{
+    return all - i < most ? all - i : most;
+}
+
+#define TYPE f32
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/softmax_other.h"
+#include "tensor/kernels/softmax_last.h"
+#include "tensor/kernels/logsumexp.h"
+#include "tensor/kernels/loss_body.h"
+#undef TYPE
+
+#define TYPE f64
+#include "tensor/kernels/softmax_other.h"
+#undef TYPE
+
+#ifdef HDK_WIDE_TYPES
+#define TYPE f64
+#include "tensor/kernels/softmax_parts.h"
+#include "tensor/kernels/softmax_last.h"
+#include "tensor/kernels/logsumexp.h"
+#include "tensor/kernels/loss_body.h"
+#undef TYPE
+#endif
+
+enum {
+    TOGETHER = 4, /* lanes whose sums stay in registers */
+    LINE = 16     /* neighbouring float32 of a line of the cache */
+};
+
+/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides.
+ * Lanes whose own elements are the closest in memory go a few at a time, others side by side. */
+#define CUMSUM(name, T, SUM)                                                                       \
+    HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
+    {                                                                                              \
+        const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
+        SUM s[TILE] = {0};                                                                         \
+        for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
+            for (int64_t j = 0; j < k; j++) {                                                      \
+                s[j] += (SUM)x[j * xk];                                                            \
+                y[j * yk] = (T)s[j];                                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    HDK_INLINE void name##_few(const hdk_lanes *l, T *restrict y, const T *restrict x)             \
+    {                                                                                              \
+        const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
+        SUM s[TOGETHER] = {0};                                                                     \
+        for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
+            HDK_UNROLL                                                                             \
+            for (int j = 0; j < TOGETHER; j++) {                                                   \
+                s[j] += (SUM)x[j * xk];                                                            \
+                y[j * yk] = (T)s[j];                                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void name(const hdk_lanes *l, void *const *data, double p)                              \
+    {                                                                                              \
+        bool apart = llabs(l->sn[1]) < llabs(l->sk[1]);                                            \
+        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes lines of its own */     \
+        int64_t tile = apart ? TOGETHER : rows ? LINE : TILE;                                      \
+        (void)p;                                                                                   \
+        for (int64_t j = 0, k; (k = part_of(l->k, j, tile)) > 0; j += tile) {                      \
+            T *y = (T *)data[0] + j * l->sk[0];                                                    \
+            const T *x = (const T *)data[1] + j * l->sk[1];                                        \
+            if (k == TOGETHER) {                                                                   \
+                name##_few(l, y, x);                                                               \
+            } else {                                                                               \
+                name##_tile(l, y, x, k);                                                           \
+            }                                                                                      \
+        }                                                                                          \
+    }
+CUMSUM(cumsum_f32, float, double)
+#ifdef HDK_WIDE_TYPES
+CUMSUM(cumsum_f64, double, double)
+CUMSUM(cumsum_i64, int64_t, uint64_t)
+#endif
+
+#define BOTH(last, other)                                                                          \
+    {                                                                                              \
+        {last##_f32, HDK_WIDE(last##_f64)},                                                        \
+        {                                                                                          \
+            other##_f32, other##_f64                                                               \
+        }                                                                                          \
+    }
+
+const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
+    .along = {BOTH(softmax_last, softmax_other),
+              BOTH(softmax_last_backward, softmax_other_backward),
+              BOTH(log_softmax_last, log_softmax_other),
+              BOTH(log_softmax_last_backward, log_softmax_other_backward)},
+    .logsumexp = {logsumexp_f32, HDK_WIDE(logsumexp_f64)},
+    .cumsum = {cumsum_f32, HDK_WIDE(cumsum_f64), HDK_WIDE(cumsum_i64)},
+};
+
+const struct hdk_loss HDK_TABLE(hdk_loss) = {
+    .cross_entropy = {cross_entropy_f32, HDK_WIDE(cross_entropy_f64)},
+    .cross_entropy_backward = {cross_entropy_backward_f32, HDK_WIDE(cross_entropy_backward_f64)},
+    .square = {square_f32, HDK_WIDE(square_f64)},
+    .square_backward = {square_backward_f32, HDK_WIDE(square_backward_f64)},
+};
+
+/* Names: cumsum_f32_tile cumsum_f32_few cumsum_f64_tile cumsum_f64_few cumsum_i64_tile
+ * cumsum_i64_few */

@@ -1,0 +1,19 @@
+/* unary_kernels.c - loops of one input: those of the rows of elementwise.h, and those that are no
+ * expression (unary_body.h). */
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/functions.h"
+
+#include "tensor/kernels/unary_made.h"
+
+enum { UNARY_PART = 256 }; /* elements that stay in the first cache */
+
+#define TYPE f32
+#include "tensor/kernels/unary_body.h"
+#undef TYPE
+#define TYPE f64
+#include "tensor/kernels/unary_body.h"
+#undef TYPE
+
+const struct hdk_unary HDK_TABLE(hdk_unary) = {
+    .of = {HDK_UNARY_LOOPS},
+};

@@ -1,0 +1,125 @@
+/* tensor_args.c - what a freed tensor remembers, and the error of whoever uses it.
+ *
+ * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
+ * hd__bury writes over fields that nothing needs any more: who freed it, and a seal, which is
+ * computed from what the message will need. If the memory was used again, the seal is most
+ * certainly broken, and the message tells less instead of following a pointer that is none. */
+#include <inttypes.h>
+
+#include "base/error/lasting.h"
+#include "tensor/tensor_args.h"
+
+#define RETURNED_IN_VAIN                                                                           \
+    "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \
+    "innermost scope alone: call it once for each scope, as in all = "                             \
+    "hd_scope_return(hd_cat(1, all, next))"
+
+static bool freed_fail(const char *arg, const hd_tensor *x)
+{
+    if (hd__kind_at(x) != HD__NO_OBJECT) {
+        return hd__wrong_object(HD__A_TENSOR, arg, x);
+    }
+    if (hd__refs_of(x) != HD__REFS_FREED || x->seal != hd__seal_of(x)) {
+        return hd__fail(HD_STATE,
+                        "%s is not a tensor that exists: it was freed long ago, or the "
+                        "pointer never led to one",
+                        arg);
+    }
+    const char *by = x->freed_by ? x->freed_by : "";
+    bool scope = strncmp(by, hd__scope_end, strlen("when its scope")) == 0;
+    bool held = strstr(by, "_free"); /* an object, as a dictionary, had the last hold */
+    return hd__fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
+                    scope ? " "
+                    : *by ? " by "
+                          : "",
+                    by,
+                    scope && x->returned ? RETURNED_IN_VAIN
+                    : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
+                    : held               ? " (keep it with hd_retain or hd_assign)"
+                                         : "",
+                    x->made_by);
+}
+
+/* Writes the form for a number of the function that was called: "hd_mul_scalar_" of "hd_mul_", ""
+ * if it has none or if arg is its x, which is never a number. */
+static const char *scalar_form(const char *arg, char text[32])
+{
+    static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",
+                                            "hd_pow", "hd_eq",  "hd_ne",  "hd_lt",
+                                            "hd_le",  "hd_gt",  "hd_ge",  "hd_setitem"};
+    for (size_t i = 0; i < sizeof with_form / sizeof *with_form; i++) {
+        const size_t n = strlen(with_form[i]);
+        const char *end = strncmp(hd__call, with_form[i], n) == 0 ? hd__call + n : "none";
+        if ((*end == '\0' || strcmp(end, "_") == 0) && strcmp(arg, "x") != 0) {
+            snprintf(text, 32, "%s_scalar%s", with_form[i], end);
+            return text;
+        }
+    }
+    return "";
+}
+
+/* A 0 in a tensor's place is NULL, too. */
+static bool null_fail(const char *arg, bool none_ok)
+{
+    char text[32];
+    const char *form = scalar_form(arg, text);
+    return none_ok ? hd__null_arg_or(arg, ": expected a tensor or HD_NONE")
+           : *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
+                   : hd__null_arg(arg);
+}
+
+static bool number_fail(const char *arg, int number)
+{
+    char text[32];
+    const char *form = scalar_form(arg, text);
+    return hd__fail(HD_VALUE, "%s is the number %d: expected a tensor. %s %s a number", arg, number,
+                    *form ? form : "hd_scalar_tensor", *form ? "takes" : "makes one of");
+}
+
+bool hd__arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
+{
+    if (!x) {
+        return null_fail(arg, none_ok);
+    }
+    if (!hd__is_address(x)) {
+        return number_fail(arg, (int)(intptr_t)x);
+    }
+    if (hd__tensor_exists(x)) {
+        return hd__fail(HD_DTYPE,
+                        "%s is %s, which is for storing only: expected another dtype; "
+                        "hd_to(x, HD_FLOAT32) widens it",
+                        arg, hd_dtype_name(x->dtype));
+    }
+    return hd__is_none(x)
+               ? none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg)
+               : freed_fail(arg, x);
+}
+
+bool hd__read_fail(const char *call, const hd_tensor *x)
+{
+    HD__CALL(call);
+    return hd__arg_fail("x", x, false);
+}
+
+bool hd__tensor_exists(const hd_tensor *x)
+{
+    return hd__is_tensor(x);
+}
+
+bool hd__tensor_arg(const char *arg, const hd_tensor *x, bool none_ok)
+{
+    return hd__any_arg(arg, x, none_ok);
+}
+
+bool hd__args(const char *name, int64_t n, hd_tensor *const *xs, bool any)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < n && ok; i++) {
+        if (!hd__is_address(xs[i]) || !(any ? hd__is_tensor(xs[i]) : hd__is_computed(xs[i]))) {
+            char item[64];
+            snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
+            ok = hd__arg_fail(item, xs[i], any);
+        }
+    }
+    return ok;
+}
