@@ -282,16 +282,24 @@ static void check_counts(uint64_t failures)
     }
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+
+/* Does the message begin with a function of heed's, or with the class whose forward runs and then
+ * such a function? */
+static bool names_function(const char *message)
+{
+    bool class = isupper((unsigned char)*message);
+    size_t n = class ? strspn(message, LETTERS) : 0;
+    const char *call = class && strncmp(message + n, ": ", 2) == 0 ? message + n + 2 : message;
+    return strncmp(call, "hd_", 3) == 0 && call[strspn(call, LETTERS)] == ':';
+}
+
 static void check_error(const outcome *o, uint64_t failures)
 {
-    const char *message = hd_error_message(), *colon = strchr(message, ':');
-    bool names = strncmp(message, "hd_", 3) == 0 && colon;
-    for (const char *c = message; names && c < colon; c++) {
-        names = isalnum((unsigned char)*c) || *c == '_';
-    }
+    const char *message = hd_error_message();
     if (hd_error_code() != HD_MEMORY && !is_systems(hd_error_code(), message)) {
         fault("is no MEMORY: %s, '%s'", hd_code_name(hd_error_code()), message);
-    } else if (!names) {
+    } else if (!names_function(message)) {
         fault("names no function: '%s'", message);
     }
     check_counts(failures);
