@@ -27,7 +27,8 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f);
 /* Is it one of these words? The text "true" is not the word true. */
 bool hd__hf_is_word(const hd__hf_value *v, const char *words);
 
-/* Sets HD_VALUE: what the file has for the key, and what it takes. `other`: see hd__hf_config_keys. */
+/* Sets HD_VALUE: what the file has for the key, and what it takes. hd__hf_config_keys explains
+ * `other`. */
 bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
                          const hd__hf_config_key *k, const char *other);
 /* Fills `config` with what the file has for the keys, whatever their order is in it. */

@@ -16,8 +16,8 @@ typedef struct hd__decoder_attention {
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
     bool rotary; /* has it rotary positions? */
-    /* hd__decoder_heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv heads, t, d) of
-     * x (b, t, e), which have no rotary positions yet. */
+    /* hd__decoder_heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv
+     * heads, t, d) of x (b, t, e), which have no rotary positions yet. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 
@@ -68,8 +68,8 @@ hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
-/* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim, which
- * is SIZE where the class asks for a number. */
+/* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim,
+ * which is SIZE where the class asks for a number. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
@@ -91,8 +91,8 @@ extern const hd__hf_known hd__decoder_known[];
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
         HD__ONLY_ROW("layer_types.", "full_attention null")
 
-/* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not be
- * true if there would be layers with a window by it: `windowed`. */
+/* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not
+ * be true if there would be layers with a window by it: `windowed`. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
 /* The same of HD__WINDOW_KEYS */
 bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);

@@ -54,8 +54,8 @@ struct hd_picture {
 /* With a white background. Until hd__viz_picture_ready, the thread is in the C locale. */
 hd_picture *hd__viz_picture_new(double width, double height);
 void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd__viz_rgb color);
-/* Begins a line through the points that hd__viz_draw_to adds. dash is the length of dashes and of gaps;
- * 0: it is solid. hd__viz_draw_end ends it. */
+/* Begins a line through the points that hd__viz_draw_to adds. dash is the length of dashes and of
+ * gaps; 0: it is solid. hd__viz_draw_end ends it. */
 void hd__viz_draw_line(hd_picture *p, double width, double dash, hd__viz_rgb color);
 void hd__viz_draw_to(hd_picture *p, double x, double y);
 void hd__viz_draw_end(hd_picture *p);

@@ -2,8 +2,8 @@
  * came from, one by one.
  *
  * A public hd_node is the engine's node itself, and nothing here changes one. The functions that
- * take a tensor first give a stale view its new node, as every use of it does (hd__graph_refresh_view in
- * history.c). */
+ * take a tensor first give a stale view its new node, as every use of it does
+ * (hd__graph_refresh_view in history.c). */
 #include "autograd/history.h"
 #include "autograd/run.h"
 #include "tensor/scope.h"

@@ -22,9 +22,9 @@
  *
  * Other views of the base are not told. They are stale from now on, and each of them gets an
  * AsStrided node of its own, which leads to the base's new node, when it is next used
- * (hd__graph_refresh_view). No other function that only reads a tensor writes to it, so this one takes a
- * lock: several threads may use one stale view at once. It stores the new node before the new
- * view_version, so a thread that finds the view up to date also finds the new node.
+ * (hd__graph_refresh_view). No other function that only reads a tensor writes to it, so this one
+ * takes a lock: several threads may use one stale view at once. It stores the new node before the
+ * new view_version, so a thread that finds the view up to date also finds the new node.
  *
  * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were
  * registered for the old value: they stay with the old node.

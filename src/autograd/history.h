@@ -6,18 +6,19 @@
 #include "autograd/grad.h"
 #include "autograd/node.h"
 
-/* Makes y, an alias of x by hd__tensor_alias, a view of x, and records it. Every view must be made by
- * this, in and out of grad mode, because its base must be known. Returns what hd__record does. */
+/* Makes y, an alias of x by hd__tensor_alias, a view of x, and records it. Every view must be made
+ * by this, in and out of grad mode, because its base must be known. Returns the result of
+ * hd__record. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
 /* The same for several views of x by one op (split, unbind). */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 
-/* An in-place op calls hd__graph_inplace_ok first. Then it does everything that needs memory, and then
- * calls hd__record_inplace, which bumps x's version and rewrites the history of x and its base, or
- * fails and changes nothing. The change itself comes last and cannot fail. in[0] must be x; saved
- * may hold x, which then means its new value. */
+/* An in-place op calls hd__graph_inplace_ok first. Then it does everything that needs memory, and
+ * then calls hd__record_inplace, which bumps x's version and rewrites the history of x and its
+ * base, or fails and changes nothing. The change itself comes last and cannot fail. in[0] must be
+ * x; saved may hold x, which then means its new value. */
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 

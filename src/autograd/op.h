@@ -3,9 +3,9 @@
  *
  * The result of a recorded op has that op's node as its attachment, and `output` says which of the
  * node's outputs it is. A leaf that requires grad, or did so once, has a leaf node as its
- * attachment, whose op is hd__graph_leaf_op and which holds .grad. Nodes are reference counted: tensors
- * hold them, and so do the edges of later nodes. A node never holds its own output, so there are no
- * cycles. */
+ * attachment, whose op is hd__graph_leaf_op and which holds .grad. Nodes are reference counted:
+ * tensors hold them, and so do the edges of later nodes. A node never holds its own output, so
+ * there are no cycles. */
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
@@ -16,10 +16,10 @@ typedef struct hd_ctx hd__node;
 
 /* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
  * the shape and dtype of output k; it is zero for an output that no gradient reached. dx[] comes
- * filled with HD_NONE; an entry is wanted only where hd__node_needs(n, i). A call that fails in backward
- * fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i broadcasts to,
- * and any float dtype: the engine sums and casts. backward runs with grad mode off, in a scope of
- * its own. */
+ * filled with HD_NONE; an entry is wanted only where hd__node_needs(n, i). A call that fails in
+ * backward fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i
+ * broadcasts to, and any float dtype: the engine sums and casts. backward runs with grad mode off,
+ * in a scope of its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);

@@ -5,10 +5,10 @@
 #include "autograd/op.h"
 
 /* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
- * It may do what it likes with errors, scopes and grad mode: hd__graph_guest_left looks at all of them.
- * The gradients that it is given must stay as they are, because other gradients and the caller's
- * tensors may lie in the same memory. So until the call has returned, changes in place refuse what
- * lies there; and they refuse for ever the tensors that were given, and aliases of them
+ * It may do what it likes with errors, scopes and grad mode: hd__graph_guest_left looks at all of
+ * them. The gradients that it is given must stay as they are, because other gradients and the
+ * caller's tensors may lie in the same memory. So until the call has returned, changes in place
+ * refuse what lies there; and they refuse for ever the tensors that were given, and aliases of them
  * (HD__F_LENT), which the user's code may keep. */
 typedef struct hd__graph_guest {
     const char *call;                     /* hd__call around it */

@@ -43,8 +43,8 @@ static inline bool hd__event_listening(void)
     return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
 }
 
-/* While hd__event_listening, the module whose forward runs on this thread, as "GPT.blocks.0.attention";
- * NULL outside of any forward. nn sets it; the text stays for ever. */
+/* While hd__event_listening, the module whose forward runs on this thread, as
+ * "GPT.blocks.0.attention"; NULL outside of any forward. nn sets it; the text stays for ever. */
 extern HD__TLS const char *hd__debug_module;
 
 /* ---------------------------------------------------------------- the table */
@@ -57,26 +57,36 @@ struct hd__op;
 struct hd__record_args;
 
 /* The events: a function of the table for each, and when it is called. hd__call is the function
- * that the program called. While hd__event_listening: made              hd__call has made t changes
- * it is about to change x in place recorded          op has made ys of a->in forward_begins    the
- * forward of m, which is hd__debug_module now, begins on x (NULL: not known), inside of the forward of
- * `around` (NULL: of none) While hd__event_watching: saved             heed holds t, an alias of x, which
- * counts as made where x was overwrite_begins  a change in place reads `in`, and may write over it
- * overwritten       it has given x; `before` is what overwrite_begins gave gradients_begin   the
- * backward of node n gets dy gradients_end     it has given dx (NULL: it failed); `before` is what
- * gradients_begin gave While hd__event_telling: computed          so many floating-point operations are
- * computed ready             y is the result of a call that records nothing (op NULL), or that
- * recorded before it computed call_begins       a call begins whose time is measured as a whole, up
- * to `applied` or `stepped` applied           the forward of a user's op has ended. n is its node;
- * n_out is 0 if it failed
- *     node_begins       a backward comes to node n, and
- *     node_ends         leaves it, after its hooks
+ * that the program called.
+ *
+ *   While hd__event_listening:
+ *     made              hd__call has made t
+ *     changes           it is about to change x in place
+ *     recorded          op has made ys of a->in
+ *     forward_begins    the forward of m, which is hd__debug_module now, begins on x (NULL: not
+ *                       known), inside of the forward of `around` (NULL: of none)
  *     forward_ends      the forward of hd__debug_module ends with y (NULL: it failed)
+ *   While hd__event_watching:
+ *     saved             heed holds t, an alias of x, which counts as made where x was
+ *     overwrite_begins  a change in place reads `in`, and may write over it
+ *     overwritten       it has given x; `before` is what overwrite_begins gave
+ *     gradients_begin   the backward of node n gets dy
+ *     gradients_end     it has given dx (NULL: it failed); `before` is what gradients_begin gave
+ *   While hd__event_telling:
+ *     computed          a number of floating-point operations is computed
+ *     ready             y is the result of a call that records nothing (op NULL), or that recorded
+ *                       before it computed
+ *     call_begins       a call begins whose time is measured as a whole, up to `applied` or
+ *                       `stepped`
+ *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if it
+ *                       failed
+ *     node_begins       a backward comes to node n
+ *     node_ends         it leaves node n, after its hooks
  *   While hd__event_advised:
- *     backward_ended    a backward of a tensor that made_by made, of that value, is over. loss: its
- *                       node; NULL: the graph was kept
- *     stepped           o has stepped with the gradients of n parameters; while hd__event_telling, too,
- *                       and then n is -1 if the step failed
+ *     backward_ended    a backward of a tensor that made_by made, of that value, is over. loss is
+ *                       its node; NULL: the graph was kept
+ *     stepped           o has stepped with the gradients of n parameters; while
+ *                       hd__event_telling, too, and then n is -1 if the step failed
  *   While there is a table:
  *     freed             t goes, for which made or saved has set HD__F_LISTED; or its storage is
  *                       exchanged, and `saved` follows

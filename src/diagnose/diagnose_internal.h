@@ -14,8 +14,9 @@
  * What every call needs stays where it is needed. The word that an event looks at is hd__debug
  * (base/events.h). Freed blocks wait in quarantine (base/memory/quarantine.c), and the checks of
  * arguments find them there (tensor/tensor_args.c). What backwards and steps did to a leaf's .grad
- * stands in its hd__tensor_grad_use (tensor/for_nn_and_optim.h); who recorded a node, in the node; who
- * made a tensor, in the tensor. A warning about one call is given by the function that is called.
+ * stands in its hd__tensor_grad_use (tensor/for_nn_and_optim.h); who recorded a node, in the node;
+ * who made a tensor, in the tensor. A warning about one call is given by the function that is
+ * called.
  *
  * The listeners run on the threads of the program, several at the same time. One lock protects what
  * they share. */
@@ -29,8 +30,8 @@ extern pthread_mutex_t hd__diagnose_lock;
 
 /* ---------------------------------------------------------------- tracing (trace.c) */
 
-/* What a thread remembers while hd__event_telling. It is no thread-local variable, because a library that
- * is loaded late may have few of them. */
+/* What a thread remembers while hd__event_telling. It is no thread-local variable, because a
+ * library that is loaded late may have few of them. */
 typedef struct hd__trace_hearing {
     int thread;          /* its number in lines, from 1 on; 0: it wrote none yet */
     int depth;           /* of the forwards and backwards that run, in lines */

@@ -1,8 +1,9 @@
-/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for nothing.
+/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for
+ * nothing.
  *
  * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
- * since (hd__tensor_grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop which
- * does any of them gives no warning, nor does one that adds up the gradients of several
+ * since (hd__tensor_grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop
+ * which does any of them gives no warning, nor does one that adds up the gradients of several
  * backwards. */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* file_elements.c - the types of numbers in files, and the dtypes that they become.
  *
- * A type is one row of the table hd__io_elements. Elements that need no conversion go straight between
- * file and tensor; all others go through a small buffer. */
+ * A type is one row of the table hd__io_elements. Elements that need no conversion go straight
+ * between file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"

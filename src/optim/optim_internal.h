@@ -51,8 +51,8 @@ bool hd__optim_may_step(void);
 /* ---------------------------------------------------------------- saved state (options.c) */
 
 /* State on its way to a dictionary, or from one. The functions below write to `to`. If it is NULL,
- * they look at what `from` has under the name that hd__text_key makes, and fail if it is not what is
- * wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
+ * they look at what `from` has under the name that hd__text_key makes, and fail if it is not what
+ * is wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
 typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;

@@ -25,7 +25,8 @@ struct hd_dict {
     int64_t places; /* the number of slots; with none len is 0 */
 };
 
-/* As hd__text_key of base, in the innermost scope: "prefix.field". Every hd_dict function takes NULL. */
+/* As hd__text_key of base, in the innermost scope: "prefix.field". Every hd_dict function takes
+ * NULL. */
 const char *hd__dict_field(const char *prefix, const char *field);
 
 #endif

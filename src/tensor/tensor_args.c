@@ -1,8 +1,8 @@
 /* tensor_args.c - what a freed tensor remembers, and the error of whoever uses it.
  *
  * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
- * hd__tensor_bury writes over fields that nothing needs any more: who freed it, and a seal, which is
- * computed from what the message will need. If the memory was used again, the seal is most
+ * hd__tensor_bury writes over fields that nothing needs any more: who freed it, and a seal, which
+ * is computed from what the message will need. If the memory was used again, the seal is most
  * certainly broken, and the message tells less instead of following a pointer that is none. */
 #include <inttypes.h>
 

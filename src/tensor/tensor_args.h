@@ -11,8 +11,8 @@
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
 /* Is x a tensor, of a dtype that heed computes with? HD_NONE sets HD_NULL_ARG, and so does NULL,
- * but there an error that stands already stays (hd__arg_null_arg). A freed tensor sets HD_STATE, with
- * how it was freed and what made it, as long as it is found to be freed (base's quarantine.c).
+ * but there an error that stands already stays (hd__arg_null_arg). A freed tensor sets HD_STATE,
+ * with how it was freed and what made it, as long as it is found to be freed (base's quarantine.c).
  * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
 {
@@ -62,8 +62,8 @@ static inline uintptr_t hd__tensor_seal_of(const hd_tensor *t)
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
 }
 
-/* Writes over t, whose last holder is gone, what the message of hd__tensor_arg will tell (tensor_args.c).
- * From then on t is known as freed. */
+/* Writes over t, whose last holder is gone, what the message of hd__tensor_arg will tell
+ * (tensor_args.c). From then on t is known as freed. */
 static inline void hd__tensor_bury(hd_tensor *t)
 {
     t->freed_by = hd__call;

@@ -2,8 +2,8 @@
  * is from Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (its
  * encoder.py).
  *
- * The patterns are recognised, not interpreted: they differ in the choices of hd__tokenizer_words. When
- * something follows a run of white space, the run's last character is not part of it: a space
+ * The patterns are recognised, not interpreted: they differ in the choices of hd__tokenizer_words.
+ * When something follows a run of white space, the run's last character is not part of it: a space
  * begins the next word, and any other white space is a word of its own. */
 #include "tokenizers/tokenizers_internal.h"
 

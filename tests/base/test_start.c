@@ -65,7 +65,7 @@ static int best_level(void)
     return level < HD__LEVEL_BUILT ? level : HD__LEVEL_BUILT;
 }
 
-/* That of a process without HEED_CPU: a build for stepping takes the level that is written for it. */
+/* The level of a process without HEED_CPU: a build for stepping takes the plain one. */
 static int usual_level(void)
 {
 #ifdef HDK_STEPPING

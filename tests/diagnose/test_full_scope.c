@@ -1,5 +1,5 @@
-/* test_full_scope.c - the warning of a loop without a scope, which holds what its rounds have made, right
- * programs that hold as much, and what is said when memory runs out. */
+/* test_full_scope.c - the warning of a loop without a scope, which holds what its rounds have made,
+ * right programs that hold as much, and what is said when memory runs out. */
 #include "suites.h"
 
 #include "support/warnings.h"

@@ -1,5 +1,5 @@
-/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right programs
- * that look like it give none. */
+/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right
+ * programs that look like it give none. */
 #include "suites.h"
 
 #include "support/warnings.h"

@@ -22,8 +22,8 @@ static const char *const texts[OBJECTS] = {
     "a dictionary", "a generator",  "a list of tensors", "a tensor",
 };
 
-/* How a message calls p. The header of an object that begins a page is not read, as the page before it may be no
- * memory; a tensor is told by a mark inside of it. */
+/* How a message calls p. The header of an object that begins a page is not read, as the page before
+ * it may be no memory; a tensor is told by a mark inside of it. */
 static const char *text_of(const void *p, const char *text)
 {
     return (uintptr_t)p % 4096 < 16 && strcmp(text, "a tensor") != 0 ? "another thing" : text;

@@ -34,8 +34,9 @@ const char *hd__lasting_text(const char *text)
     return e ? e->text : "?";
 }
 
-/* A text that lies near, as those of this library do, is told by its distance from hd__lasting_scope_end;
- * another one, which hd__lasting_text gave, by its number, below these distances. */
+/* A text that lies near, as those of this library do, is told by its distance from
+ * hd__lasting_scope_end; another one, which hd__lasting_text gave, by its number, below these
+ * distances. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)

@@ -4,8 +4,8 @@
 
 #include "base/system/system.h"
 
-/* What frees the tensors of a scope, in the place of hd__call: hd__lasting_scope_end, or in debug mode
- * another text of hd__lasting_text. */
+/* What frees the tensors of a scope, in the place of hd__call: hd__lasting_scope_end, or in debug
+ * mode another text of hd__lasting_text. */
 extern const char hd__lasting_scope_end[]; /* "when its scope closed" */
 /* A copy of the text that stays as long as the process, because what is freed may be found at any
  * time. Equal texts share one. "?" if memory runs out. */

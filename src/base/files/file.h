@@ -33,8 +33,8 @@ bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 size_t hd__file_parent_length(const char *path);
 /* What follows it: "b" or "b/". */
 const char *hd__file_last_part(const char *path);
-/* Opens that directory for hd__file_sync_close; returns -1 with errno on failure. It is opened before
- * anything in it changes, because a rename that cannot be synced cannot be undone. */
+/* Opens that directory for hd__file_sync_close; returns -1 with errno on failure. It is opened
+ * before anything in it changes, because a rename that cannot be synced cannot be undone. */
 int hd__file_parent_open(const char *path);
 /* Makes the renames in that directory durable and closes it. Returns 0 or an errno. */
 int hd__file_sync_close(int parent);

@@ -9,8 +9,8 @@
  * because the block that it lies in may live on for a view. There it also remembers the function
  * that made it and the one that freed it. Any other object is marked in the header before its block
  * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
- * the mark where it looks for NULL: hd__tensor_arg for tensors, hd__object for objects. So a right program
- * pays for storing the marks and for turning the ring, and for nothing else.
+ * the mark where it looks for NULL: hd__tensor_arg for tensors, hd__object for objects. So a right
+ * program pays for storing the marks and for turning the ring, and for nothing else.
  *
  * What is kept. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each.
  * The next block takes the place of the oldest one, which only then goes to where freed blocks go

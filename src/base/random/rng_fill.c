@@ -161,7 +161,7 @@ EVERY_LEVEL double unit_f64(const uint32_t *w)
     {                                                                                              \
         some_##type(w, x, n, low, high);                                                           \
     }                                                                                              \
-    void hd__rng_uniform_##type(hd_generator *g, T *x, int64_t n, double a, double b)                  \
+    void hd__rng_uniform_##type(hd_generator *g, T *x, int64_t n, double a, double b)              \
     {                                                                                              \
         uint32_t w[HD__DRAWN];                                                                     \
         bool fma = has_fma();                                                                      \
@@ -171,12 +171,12 @@ EVERY_LEVEL double unit_f64(const uint32_t *w)
             (fma ? some_##type##_fma : some_##type##_plain)(w, x, m, (T)a, (T)b);                  \
         }                                                                                          \
     }                                                                                              \
-    void hd__rng_normal_##type(hd_generator *g, T *x, int64_t n, double mean, double std)              \
+    void hd__rng_normal_##type(hd_generator *g, T *x, int64_t n, double mean, double std)          \
     {                                                                                              \
-        hd__rng_uniform_##type(g, x, n, 0, 1);                                                         \
+        hd__rng_uniform_##type(g, x, n, 0, 1);                                                     \
         blocks_##type(x, n, (T)mean, (T)std);                                                      \
         if (n % BLOCK != 0) {                                                                      \
-            hd__rng_uniform_##type(g, x + n - BLOCK, BLOCK, 0, 1);                                     \
+            hd__rng_uniform_##type(g, x + n - BLOCK, BLOCK, 0, 1);                                 \
             blocks_##type(x + n - BLOCK, BLOCK, (T)mean, (T)std);                                  \
         }                                                                                          \
     }

@@ -9,8 +9,8 @@
  * allocate nothing, know no tensor, and never fail.
  *
  * The comment heed-loop ends a line that computes the elements: gdb's command of this name stops
- * there, and in the loops that are made of elementwise.h's rows. A call in tests/gdb/loops.c reaches
- * each of these lines. */
+ * there, and in the loops that are made of elementwise.h's rows. A call in tests/gdb/loops.c
+ * reaches each of these lines. */
 #ifndef HEED_KERNELS_H
 #define HEED_KERNELS_H
 
