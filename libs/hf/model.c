@@ -121,7 +121,7 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
         return hd_fail(HD_STATE, "layer %" PRId64 ": expected fewer than %" PRId64, layer,
                        seen->layers);
     }
-    if (seen && !seen->cache[layer]) {
+    if (seen && k && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
                                                  seen->most, hd_size(k, 3));
     }
