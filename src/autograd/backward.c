@@ -46,9 +46,9 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__reduce_sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
-            hd__fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
-                     hd__node_name(from, name), HD__SHAPE(g), input,
-                     HD__SIZES(out->ndim, out->sizes));
+            hd_fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
+                    hd__node_name(from, name), HD__SHAPE(g), input,
+                    HD__SIZES(out->ndim, out->sizes));
         }
         g = sum;
     }
@@ -63,11 +63,11 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     if (n->op == &hd__graph_leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd__fail(HD_STATE,
-                    "it was called inside another backward (by a hook, or by the backward of a "
-                    "user's op), and both backwards reach %s, where the outer one has gradients "
-                    "waiting: give it a graph of its own",
-                    hd__node_name(n, name));
+    return hd_fail(HD_STATE,
+                   "it was called inside another backward (by a hook, or by the backward of a "
+                   "user's op), and both backwards reach %s, where the outer one has gradients "
+                   "waiting: give it a graph of its own",
+                   hd__node_name(n, name));
 }
 
 /* n waits in the heap for what arrives at any of its outputs. */
@@ -113,21 +113,21 @@ static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int i
 static void *graph_freed(const hd__node *n)
 {
     char name[64];
-    return hd__fail(HD_GRAD,
-                    "%s: its graph was freed by an earlier backward; "
-                    "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
-                    hd__node_name(n, name));
+    return hd_fail(HD_GRAD,
+                   "%s: its graph was freed by an earlier backward; "
+                   "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
+                   hd__node_name(n, name));
 }
 
 HD__RARE static bool saved_changed(const hd__node *n, int i)
 {
     char name[64], places[500];
     const hd_tensor *t = n->saved[i].t;
-    return hd__fail(HD_GRAD,
-                    "%s: its saved tensor %d of %s was changed in place: "
-                    "version %" PRIu32 ", expected %" PRIu32 "%s",
-                    hd__node_name(n, name), i, HD__SHAPE(t), hd__tensor_storage_version(t),
-                    n->saved[i].version, hd__node_places(n, t->storage, places));
+    return hd_fail(HD_GRAD,
+                   "%s: its saved tensor %d of %s was changed in place: "
+                   "version %" PRIu32 ", expected %" PRIu32 "%s",
+                   hd__node_name(n, name), i, HD__SHAPE(t), hd__tensor_storage_version(t),
+                   n->saved[i].version, hd__node_places(n, t->storage, places));
 }
 
 bool hd__run_saved_ok(const hd__node *n, int i)
@@ -189,9 +189,9 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         hd__assert(!hd__node_needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
-            return hd__fail(HD_USER,
-                            "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
-                            hd__node_name(n, name), i);
+            return hd_fail(HD_USER,
+                           "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
+                           hd__node_name(n, name), i);
         }
         if (n->edges[i].node && !hd__tensor_is_none(dx[i]) &&
             !arrive(r, n->edges[i], dx[i], n, i)) {
@@ -305,7 +305,7 @@ bool hd__run_begin(hd__run *r)
 {
     r->depth = hd__run_innermost ? (uint8_t)(hd__run_innermost->depth + 1) : 1;
     if (r->depth > DEPTH_MOST) {
-        return hd__fail(HD_STATE, "%d backwards run inside each other: expected fewer", DEPTH_MOST);
+        return hd_fail(HD_STATE, "%d backwards run inside each other: expected fewer", DEPTH_MOST);
     }
     r->outer = hd__run_innermost;
     hd__run_innermost = r;
@@ -316,16 +316,16 @@ bool hd__run_begin(hd__run *r)
 static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
 {
     if (hd__graph_requires_grad(y)) {
-        return hd__fail(HD_GRAD,
-                        "%s %s is a view that was taken while grad mode was off, so no "
-                        "gradient goes from it to its base",
-                        r->seed, HD__SHAPE(y));
+        return hd_fail(HD_GRAD,
+                       "%s %s is a view that was taken while grad mode was off, so no "
+                       "gradient goes from it to its base",
+                       r->seed, HD__SHAPE(y));
     }
-    return hd__fail(HD_GRAD,
-                    "%s %s does not require grad: nothing that it was computed from "
-                    "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
-                    "hd_detach",
-                    r->seed, HD__SHAPE(y));
+    return hd_fail(HD_GRAD,
+                   "%s %s does not require grad: nothing that it was computed from "
+                   "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
+                   "hd_detach",
+                   r->seed, HD__SHAPE(y));
 }
 
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
@@ -333,14 +333,14 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     hd__edge e;
     bool none = hd__tensor_is_none(grad);
     if (none && y->numel != 1) {
-        return hd__fail(HD_GRAD,
-                        "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
-                        "or hd_backward_with and a gradient of that shape",
-                        r->seed, HD__SHAPE(y), y->numel);
+        return hd_fail(HD_GRAD,
+                       "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
+                       "or hd_backward_with and a gradient of that shape",
+                       r->seed, HD__SHAPE(y), y->numel);
     }
     if (!none && !hd__tensor_same_shape(grad, y)) {
-        return hd__fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
-                        HD__SHAPE(grad), HD__SHAPE(y));
+        return hd_fail(HD_SHAPE, "a gradient of %s for %s: expected the same shape",
+                       HD__SHAPE(grad), HD__SHAPE(y));
     }
     if ((!none && !hd__tensor_float_arg(grad)) || !hd__edge_of(y, &e)) {
         return false;

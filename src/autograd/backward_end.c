@@ -23,8 +23,8 @@ bool hd_on_backward_end(hd_backward_end f, void *user)
 {
     HD__CALL("hd_on_backward_end");
     if (f && end.f) {
-        return hd__fail(HD_STATE, "this thread has a function already: "
-                                  "expected hd_on_backward_end(NULL, NULL) first");
+        return hd_fail(HD_STATE, "this thread has a function already: "
+                                 "expected hd_on_backward_end(NULL, NULL) first");
     }
     end.f = f;
     end.user = user;
@@ -51,7 +51,7 @@ bool hd__run_call_end(run *r, bool ok)
     hd_scope_close(scope);
     end.at = NULL;
     if (ok && scope && !well && hd_error_count() == failures) {
-        hd__fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
+        hd_fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
     }
     return ok && scope && well;
 }
@@ -76,12 +76,12 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
         return false;
     }
     if (!end.at) {
-        return hd__fail(HD_STATE, "no backward ends: expected a call by the function of "
-                                  "hd_on_backward_end");
+        return hd_fail(HD_STATE, "no backward ends: expected a call by the function of "
+                                 "hd_on_backward_end");
     }
     hd__node *n = hd__graph_leaf_node(x);
     if (!n || !n->requires_grad) {
-        return hd__fail(HD_GRAD, "x of %s: expected a leaf that requires grad", HD__SHAPE(x));
+        return hd_fail(HD_GRAD, "x of %s: expected a leaf that requires grad", HD__SHAPE(x));
     }
     hd__run_commit *c = hd__graph_hold_grad(x, g, &held) ? commit_to(end.at, n) : NULL;
     if (held && !c && (c = hd__run_add_commit(end.at))) {

@@ -54,10 +54,10 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
     }
     if (!leaf_now(x)) {
         return on ? x
-                  : hd__fail(HD_GRAD,
-                             "%s with grad_fn=<%s>: only a leaf can stop "
-                             "requiring grad; hd_detach gives one",
-                             HD__SHAPE(x), hd_grad_fn(x));
+                  : hd_fail(HD_GRAD,
+                            "%s with grad_fn=<%s>: only a leaf can stop "
+                            "requiring grad; hd_detach gives one",
+                            HD__SHAPE(x), hd_grad_fn(x));
     }
     if (on && !x->attachment && !make_leaf(x)) {
         return NULL;
@@ -176,12 +176,12 @@ bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
         return true;
     }
     if (x == g) {
-        return hd__fail(HD_VALUE, "%s is to be its own gradient: expected another tensor",
-                        HD__SHAPE(x));
+        return hd_fail(HD_VALUE, "%s is to be its own gradient: expected another tensor",
+                       HD__SHAPE(x));
     }
     if (!hd__tensor_same_shape(x, g) || x->dtype != g->dtype) {
-        return hd__fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
-                        hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
+        return hd_fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
+                       hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
     }
     if (leaf_now(x) ? !x->attachment && (!hd__tensor_float_arg(x) || !make_leaf(x))
                     : !own_grad_of(x)) {
@@ -224,8 +224,8 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     }
     int64_t n = hd_list_len(xs), given = hd_list_len(gs);
     if (n != given) {
-        return hd__fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " tensors: expected as many",
-                        given, n);
+        return hd_fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " tensors: expected as many",
+                       given, n);
     }
     hd_tensor **held = hd__mem_alloc_zeroed((size_t)(n + 1) * sizeof *held);
     bool ok = held;
@@ -245,8 +245,7 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 
 bool hd__graph_grad_required(const hd_tensor *x)
 {
-    return hd__graph_requires_grad(x) ||
-           hd__fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+    return hd__graph_requires_grad(x) || hd_fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)
@@ -305,5 +304,5 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
             return true;
         }
     }
-    return hd__fail(HD_VALUE, "%" PRId64 " is no hook of %s", id, HD__SHAPE(x));
+    return hd_fail(HD_VALUE, "%" PRId64 " is no hook of %s", id, HD__SHAPE(x));
 }

@@ -66,7 +66,7 @@ static bool find_captures(run *r, const hd_list *inputs)
         bool ok =
             hd__tensor_arg("an input", x) &&
             (hd__graph_requires_grad(x) ||
-             hd__fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i, HD__SHAPE(x))) &&
+             hd_fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i, HD__SHAPE(x))) &&
             hd__edge_of(x, &r->captures[i].at);
         if (!ok) {
             return false;
@@ -83,8 +83,8 @@ static bool find_captures(run *r, const hd_list *inputs)
 static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 {
     if (grads && grads->len != outputs->len) {
-        return hd__fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " outputs: expected as many",
-                        grads->len, outputs->len);
+        return hd_fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+                       grads->len, outputs->len);
     }
     for (int64_t i = 0; i < outputs->len; i++) {
         if (!hd__run_seed(r, outputs->items[i], grads ? grads->items[i] : HD_NONE)) {
@@ -103,10 +103,10 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     for (int64_t i = 0; i < inputs->len; i++) {
         const hd_tensor *v = values[i];
         if (!v && !allow_unused) {
-            return hd__fail(HD_GRAD,
-                            "input %" PRId64 " of %s: the outputs do not depend on it; "
-                            "allow_unused gives HD_NONE there",
-                            i, HD__SHAPE(inputs->items[i]));
+            return hd_fail(HD_GRAD,
+                           "input %" PRId64 " of %s: the outputs do not depend on it; "
+                           "allow_unused gives HD_NONE there",
+                           i, HD__SHAPE(inputs->items[i]));
         }
         values[i] = v ? hd__tensor_alias_of(v) : HD_NONE;
         if (!values[i]) {

@@ -194,10 +194,10 @@ static const char *kind_of_view(const hd_tensor *x)
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
-           hd__fail(HD_GRAD,
-                    "%s is a view of a parameter that hd_module_to has converted since: take it "
-                    "again",
-                    HD__SHAPE(x));
+           hd_fail(HD_GRAD,
+                   "%s is a view of a parameter that hd_module_to has converted since: take it "
+                   "again",
+                   HD__SHAPE(x));
 }
 
 bool hd__graph_refresh_view(const hd_tensor *x)
@@ -207,9 +207,9 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         return true;
     }
     if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd__fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
-                        kind_of_view(x),
-                        x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
+        return hd_fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
+                       kind_of_view(x),
+                       x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
     }
     if (!in_base(x)) {
         return false;
@@ -250,14 +250,14 @@ static bool is_view_of_leaf(const hd_tensor *x)
 static bool no_grad_leaf(const char *arg, const hd_tensor *x)
 {
     return (!is_grad_leaf(x) ||
-            hd__fail(HD_GRAD,
-                     "%s of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                     "or a clone of it",
-                     arg, HD__SHAPE(x))) &&
+            hd_fail(HD_GRAD,
+                    "%s of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
+                    "or a clone of it",
+                    arg, HD__SHAPE(x))) &&
            (!is_view_of_leaf(x) ||
-            hd__fail(HD_GRAD,
-                     "%s of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
-                     arg, HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
+            hd_fail(HD_GRAD,
+                    "%s of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
+                    arg, HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
 }
 
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
@@ -267,9 +267,9 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     }
     hd__tensor_changes(x);
     if (hd__tensor_overlaps_itself(x)) {
-        return hd__fail(HD_STATE,
-                        "x of %s is expanded: several elements share memory; clone it first",
-                        HD__SHAPE(x));
+        return hd_fail(HD_STATE,
+                       "x of %s is expanded: several elements share memory; clone it first",
+                       HD__SHAPE(x));
     }
     if (!hd__record_any_wants_grad(n_in, in)) {
         return true;
@@ -280,7 +280,7 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
         }
     }
     if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd__fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
+        return hd_fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
     }
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }

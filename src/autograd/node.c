@@ -150,7 +150,7 @@ const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char
 bool hd__node_index_ok(const char *what, int i, int n)
 {
     return (i >= 0 && i < n) ||
-           hd__fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
+           hd_fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 /* ---------------------------------------------------------------- release */

@@ -34,16 +34,15 @@ static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h
         return false;
     }
     if (!g) {
-        return hd__fail(HD_USER,
-                        "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
-                        "one it was given");
+        return hd_fail(HD_USER, "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
+                                "one it was given");
     }
     if (!hd__tensor_arg_or_none("what a hook returned", g) || hd__tensor_is_none(g)) {
         return g == HD_NONE;
     }
     return ((hd__tensor_same_shape(g, p) && g->dtype == p->dtype) ||
-            hd__fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
-                     hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype))) &&
+            hd_fail(HD_SHAPE, "a hook returned %s of %s: expected %s of %s", HD__SHAPE(g),
+                    hd_dtype_name(g->dtype), HD__SHAPE(p), hd_dtype_name(p->dtype))) &&
            hd__run_slot_set(sum, hd__run_detached_gradient(g));
 }
 

@@ -58,8 +58,7 @@ bool hd__graph_guest_left(hd__graph_guest *g)
         hd__scopes_wrong(name_guest(g, who), above);
         failures++;
     } else if (failures && hd_error_code() == HD_OK) {
-        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared",
-                 name_guest(g, who));
+        hd_fail(HD_STATE, "a call inside %s failed, and its error was cleared", name_guest(g, who));
     }
     hd__error_uncleared_swap(g->failures + failures);
     return failures == 0;
@@ -80,23 +79,23 @@ bool hd__graph_lent_fail(const char *arg, const hd_tensor *x)
     for (const hd__graph_guest *g = hd__graph_guests; g; g = g->around) {
         for (int k = 0; k < g->n_lent; k++) {
             if (g->lent[k]->storage == x->storage) {
-                return hd__fail(HD_GRAD,
-                                "%s of %s lies in the memory of the gradient that %s was "
-                                "given: expected it unchanged; return another tensor instead",
-                                arg, HD__SHAPE(x), name_guest(g, who));
+                return hd_fail(HD_GRAD,
+                               "%s of %s lies in the memory of the gradient that %s was "
+                               "given: expected it unchanged; return another tensor instead",
+                               arg, HD__SHAPE(x), name_guest(g, who));
             }
         }
     }
     return !(x->flags & HD__F_LENT) ||
-           hd__fail(HD_GRAD,
-                    "%s of %s is a gradient that a hook or a backward was given, or lies in "
-                    "its memory: expected it unchanged; change a clone of it instead",
-                    arg, HD__SHAPE(x));
+           hd_fail(HD_GRAD,
+                   "%s of %s is a gradient that a hook or a backward was given, or lies in "
+                   "its memory: expected it unchanged; change a clone of it instead",
+                   arg, HD__SHAPE(x));
 }
 
 bool hd__graph_failed(void)
 {
-    return hd_error_code() == HD_OK ? hd__fail(HD_STATE, "a call inside it failed, and the error "
-                                                         "was cleared in a function of the user's")
+    return hd_error_code() == HD_OK ? hd_fail(HD_STATE, "a call inside it failed, and the error "
+                                                        "was cleared in a function of the user's")
                                     : false;
 }

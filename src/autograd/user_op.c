@@ -135,8 +135,8 @@ static bool field_given(const application *a, const char *field, bool given)
 {
     const char *name = a->op->name ? a->op->name : "";
     return given ||
-           hd__fail(HD_VALUE, "op->%s%s%s is NULL: expected a name, a forward and a backward",
-                    field, *name ? " of " : "", name);
+           hd_fail(HD_VALUE, "op->%s%s%s is NULL: expected a name, a forward and a backward", field,
+                   *name ? " of " : "", name);
 }
 
 static bool application_ok(const application *a)
@@ -149,8 +149,8 @@ static bool application_ok(const application *a)
         return false;
     }
     return ((a->n >= 1 && a->outputs >= 1) ||
-            hd__fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
-                     a->n, a->outputs)) &&
+            hd_fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
+                    a->n, a->outputs)) &&
            hd__tensor_args("inputs", a->n, a->inputs, true);
 }
 
@@ -171,8 +171,8 @@ static bool results_ok(const application *a)
     for (int k = 0; k < a->outputs; k++) {
         hd_tensor *y = a->y[k];
         if (!y || hd__tensor_is_none(y)) {
-            return hd__fail(HD_USER, "%s left output %d empty: expected a tensor in y[%d]",
-                            a->op->name, k, k);
+            return hd_fail(HD_USER, "%s left output %d empty: expected a tensor in y[%d]",
+                           a->op->name, k, k);
         }
         char name[100];
         snprintf(name, sizeof name, "output %d of %.60s", k, a->op->name);
@@ -193,10 +193,10 @@ static bool call_forward(const application *a, hd__node *n)
     hd__graph_guest_enter(&g);
     bool done = a->op->forward(n, a->inputs, a->y);
     return hd__graph_guest_left(&g) &&
-           (done || hd__fail(HD_USER,
-                             "the forward of %s returned false without an error: expected "
-                             "hd_error_set to say why",
-                             a->op->name)) &&
+           (done || hd_fail(HD_USER,
+                            "the forward of %s returned false without an error: expected "
+                            "hd_error_set to say why",
+                            a->op->name)) &&
            results_ok(a);
 }
 

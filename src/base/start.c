@@ -155,10 +155,10 @@ const char *hd_version(void)
 bool hd__sibling_ok(const char *version)
 {
     return strcmp(version, HD__VERSION) == 0 ||
-           hd__fail(HD_STATE,
-                    "its library is of heed %s, and libheed is of heed " HD__VERSION
-                    ". Install both from the same version",
-                    version);
+           hd_fail(HD_STATE,
+                   "its library is of heed %s, and libheed is of heed " HD__VERSION
+                   ". Install both from the same version",
+                   version);
 }
 
 const char *hd_cpu_level(void)

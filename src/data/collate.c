@@ -16,12 +16,12 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
     for (int64_t i = 1; i < n; i++) {
         const hd_tensor *other = items[i]->items[k];
         if (other->dtype != x->dtype || !hd__tensor_same_shape(other, x)) {
-            return hd__fail(other->dtype != x->dtype ? HD_DTYPE : HD_SHAPE,
-                            "tensor %" PRId64 " of item %" PRId64
-                            " of the batch is %s %s, and of item 0 %s %s: expected one dtype "
-                            "and shape",
-                            k, i, hd_dtype_name(other->dtype), HD__SHAPE(other),
-                            hd_dtype_name(x->dtype), HD__SHAPE(x));
+            return hd_fail(other->dtype != x->dtype ? HD_DTYPE : HD_SHAPE,
+                           "tensor %" PRId64 " of item %" PRId64
+                           " of the batch is %s %s, and of item 0 %s %s: expected one dtype "
+                           "and shape",
+                           k, i, hd_dtype_name(other->dtype), HD__SHAPE(other),
+                           hd_dtype_name(x->dtype), HD__SHAPE(x));
         }
     }
     return true;
@@ -47,10 +47,10 @@ hd_list *hd__data_stack_items(hd_list *const *items, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
         if (items[i]->len != items[0]->len) {
-            return hd__fail(HD_VALUE,
-                            "item %" PRId64 " of the batch has %" PRId64
-                            " tensors, and item 0 %" PRId64 ": expected as many",
-                            i, items[i]->len, items[0]->len);
+            return hd_fail(HD_VALUE,
+                           "item %" PRId64 " of the batch has %" PRId64
+                           " tensors, and item 0 %" PRId64 ": expected as many",
+                           i, items[i]->len, items[0]->len);
         }
     }
     hd_list *batch = hd_list_n(0, NULL);
@@ -94,8 +94,8 @@ static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_
                  HD__SHAPE(text));
     }
     return (shape_ok && dtype_ok) ||
-           hd__fail(dtype_ok ? HD_SHAPE : HD_DTYPE, "%s[%" PRId64 "] is %s %s: expected %s", name,
-                    k, hd_dtype_name(x->dtype), HD__SHAPE(x), expected);
+           hd_fail(dtype_ok ? HD_SHAPE : HD_DTYPE, "%s[%" PRId64 "] is %s %s: expected %s", name, k,
+                   hd_dtype_name(x->dtype), HD__SHAPE(x), expected);
 }
 
 static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
@@ -107,10 +107,10 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     }
     hd_tensor *const *x = item->items;
     if (item->len < 1 || item->len > 2) {
-        return hd__fail(HD_VALUE,
-                        "%s has %" PRId64 " tensors: expected a text, or a text and the length "
-                        "of its prompt or a bool for each token",
-                        name, item->len);
+        return hd_fail(HD_VALUE,
+                       "%s has %" PRId64 " tensors: expected a text, or a text and the length "
+                       "of its prompt or a bool for each token",
+                       name, item->len);
     }
     for (int64_t k = 0; k < item->len; k++) {
         if (!tensor_ok(name, k, x[k], x[0])) {
@@ -121,8 +121,8 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     int64_t prompt = item->len == 2 && !marked ? hd__tensor_int_at(x[1], x[1]->offset) : 0;
     *t = (lesson){x[0], marked ? x[1] : NULL, prompt};
     return (prompt >= 0 && prompt <= x[0]->numel) ||
-           hd__fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, prompt,
-                    x[0]->numel);
+           hd_fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, prompt,
+                   x[0]->numel);
 }
 
 static int64_t id_at(const hd_tensor *x, int64_t k)
@@ -170,10 +170,10 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
         return NULL;
     }
     if (n < 1 || o->allowed_max_length < 0) {
-        return hd__fail(HD_VALUE,
-                        "%" PRId64 " items, allowed_max_length %" PRId64
-                        ": expected 1 or more, and 0 or more",
-                        n, o->allowed_max_length);
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " items, allowed_max_length %" PRId64
+                       ": expected 1 or more, and 0 or more",
+                       n, o->allowed_max_length);
     }
     for (int64_t i = 0; i < n; i++) {
         if (!lesson_of(items[i], i, &t)) {

@@ -49,8 +49,8 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
         return NULL;
     }
     if (max_length < 1 || stride < 1) {
-        return hd__fail(HD_VALUE, "max_length %" PRId64 ", stride %" PRId64 ": expected 1 or more",
-                        max_length, stride);
+        return hd_fail(HD_VALUE, "max_length %" PRId64 ", stride %" PRId64 ": expected 1 or more",
+                       max_length, stride);
     }
     /* the length of Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
@@ -77,7 +77,7 @@ hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user
     HD__CALL("hd_dataset_new");
     hd_dataset *s = NULL;
     if (length < 0) {
-        hd__fail(HD_VALUE, "length %" PRId64 ": expected 0 or more", length);
+        hd_fail(HD_VALUE, "length %" PRId64 ": expected 0 or more", length);
     } else if (get || hd__arg_null_arg("get")) {
         s = dataset_new(length);
     }
@@ -167,7 +167,7 @@ hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *
     uint64_t failures = hd__error_uncleared_swap(0);
     int above = hd__scopes_above(v->scope, v->serial);
     bool ok = failures == 0 && (above == 0 || hd__scopes_wrong(who, above)) &&
-              (l || hd__fail(HD_USER, "%s gave NULL without an error: expected a list", who)) &&
+              (l || hd_fail(HD_USER, "%s gave NULL without an error: expected a list", who)) &&
               hd__tensor_list_arg(who, l) && hd__tensor_args(who, l->len, l->items, false);
     hd__error_uncleared_swap(v->failures + failures + hd__error_uncleared_swap(0));
     return ok ? l : NULL;
@@ -197,8 +197,8 @@ hd_list *hd__data_dataset_item(const hd_dataset *s, int64_t item)
 bool hd__data_is_pair(const char *what, const hd_list *l)
 {
     return l->len == 2 ||
-           hd__fail(HD_VALUE, "%s of %" PRId64 " tensors: expected 2, input and target", what,
-                    l->len);
+           hd_fail(HD_VALUE, "%s of %" PRId64 " tensors: expected 2, input and target", what,
+                   l->len);
 }
 
 void hd__data_pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target)
@@ -237,8 +237,8 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
         ok = lengths[i] >= 0 && lengths[i] <= left;
         left -= lengths[i];
     }
-    return (ok && left == 0) || hd__fail(HD_VALUE, "lengths %s: expected a sum of %" PRId64,
-                                         HD__SIZES(n, lengths), s->len);
+    return (ok && left == 0) || hd_fail(HD_VALUE, "lengths %s: expected a sum of %" PRId64,
+                                        HD__SIZES(n, lengths), s->len);
 }
 
 /* Makes all parts, or none. */

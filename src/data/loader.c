@@ -42,38 +42,38 @@ static bool replicas_ok(const hd_loader_options *o)
 {
     int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
     if (n < 0) {
-        return hd__fail(HD_VALUE, "num_replicas %" PRId64 ": expected 0 or more", n);
+        return hd_fail(HD_VALUE, "num_replicas %" PRId64 ": expected 0 or more", n);
     }
     if (o->rank < 0 || o->rank > most) {
-        return hd__fail(HD_VALUE,
-                        "rank %" PRId64 " with num_replicas %" PRId64 ": expected 0 to %" PRId64,
-                        o->rank, n, most);
+        return hd_fail(HD_VALUE,
+                       "rank %" PRId64 " with num_replicas %" PRId64 ": expected 0 to %" PRId64,
+                       o->rank, n, most);
     }
     if (n > 0 && o->generator) {
-        return hd__fail(HD_VALUE,
-                        "generator with num_replicas %" PRId64
-                        ": expected NULL, because the order follows from seed",
-                        n);
+        return hd_fail(HD_VALUE,
+                       "generator with num_replicas %" PRId64
+                       ": expected NULL, because the order follows from seed",
+                       n);
     }
     return !__builtin_mul_overflow(o->batch_size, n, &together) ||
-           hd__fail(HD_VALUE,
-                    "batch_size %" PRId64 " with num_replicas %" PRId64
-                    ": expected a product of at most %" PRId64,
-                    o->batch_size, n, INT64_MAX);
+           hd_fail(HD_VALUE,
+                   "batch_size %" PRId64 " with num_replicas %" PRId64
+                   ": expected a product of at most %" PRId64,
+                   o->batch_size, n, INT64_MAX);
 }
 
 /* Says why there is nothing to shuffle. */
 static bool nothing_to_shuffle(const hd_dataset *s)
 {
     if (s->tokens && !s->whole) {
-        return hd__fail(HD_VALUE,
-                        "shuffle of 0 windows: found %" PRId64 " tokens, and a window of "
-                        "max_length %" PRId64 " with its target needs one more than that: use a "
-                        "longer text or a smaller max_length",
-                        s->tokens->len, s->max_length);
+        return hd_fail(HD_VALUE,
+                       "shuffle of 0 windows: found %" PRId64 " tokens, and a window of "
+                       "max_length %" PRId64 " with its target needs one more than that: use a "
+                       "longer text or a smaller max_length",
+                       s->tokens->len, s->max_length);
     }
-    return hd__fail(HD_VALUE, "shuffle of a dataset of 0 items: expected 1 or more: give it items, "
-                              "or leave shuffle false");
+    return hd_fail(HD_VALUE, "shuffle of a dataset of 0 items: expected 1 or more: give it items, "
+                             "or leave shuffle false");
 }
 
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
@@ -82,7 +82,7 @@ static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
         return false;
     }
     if (o->batch_size < 1) {
-        return hd__fail(HD_VALUE, "batch_size %" PRId64 ": expected 1 or more", o->batch_size);
+        return hd_fail(HD_VALUE, "batch_size %" PRId64 ": expected 1 or more", o->batch_size);
     }
     if (!replicas_ok(o)) {
         return false;
@@ -357,8 +357,8 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
     int64_t v;
     return hd_dict_get_int(d, name, &v) &&
            (v == here ||
-            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
-                     name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
+            hd_fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
+                    name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
 /* seen: n bytes of 0. */
@@ -391,10 +391,10 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
         }
     }
     if (seeded && !l->o.num_replicas) {
-        return hd__fail(HD_VALUE,
-                        "'%s' is of a loader with num_replicas: "
-                        "expected num_replicas 1 or more here",
-                        hd__dict_field(prefix, "seed"));
+        return hd_fail(HD_VALUE,
+                       "'%s' is of a loader with num_replicas: "
+                       "expected num_replicas 1 or more here",
+                       hd__dict_field(prefix, "seed"));
     }
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
@@ -427,9 +427,9 @@ static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
               is_permutation(hd__tensor_ptr(order), n, seen);
     hd_free(seen);
     if (!ok) {
-        return hd__fail(HD_VALUE,
-                        "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
-                        n, n - 1);
+        return hd_fail(HD_VALUE,
+                       "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
+                       n, n - 1);
     }
     memcpy(l->order, hd__tensor_ptr(order), (size_t)n * sizeof *l->order);
     l->own_order = true;

@@ -65,7 +65,7 @@ bool hd__data_tokens_given(const hd_tokens *t)
 static bool check_type(hd_token_type type)
 {
     return type == HD_TOKEN_U16 || type == HD_TOKEN_U32 ||
-           hd__fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
+           hd_fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
 }
 
 /* Checks that ids are int64 (n,), and each of them from 0 to 2^(8 width) - 1. Returns them as a
@@ -76,16 +76,16 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
         return NULL;
     }
     if (ids->dtype != HD_INT64 || ids->ndim != 1) {
-        return hd__fail(HD_SHAPE, "ids %s %s: expected int64 (n,)", hd_dtype_name(ids->dtype),
-                        HD__SHAPE(ids));
+        return hd_fail(HD_SHAPE, "ids %s %s: expected int64 (n,)", hd_dtype_name(ids->dtype),
+                       HD__SHAPE(ids));
     }
     hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* (n,) */
     int64_t max = ((int64_t)1 << 8 * width) - 1;
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] > max) {
-            return hd__fail(HD_VALUE, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
-                            i, max);
+            return hd_fail(HD_VALUE, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+                           i, max);
         }
     }
     return x;
@@ -114,8 +114,8 @@ static bool tokens_map(hd_tokens *t, const char *path)
         return false;
     }
     bool ok = n % t->width == 0 ||
-              hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected a multiple of %d",
-                       HD__CUT(path), n, t->width);
+              hd_fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected a multiple of %d",
+                      HD__CUT(path), n, t->width);
     if (ok) {
         t->bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
         ok = t->bytes || hd__file_fail(path, "map", errno);
@@ -194,10 +194,10 @@ hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
         return NULL;
     }
     if (at < 0 || n < 0 || at > t->len - n) {
-        return hd__fail(HD_INDEX,
-                        "%" PRId64 " tokens from %" PRId64 " on: expected a part of the %" PRId64
-                        " tokens",
-                        n, at, t->len);
+        return hd_fail(HD_INDEX,
+                       "%" PRId64 " tokens from %" PRId64 " on: expected a part of the %" PRId64
+                       " tokens",
+                       n, at, t->len);
     }
     hd_tensor *ids = hd__tensor_empty(HD_INT64, 1, &n); /* (n,) */
     if (ids) {
@@ -224,7 +224,7 @@ bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first, hd_
     }
     *first = *rest = NULL;
     if (!(fraction >= 0 && fraction <= 1)) {
-        return hd__fail(HD_VALUE, "fraction %g: expected 0 to 1", fraction);
+        return hd_fail(HD_VALUE, "fraction %g: expected 0 to 1", fraction);
     }
     int64_t cut = (int64_t)(fraction * (double)t->len);
     *first = tokens_part(t, 0, cut);

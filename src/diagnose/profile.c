@@ -185,8 +185,8 @@ HD__RARE bool hd_profile(FILE *f)
         return false;
     }
     if (!profiling()) {
-        return hd__fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
-                                  "the program starts");
+        return hd_fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
+                                 "the program starts");
     }
     hd__text t = {0};
     row *rows = hd__arg_alloc_items(TABLES * (PLACES + 1), sizeof *rows);

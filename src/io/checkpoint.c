@@ -95,10 +95,10 @@ static bool decode_value(hd_dict *to, const char *path, const char *name, const 
         memcpy(&v, &bits, sizeof v);
         return hd_dict_set_double(to, name, v);
     }
-    return hd__fail(HD_FORMAT,
-                    "'%.*s': '%.*s' is '%.*s': expected \"int \", "
-                    "\"double \" or \"string \" and a value",
-                    HD__CUT(path), HD__CUT(name), HD__CUT(text));
+    return hd_fail(HD_FORMAT,
+                   "'%.*s': '%.*s' is '%.*s': expected \"int \", "
+                   "\"double \" or \"string \" and a value",
+                   HD__CUT(path), HD__CUT(name), HD__CUT(text));
 }
 
 static bool decode_all(hd_dict *state, const char *path)

@@ -23,8 +23,8 @@ static bool check_no_link(const char *dir)
         return is_missing(errno) || hd__file_fail(dir, "stat", errno);
     }
     return info.kind != HD__SYS_LINK ||
-           hd__fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
-                    HD__CUT(dir));
+           hd_fail(HD_FORMAT, "'%.*s' is a symbolic link: expected the checkpoint's own path",
+                   HD__CUT(dir));
 }
 
 /* The message tells a directory that is not there, also because another process has just moved it,
@@ -45,9 +45,9 @@ static bool check_holds(const char *dir, const char *file)
         return true;
     }
     if (is_missing(hd__folder_stat_cause(dir))) {
-        return hd__fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
+        return hd_fail(HD_FORMAT, "'%.*s' does not exist: expected a checkpoint", HD__CUT(dir));
     }
-    return hd__fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
+    return hd_fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
 }
 
 /* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
@@ -64,8 +64,8 @@ static bool check_files_only(const char *dir)
     for (const char *name; ok && (name = hd__sys_list_next(list, &cause));) {
         bool there = hd__sys_stat(hd__sys_list_fd(list), name, false, &info) == 0;
         if (there && info.kind == HD__SYS_DIRECTORY) {
-            ok = hd__fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
-                          HD__CUT(dir), HD__CUT(name));
+            ok = hd_fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
+                         HD__CUT(dir), HD__CUT(name));
         } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
             ok = hd__file_fail(dir, "read", errno);
         }
@@ -85,10 +85,10 @@ bool hd__checkpoint_removable(const char *dir)
 /* Says what failed and where the rest of the checkpoint lies. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
-    return hd__fail(HD_IO,
-                    "'%.*s': cannot %s: %s: what is left is '%.*s', and the next "
-                    "call removes it",
-                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
+    return hd_fail(HD_IO,
+                   "'%.*s': cannot %s: %s: what is left is '%.*s', and the next "
+                   "call removes it",
+                   HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
 /* The directory has its hidden name. parent: that of both names, open; this function closes it. */

@@ -19,10 +19,10 @@ static bool check_model(const hd_dict *model)
     for (int64_t i = 0; i < hd_dict_len(model); i++) {
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
-            return hd__fail(HD_VALUE,
-                            "model: '%.*s' is not a tensor: expected only tensors in "
-                            "model, and all else in state",
-                            HD__CUT(name));
+            return hd_fail(HD_VALUE,
+                           "model: '%.*s' is not a tensor: expected only tensors in "
+                           "model, and all else in state",
+                           HD__CUT(name));
         }
     }
     return true;
@@ -36,8 +36,8 @@ static bool has_own_name(const char *dir)
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
     }
-    return hd__fail(HD_VALUE, "'%.*s' ends in '%.*s': expected the checkpoint's own name",
-                    HD__CUT(dir), (int)n, last);
+    return hd_fail(HD_VALUE, "'%.*s' ends in '%.*s': expected the checkpoint's own name",
+                   HD__CUT(dir), (int)n, last);
 }
 
 /* ---------------------------------------------------------------- modes */
@@ -85,11 +85,11 @@ static bool exchange_fail(const char *dir, int cause)
     if (!unknown) {
         return hd__file_fail(dir, "exchange it with the new directory", cause);
     }
-    return hd__fail(HD_IO,
-                    "'%.*s': this file system cannot exchange two names, and nothing was "
-                    "changed: use hd_checkpoint_save with a new name, then "
-                    "hd_checkpoint_remove",
-                    HD__CUT(dir));
+    return hd_fail(HD_IO,
+                   "'%.*s': this file system cannot exchange two names, and nothing was "
+                   "changed: use hd_checkpoint_save with a new name, then "
+                   "hd_checkpoint_remove",
+                   HD__CUT(dir));
 }
 
 /* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if

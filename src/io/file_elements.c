@@ -111,9 +111,9 @@ static bool out_of_range(const hd__io_in *in, const char *what, int64_t at,
 {
     uint64_t v;
     memcpy(&v, element, sizeof v);
-    return hd__fail(HD_VALUE,
-                    "'%.*s': %s: element %" PRId64 " is %" PRIu64 ": expected at most %" PRId64,
-                    HD__CUT(in->path), what, at, v, INT64_MAX);
+    return hd_fail(HD_VALUE,
+                   "'%.*s': %s: element %" PRId64 " is %" PRIu64 ": expected at most %" PRId64,
+                   HD__CUT(in->path), what, at, v, INT64_MAX);
 }
 
 bool hd__io_in_elements(const hd__io_in *in, const char *what, int64_t at, const hd__io_element *e,

@@ -24,7 +24,7 @@ typedef struct header {
 } header;
 
 #define bad_npy(h, format, ...)                                                                    \
-    hd__fail(HD_FORMAT, "'%.*s': " format, HD__CUT((h)->in->path), __VA_ARGS__)
+    hd_fail(HD_FORMAT, "'%.*s': " format, HD__CUT((h)->in->path), __VA_ARGS__)
 
 /* ---------------------------------------------------------------- the header's text */
 
@@ -98,8 +98,8 @@ static bool parse_descr(header *h)
 {
     char descr[32];
     if (peek(h) == '[') {
-        return hd__fail(HD_DTYPE, "'%.*s': an array of records: expected numbers",
-                        HD__CUT(h->in->path));
+        return hd_fail(HD_DTYPE, "'%.*s': an array of records: expected numbers",
+                       HD__CUT(h->in->path));
     }
     if (!quoted(h, descr, sizeof descr)) {
         return false;
@@ -113,7 +113,7 @@ static bool parse_descr(header *h)
             return true;
         }
     }
-    return hd__fail(
+    return hd_fail(
         HD_DTYPE,
         "'%.*s': descr '%s': expected one of < > = | and after it b1, i1 to i8, u1 to u8 or "
         "f2 to f8",

@@ -39,10 +39,10 @@ bool hd__io_in_read(const hd__io_in *in, int64_t at, void *bytes, size_t n)
             return hd__file_fail(in->path, "read", errno);
         }
         if (got == 0) {
-            return hd__fail(HD_IO,
-                            "'%.*s': ends at byte %" PRId64 " now: expected %" PRId64
-                            " bytes, as when it was opened",
-                            HD__CUT(in->path), at + (int64_t)done, in->size);
+            return hd_fail(HD_IO,
+                           "'%.*s': ends at byte %" PRId64 " now: expected %" PRId64
+                           " bytes, as when it was opened",
+                           HD__CUT(in->path), at + (int64_t)done, in->size);
         }
         done += (size_t)got;
     }

@@ -58,10 +58,10 @@ static bool same_size(const hd_safetensors *f)
     if (hd__sys_fstat(f->in.fd, &info) != 0) {
         return hd__file_fail(f->path, "stat", errno);
     }
-    return info.size == f->in.size || hd__fail(HD_IO,
-                                               "'%.*s': %" PRId64 " bytes now: expected %" PRId64
-                                               " bytes, as when it was opened",
-                                               HD__CUT(f->path), info.size, f->in.size);
+    return info.size == f->in.size || hd_fail(HD_IO,
+                                              "'%.*s': %" PRId64 " bytes now: expected %" PRId64
+                                              " bytes, as when it was opened",
+                                              HD__CUT(f->path), info.size, f->in.size);
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -279,10 +279,10 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
     for (int64_t i = 0; i < hd_dict_len(f->metadata); i++) {
         const char *name = hd_dict_name(f->metadata, i);
         if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
-            return hd__fail(HD_FORMAT,
-                            "'%.*s': '%.*s' names a tensor and metadata: expected one of "
-                            "the two (hd_safetensors_open can read both)",
-                            HD__CUT(f->path), HD__CUT(name));
+            return hd_fail(HD_FORMAT,
+                           "'%.*s': '%.*s' names a tensor and metadata: expected one of "
+                           "the two (hd_safetensors_open can read both)",
+                           HD__CUT(f->path), HD__CUT(name));
         }
         if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
             return false;

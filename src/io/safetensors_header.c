@@ -105,10 +105,10 @@ static bool parse_dtype(hd__safetensors_parser *p, hd__io_entry *e)
             return true;
         }
     }
-    return hd__fail(HD_DTYPE,
-                    "'%.*s': tensor '%.*s': dtype '%.*s': expected BOOL, U8, I8, U16, I16, "
-                    "F16, BF16, U32, I32, F32, U64, I64 or F64",
-                    HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
+    return hd_fail(HD_DTYPE,
+                   "'%.*s': tensor '%.*s': dtype '%.*s': expected BOOL, U8, I8, U16, I16, "
+                   "F16, BF16, U32, I32, F32, U64, I64 or F64",
+                   HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
 }
 
 /* Reads an array of at most `most` integers, each 0 or more. */
@@ -273,10 +273,10 @@ static bool check_cover(hd__safetensors_parser *p, hd__io_entry *const *order, i
         before = e->name;
     }
     return end == available ||
-           hd__fail(HD_FORMAT,
-                    "'%.*s': %" PRId64 " bytes of data after the header: expected %" PRId64
-                    ", where the last tensor ends",
-                    HD__CUT(p->f->path), available, end);
+           hd_fail(HD_FORMAT,
+                   "'%.*s': %" PRId64 " bytes of data after the header: expected %" PRId64
+                   ", where the last tensor ends",
+                   HD__CUT(p->f->path), available, end);
 }
 
 static bool check_layout(hd__safetensors_parser *p)
@@ -330,8 +330,8 @@ static bool read_length(hd_safetensors *f, size_t *n)
 {
     unsigned char bytes[LENGTH_BYTES];
     if (f->in.size < LENGTH_BYTES) {
-        return hd__fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more",
-                        HD__CUT(f->path), f->in.size);
+        return hd_fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more", HD__CUT(f->path),
+                       f->in.size);
     }
     if (!hd__io_in_read(&f->in, 0, bytes, sizeof bytes) ||
         !hd__file_lfs_ok(f->path, bytes, sizeof bytes)) {
@@ -344,10 +344,10 @@ static bool read_length(hd_safetensors *f, size_t *n)
     uint64_t rest = (uint64_t)f->in.size - LENGTH_BYTES,
              most = rest < HD__LONGEST_HEADER ? rest : HD__LONGEST_HEADER;
     if (length > most) {
-        return hd__fail(HD_FORMAT,
-                        "'%.*s': not a safetensors file: a header of %" PRIu64
-                        " bytes: expected at most %" PRIu64 "%s",
-                        HD__CUT(f->path), length, most, hint_of(bytes));
+        return hd_fail(HD_FORMAT,
+                       "'%.*s': not a safetensors file: a header of %" PRIu64
+                       " bytes: expected at most %" PRIu64 "%s",
+                       HD__CUT(f->path), length, most, hint_of(bytes));
     }
     *n = (size_t)length;
     return true;

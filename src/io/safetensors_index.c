@@ -34,8 +34,8 @@ static bool open_shard(hd__safetensors_parser *p)
     }
     const int fd = hd__sys_open(HD__SYS_HERE, path);
     if (fd < 0) {
-        return hd__fail(HD_IO, "'%.*s': tensor '%.*s': cannot open its file '%.*s': %s",
-                        HD__CUT(f->path), HD__CUT(p->name.s), HD__CUT(path), HD__WHY(errno));
+        return hd_fail(HD_IO, "'%.*s': tensor '%.*s': cannot open its file '%.*s': %s",
+                       HD__CUT(f->path), HD__CUT(p->name.s), HD__CUT(path), HD__WHY(errno));
     }
     hd_safetensors *shard = hd__safetensors_open(path, fd, &p->f->o);
     if (!shard) {

@@ -18,8 +18,8 @@ typedef struct hd__safetensors_parser {
 
 /* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
 #define bad(p, what, name, format, ...)                                                            \
-    hd__fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),  \
-             __VA_ARGS__)
+    hd_fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),   \
+            __VA_ARGS__)
 
 /* Parses the n bytes at text, and frees them. */
 bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,

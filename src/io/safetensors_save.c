@@ -21,19 +21,19 @@ enum { LONGEST_HEADER = 100000000 };
 static bool check_text(const char *what, const char *s)
 {
     size_t n = strlen(s), good = hd__utf8_good(s, n);
-    return good == n || hd__fail(HD_VALUE, "%s: byte 0x%02x at %zu: expected UTF-8", what,
-                                 (unsigned char)s[good], good);
+    return good == n || hd_fail(HD_VALUE, "%s: byte 0x%02x at %zu: expected UTF-8", what,
+                                (unsigned char)s[good], good);
 }
 
 static bool check_entry(const hd_dict *d, const char *name)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, name);
     if (kind != HD_DICT_TENSOR && kind != HD_DICT_STRING) {
-        return hd__fail(HD_VALUE, "'%.*s' is a number: expected a tensor or a string",
-                        HD__CUT(name));
+        return hd_fail(HD_VALUE, "'%.*s' is a number: expected a tensor or a string",
+                       HD__CUT(name));
     }
     if (kind == HD_DICT_TENSOR && strcmp(name, "__metadata__") == 0) {
-        return hd__fail(HD_VALUE, "a tensor named '__metadata__': expected another name");
+        return hd_fail(HD_VALUE, "a tensor named '__metadata__': expected another name");
     }
     return check_text("a name", name) &&
            (kind == HD_DICT_TENSOR || check_text("a string", hd_dict_get_string(d, name)));
@@ -117,7 +117,7 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
             return false;
         }
         if (__builtin_add_overflow(at, bytes, &end)) {
-            return hd__fail(HD_MEMORY, "the size of all tensors overflows");
+            return hd_fail(HD_MEMORY, "the size of all tensors overflows");
         }
         put_entry(t, &items[i], at, end);
         at = end;
@@ -125,8 +125,8 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
     hd__text_puts(t, "}");
     hd__text_repeat(t, ' ', (int64_t)(-t->len % 8));
     return !t->failed && (t->len <= LONGEST_HEADER ||
-                          hd__fail(HD_VALUE, "a header of %zu bytes: expected at most %d", t->len,
-                                   LONGEST_HEADER));
+                          hd_fail(HD_VALUE, "a header of %zu bytes: expected at most %d", t->len,
+                                  LONGEST_HEADER));
 }
 
 /* ---------------------------------------------------------------- the file */

@@ -22,7 +22,7 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
         return NULL;
     }
     if (dtype != HD_FLOAT32 && dtype != HD_FLOAT64) {
-        return hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
+        return hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
     }
     HD__SCOPE_OR(NULL);
     hd_kv_cache *c = hd__object_new(HD__KV_CACHE, sizeof *c);
@@ -78,7 +78,7 @@ bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len)
         return false;
     }
     if (len < 0 || len > c->len) {
-        return hd__fail(HD_VALUE, "len %" PRId64 ": expected 0 to %" PRId64, len, c->len);
+        return hd_fail(HD_VALUE, "len %" PRId64 ": expected 0 to %" PRId64, len, c->len);
     }
     c->len = len;
     return true;
@@ -89,20 +89,20 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
     const int64_t *room = hd_sizes(c->keys), t = hd_ndim(keys) == 4 ? hd_size(keys, 2) : -1;
     const int64_t sizes[] = {room[0], room[1], t, room[3]};
     if (!hd__nn_sizes_are(keys, 4, sizes) || !hd__nn_sizes_are(values, 4, sizes)) {
-        return hd__fail(HD_SHAPE,
-                        "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
-                        ") both",
-                        HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
+        return hd_fail(HD_SHAPE,
+                       "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
+                       ") both",
+                       HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
     }
     hd_dtype d = hd_dtype_of(c->keys);
     return (t <= room[2] - c->len ||
-            hd__fail(HD_SHAPE,
-                     "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
-                     HD__DIMS(keys), c->len, room[2])) &&
+            hd_fail(HD_SHAPE,
+                    "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
+                    HD__DIMS(keys), c->len, room[2])) &&
            ((hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
-            hd__fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
-                     hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
-                     hd_dtype_name(d)));
+            hd_fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
+                    hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
+                    hd_dtype_name(d)));
 }
 
 bool hd_kv_cache_update(hd_kv_cache *c, hd_tensor **keys, hd_tensor **values)
@@ -135,14 +135,14 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
         return false;
     }
     if (c->attention != m) {
-        return hd__fail(HD_VALUE, "c was made for another MultiHeadAttention");
+        return hd_fail(HD_VALUE, "c was made for another MultiHeadAttention");
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
     return ((hd_ndim(x) == 3 && hd_size(x, 0) == b) ||
-            hd__fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b)) &&
+            hd_fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b)) &&
            (hd_size(x, 1) <= context_length - c->len ||
-            hd__fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
-                     HD__DIMS(x), c->len, context_length));
+            hd_fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+                    HD__DIMS(x), c->len, context_length));
 }
 
 hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c)

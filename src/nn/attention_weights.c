@@ -22,10 +22,10 @@ bool hd__nn_tokens_arg(const hd__nn_attention *m, hd_tensor *x)
 {
     int64_t context_length = hd_size(m->mask, 0);
     return (hd_ndim(x) == 3 ||
-            hd__fail(HD_SHAPE, "x %s: expected (b, num_tokens, d_in)", HD__DIMS(x))) &&
+            hd_fail(HD_SHAPE, "x %s: expected (b, num_tokens, d_in)", HD__DIMS(x))) &&
            (hd_size(x, 1) <= context_length ||
-            hd__fail(HD_SHAPE, "x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
-                     HD__DIMS(x), hd_size(x, 1), context_length));
+            hd_fail(HD_SHAPE, "x %s: num_tokens %" PRId64 " is more than context_length %" PRId64,
+                    HD__DIMS(x), hd_size(x, 1), context_length));
 }
 
 hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
@@ -158,10 +158,10 @@ void hd__nn_attention_free(hd_module *self)
 static bool keeps_weights(const hd_module *m)
 {
     return hd__object("m", m) && (m->type->free == hd__nn_attention_free ||
-                                  hd__fail(HD_VALUE,
-                                           "%s: expected a SelfAttention_v1, SelfAttention_v2, "
-                                           "CausalAttention or MultiHeadAttention",
-                                           m->type->name));
+                                  hd_fail(HD_VALUE,
+                                          "%s: expected a SelfAttention_v1, SelfAttention_v2, "
+                                          "CausalAttention or MultiHeadAttention",
+                                          m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)

@@ -81,7 +81,7 @@ static bool list_arg(const hd_module *list)
 {
     return hd__object("list", list) &&
            (list->type == &sequential_type || hd__nn_is_module_list(list) ||
-            hd__fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
+            hd_fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
 }
 
 bool hd_module_list_append(hd_module *list, hd_module *child)
@@ -106,7 +106,7 @@ hd_module *hd_module_list_get(hd_module *list, int64_t i)
     int64_t at = list_arg(list) ? hd__arg_index(i, list->priv->n, "modules") : -1;
     hd_module *child = at < 0 ? NULL : hd__nn_list_child(list, at);
     if (at >= 0 && !child) {
-        return hd__fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);
+        return hd_fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);
     }
     return child;
 }

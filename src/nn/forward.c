@@ -187,8 +187,8 @@ static bool refuse_result(frame *f, const hd_tensor *y)
     const bool by_begin = f->how != BY_FORWARD;
     f->how = ENDED;
     if (!y || y == HD_NONE) {
-        return hd__fail(HD_USER, "%s gave %s: expected a tensor", type,
-                        y ? "HD_NONE" : "NULL without an error");
+        return hd_fail(HD_USER, "%s gave %s: expected a tensor", type,
+                       y ? "HD_NONE" : "NULL without an error");
     }
     if (by_begin) {
         return hd__tensor_given("y", y, false);
@@ -210,7 +210,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     failures += !failures && !gave;
     hd__error_uncleared_swap(before + failures);
     if (failures && hd_error_code() == HD_OK) { /* this says why the forward gives NULL */
-        hd__fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
+        hd_fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
     return failures ? NULL : y;
 }
@@ -228,9 +228,9 @@ hd_tensor *hd_forward(hd_module *m, hd_tensor *x)
         return NULL;
     }
     if (!m->type->forward) {
-        return hd__fail(HD_STATE,
-                        "%s has no forward: expected a module whose hd_module_type has one",
-                        m->type->name);
+        return hd_fail(HD_STATE,
+                       "%s has no forward: expected a module whose hd_module_type has one",
+                       m->type->name);
     }
     frame *f = push(m, x, BY_FORWARD);
     return f ? forward_finish(f, run_forward(m, x)) : NULL;
@@ -249,8 +249,8 @@ hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
         return NULL;
     }
     if (!top || top->m != m || !(top->how == BY_BEGIN || top->how == BY_HEED)) {
-        return hd__fail(HD_STATE, "%s: expected the module of the last hd_forward_begin",
-                        m->type->name);
+        return hd_fail(HD_STATE, "%s: expected the module of the last hd_forward_begin",
+                       m->type->name);
     }
     return forward_finish(top, y);
 }

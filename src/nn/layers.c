@@ -164,7 +164,7 @@ double hd_dropout_p(const hd_module *m)
         return NAN;
     }
     if (m->type != &dropout_type) {
-        hd__fail(HD_VALUE, "m is a %s: expected a Dropout", m->type->name);
+        hd_fail(HD_VALUE, "m is a %s: expected a Dropout", m->type->name);
         return NAN;
     }
     return ((const dropout *)m)->p;
@@ -234,10 +234,10 @@ hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim, int64
     }
     bool padded = padding_idx != HD_NO_PADDING;
     if (padded && (padding_idx < -num_embeddings || padding_idx >= num_embeddings)) {
-        return hd__fail(HD_INDEX,
-                        "padding_idx %" PRId64 ": expected %" PRId64 " to %" PRId64
-                        ", or HD_NO_PADDING",
-                        padding_idx, -num_embeddings, num_embeddings - 1);
+        return hd_fail(HD_INDEX,
+                       "padding_idx %" PRId64 ": expected %" PRId64 " to %" PRId64
+                       ", or HD_NO_PADDING",
+                       padding_idx, -num_embeddings, num_embeddings - 1);
     }
     embedding *m = (embedding *)hd_module_new(&embedding_type);
     if (!m) {
@@ -280,8 +280,8 @@ static const hd_module_type layer_norm_type =
 static bool normalized_shape_arg(int n, const int64_t *normalized_shape)
 {
     if (n < 1 || n > HD_MAX_DIMS) {
-        return hd__fail(HD_SHAPE, "normalized_shape of %d dimensions: expected 1 to %d", n,
-                        HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "normalized_shape of %d dimensions: expected 1 to %d", n,
+                       HD_MAX_DIMS);
     }
     bool ok = hd__arg_given("normalized_shape", normalized_shape);
     for (int i = 0; i < n && ok; i++) {
@@ -374,7 +374,7 @@ double hd_norm_eps(const hd_module *m)
         return NAN;
     }
     if (m->type != &layer_norm_type && m->type != &rms_norm_type) {
-        hd__fail(HD_VALUE, "m is a %s: expected a LayerNorm or an RMSNorm", m->type->name);
+        hd_fail(HD_VALUE, "m is a %s: expected a LayerNorm or an RMSNorm", m->type->name);
         return NAN;
     }
     return m->type == &rms_norm_type ? ((const rms_norm *)m)->eps : ((const layer_norm *)m)->eps;
@@ -393,7 +393,7 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        return hd__fail(HD_DTYPE, "bool: expected a dtype of numbers");
+        return hd_fail(HD_DTYPE, "bool: expected a dtype of numbers");
     }
     return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
 }
@@ -462,7 +462,7 @@ hd_module *hd_gelu_new(const char *approximate)
     }
     bool by_tanh = strcmp(approximate, "tanh") == 0;
     if (!by_tanh && strcmp(approximate, "none") != 0) {
-        return hd__fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
+        return hd_fail(HD_VALUE, "approximate \"%s\": expected \"none\" or \"tanh\"", approximate);
     }
     return activation_new(&gelu_type, by_tanh);
 }
@@ -474,5 +474,5 @@ const char *hd_gelu_approximate(const hd_module *m)
         return NULL;
     }
     return m->type == &gelu_type ? approximate_of(m)
-                                 : hd__fail(HD_VALUE, "m is a %s: expected a GELU", m->type->name);
+                                 : hd_fail(HD_VALUE, "m is a %s: expected a GELU", m->type->name);
 }

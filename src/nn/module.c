@@ -16,9 +16,9 @@ static bool type_ok(const hd_module_type *type)
     return hd__arg_given("type", type) && HD__SIZE_OK(type, "HD_MODULE_TYPE") &&
            hd__arg_given("type->name", type->name) &&
            (type->instance_size >= sizeof(hd_module) ||
-            hd__fail(HD_VALUE,
-                     "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
-                     type->name, type->instance_size, sizeof(hd_module)));
+            hd_fail(HD_VALUE,
+                    "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
+                    type->name, type->instance_size, sizeof(hd_module)));
 }
 
 hd_module *hd_module_new(const hd_module_type *type)
@@ -49,7 +49,7 @@ hd_module *hd_module_ready(hd_module *m)
     if (!m->priv->failed) {
         return m;
     }
-    hd__fail(HD_STATE, "a registration in %s failed", m->type->name);
+    hd_fail(HD_STATE, "a registration in %s failed", m->type->name);
     if (!m->priv->parent) {
         hd_module_free(m);
     }
@@ -131,7 +131,7 @@ static const char registered_already[] = "is registered already";
 
 static bool module_refuse(const hd_module *m, const char *name, const char *what)
 {
-    return hd__fail(HD_VALUE, "%s: \"%s\" %s", m->type->name, name, what);
+    return hd_fail(HD_VALUE, "%s: \"%s\" %s", m->type->name, name, what);
 }
 
 static bool name_ok(const hd_module *m, const char *name)
@@ -165,8 +165,8 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
             if (strcmp(e->name, name) == 0) {
                 return module_refuse(m, name, registered_already);
             }
-            return hd__fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
-                            e->name);
+            return hd_fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
+                           e->name);
         }
     }
     return true;
@@ -193,17 +193,17 @@ static bool module_parameter_ok(const hd_module *m, const char *name, const hd_t
 {
     hd_dtype d = hd_dtype_of(t);
     return (hd__tensor_holds_floats(d) ||
-            hd__fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
-                     m->type->name, name, hd_dtype_name(d))) &&
-           (hd_is_leaf(t) || hd__fail(HD_GRAD,
-                                      "%s: \"%s\" %s is the result of an operation: "
-                                      "expected a leaf (hd_parameter makes one)",
-                                      m->type->name, name, HD__DIMS(t))) &&
+            hd_fail(HD_DTYPE, "%s: \"%s\" is %s: expected float32, float64 or bfloat16",
+                    m->type->name, name, hd_dtype_name(d))) &&
+           (hd_is_leaf(t) || hd_fail(HD_GRAD,
+                                     "%s: \"%s\" %s is the result of an operation: "
+                                     "expected a leaf (hd_parameter makes one)",
+                                     m->type->name, name, HD__DIMS(t))) &&
            (hd_is_parameter(t) || hd_requires_grad(t) ||
-            hd__fail(HD_VALUE,
-                     "%s: \"%s\" %s is a plain tensor: expected a parameter "
-                     "(hd_parameter makes one)",
-                     m->type->name, name, HD__DIMS(t)));
+            hd_fail(HD_VALUE,
+                    "%s: \"%s\" %s is a plain tensor: expected a parameter "
+                    "(hd_parameter makes one)",
+                    m->type->name, name, HD__DIMS(t)));
 }
 
 static bool register_tensor(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
@@ -248,9 +248,9 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     const bool stores =
         (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
     return (((d == was || stores) && hd__nn_sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
-            hd__fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                     m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
-                     HD__DIMS(old))) &&
+            hd_fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
+                    m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
+                    HD__DIMS(old))) &&
            hd_assign(e->tensor, t);
 }
 
@@ -266,12 +266,12 @@ static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
     bool look_up = hd__nn_has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
-            return hd__fail(HD_STATE, "%s cannot be below itself", child->type->name);
+            return hd_fail(HD_STATE, "%s cannot be below itself", child->type->name);
         }
     }
     if (child->priv->parent) {
-        return hd__fail(HD_STATE, "%s has a parent already: a %s", child->type->name,
-                        child->priv->parent->type->name);
+        return hd_fail(HD_STATE, "%s has a parent already: a %s", child->type->name,
+                       child->priv->parent->type->name);
     }
     *ours = true;
     return true;
@@ -408,8 +408,8 @@ void hd_module_free(hd_module *m)
     HD__CALL("hd_module_free");
     bool ok = hd__object_may_free("m", m, HD_NONE);
     if (ok && m->priv->parent) {
-        hd__fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
-                 m->priv->parent->type->name);
+        hd_fail(HD_STATE, "%s is a child of %s, which frees it", m->type->name,
+                m->priv->parent->type->name);
     } else if (ok) {
         module_free(m, hd__call_kept());
     }

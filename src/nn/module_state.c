@@ -128,7 +128,7 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     }
     bool only_shapes = !names && !p->lists[UNEQUAL].len, fitting = !text.len && !text.failed;
     if (text.len && !text.failed) {
-        hd__fail(only_shapes ? HD_SHAPE : HD_VALUE, "%s: %s", m->type->name, text.s);
+        hd_fail(only_shapes ? HD_SHAPE : HD_VALUE, "%s: %s", m->type->name, text.s);
     }
     hd_free(text.s);
     return fitting;
@@ -247,9 +247,9 @@ static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const c
         }
     }
     if (!words.failed) {
-        hd__fail(HD_VALUE,
-                 "%s: no parameter begins with \"%s\": expected a name that begins with %s",
-                 m->type->name, prefix, words.s ? words.s : "nothing, because it has no parameter");
+        hd_fail(HD_VALUE,
+                "%s: no parameter begins with \"%s\": expected a name that begins with %s",
+                m->type->name, prefix, words.s ? words.s : "nothing, because it has no parameter");
     }
     hd_free(words.s);
     return false;
@@ -307,9 +307,8 @@ static hd_tensor *converted(hd_tensor *t, hd_dtype d)
 static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
 {
     if (!hd_is_leaf(p)) {
-        return hd__fail(HD_GRAD,
-                        "%s: a parameter %s is the result of an operation: expected a leaf",
-                        m->type->name, HD__DIMS(p));
+        return hd_fail(HD_GRAD, "%s: a parameter %s is the result of an operation: expected a leaf",
+                       m->type->name, HD__DIMS(p));
     }
     hd_tensor *g = hd__tensor_may_take_over(p) ? hd_grad(p) : NULL;
     return g == HD_NONE ? g : hd_to(g, d);
@@ -360,8 +359,8 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
         return false;
     }
     if (!hd__tensor_is_float(d)) {
-        return hd__fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
-                        hd_dtype_name(d));
+        return hd_fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
+                       hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);
     HD_NO_GRAD;

@@ -32,11 +32,11 @@ static bool rank_ok(const hd_tensor *query, const hd_tensor *key, const hd_tenso
 {
     int rank = hd_ndim(query);
     return (rank == 2 || rank == 3 ||
-            hd__fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
-                     HD__DIMS(query))) &&
+            hd_fail(HD_SHAPE, "query %s: expected 2 dimensions, or 3 with a batch",
+                    HD__DIMS(query))) &&
            ((hd_ndim(key) == rank && hd_ndim(value) == rank) ||
-            hd__fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
-                     HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank));
+            hd_fail(HD_SHAPE, "query %s, key %s, value %s: expected %d dimensions each",
+                    HD__DIMS(query), HD__DIMS(key), HD__DIMS(value), rank));
 }
 
 static bool input_ok(const multihead_attention *m, const char *arg, const hd_tensor *x,
@@ -44,19 +44,19 @@ static bool input_ok(const multihead_attention *m, const char *arg, const hd_ten
 {
     const hd_tensor *w = m->in_proj_weight == HD_NONE ? m->q_proj_weight : m->in_proj_weight;
     return (hd_size(x, -1) == width ||
-            hd__fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
-                     width_name, width)) &&
+            hd_fail(HD_SHAPE, "%s %s: expected the last size to be %s, %" PRId64, arg, HD__DIMS(x),
+                    width_name, width)) &&
            (hd_dtype_of(x) == hd_dtype_of(w) ||
-            hd__fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
-                     hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w))));
+            hd_fail(HD_DTYPE, "%s of %s: expected %s, as the weights of m", arg,
+                    hd_dtype_name(hd_dtype_of(x)), hd_dtype_name(hd_dtype_of(w))));
 }
 
 static bool mask_dtype_ok(const char *arg, const hd_tensor *mask, hd_dtype query)
 {
     hd_dtype d = hd_dtype_of(mask);
     return d == HD_BOOL || d == query ||
-           hd__fail(HD_DTYPE, "%s of %s: expected bool, or query's %s", arg, hd_dtype_name(d),
-                    hd_dtype_name(query));
+           hd_fail(HD_DTYPE, "%s of %s: expected bool, or query's %s", arg, hd_dtype_name(d),
+                   hd_dtype_name(query));
 }
 
 static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype query, bool batched,
@@ -66,20 +66,20 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
         const int64_t sizes[] = {b, s}, *want = batched ? sizes : sizes + 1;
         int n = batched ? 2 : 1;
         if (!hd__nn_sizes_are(a->key_padding_mask, n, want)) {
-            return hd__fail(HD_SHAPE, "key_padding_mask %s: expected %s",
-                            HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
+            return hd_fail(HD_SHAPE, "key_padding_mask %s: expected %s",
+                           HD__DIMS(a->key_padding_mask), HD__SIZES(n, want));
         }
     }
     if (a->attn_mask != HD_NONE) {
         const int64_t sizes[] = {b * m->num_heads, l, s};
         if (!hd__nn_sizes_are(a->attn_mask, 2, sizes + 1) &&
             !hd__nn_sizes_are(a->attn_mask, 3, sizes)) {
-            return hd__fail(HD_SHAPE, "attn_mask %s: expected %s or %s", HD__DIMS(a->attn_mask),
-                            HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
+            return hd_fail(HD_SHAPE, "attn_mask %s: expected %s or %s", HD__DIMS(a->attn_mask),
+                           HD__SIZES(2, sizes + 1), HD__SIZES(3, sizes));
         }
     }
     return (!a->is_causal || a->attn_mask != HD_NONE ||
-            hd__fail(HD_VALUE, "is_causal without attn_mask: expected the mask too")) &&
+            hd_fail(HD_VALUE, "is_causal without attn_mask: expected the mask too")) &&
            (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
            (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
@@ -110,10 +110,10 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
     int64_t b = batched ? hd_size(query, batch) : 1;
     if (hd_size(value, seq) != s ||
         (batched && (hd_size(key, batch) != b || hd_size(value, batch) != b))) {
-        return hd__fail(HD_SHAPE,
-                        "query %s, key %s, value %s: expected the same batch in all, and key "
-                        "and value of the same length",
-                        HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
+        return hd_fail(HD_SHAPE,
+                       "query %s, key %s, value %s: expected the same batch in all, and key "
+                       "and value of the same length",
+                       HD__DIMS(query), HD__DIMS(key), HD__DIMS(value));
     }
     return masks_ok(m, a, hd_dtype_of(query), batched, b, l, s);
 }

@@ -259,7 +259,7 @@ hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const
     hd_module *has = descend((hd_module *)m, &last);
     hd__nn_entry *e = has ? find_entry(has, last, strlen(last), kinds) : NULL;
     if (!e || (!holder && (e->tensor ? !*e->tensor || *e->tensor == HD_NONE : !hd__nn_child(e)))) {
-        return hd__fail(HD_VALUE, "%s has no %s \"%s\"", m->type->name, what, name);
+        return hd_fail(HD_VALUE, "%s has no %s \"%s\"", m->type->name, what, name);
     }
     if (holder) {
         *holder = has;

@@ -73,9 +73,9 @@ static void begin_text(level *at)
 static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
-        return hd__fail(HD_VALUE,
-                        "%s: more than %d modules are nested in each other: expected fewer",
-                        w->root->type->name, LEVELS_MOST);
+        return hd_fail(HD_VALUE,
+                       "%s: more than %d modules are nested in each other: expected fewer",
+                       w->root->type->name, LEVELS_MOST);
     }
     if (!hd__text_grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
         return false;
@@ -201,5 +201,5 @@ bool hd_module_print(const hd_module *m)
     HD__CALL("hd_module_print");
     HD__SCOPE_OR(false);
     const char *text = summary_text(m);
-    return text && (printf("%s\n", text) >= 0 || hd__fail(HD_IO, "cannot write to stdout"));
+    return text && (printf("%s\n", text) >= 0 || hd_fail(HD_IO, "cannot write to stdout"));
 }

@@ -87,10 +87,10 @@ static hd_tensor *refused(const truncation *t, hd_tensor *c)
 static bool truncation_ok(double mean, double std, double a, double b)
 {
     return (isfinite(mean) && isfinite(std) && std > 0 && a <= b) ||
-           hd__fail(HD_VALUE,
-                    "mean %g, std %g, a %g, b %g: expected a finite mean, a "
-                    "finite std above 0, and a <= b",
-                    mean, std, a, b);
+           hd_fail(HD_VALUE,
+                   "mean %g, std %g, a %g, b %g: expected a finite mean, a "
+                   "finite std above 0, and a <= b",
+                   mean, std, a, b);
 }
 
 /* A tensor in which the same numbers are drawn as in x: in the same order, and with gaps between
@@ -159,7 +159,7 @@ static bool has_two_dims(const hd_tensor *x)
 {
     return hd__nn_tensor_given("x", x) &&
            (hd_ndim(x) >= 2 ||
-            hd__fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
+            hd_fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
 /* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
@@ -188,8 +188,8 @@ static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
     fans f;
     bool ok =
         fans_of(x, &f) &&
-        (f.in + f.out != 0 || hd__fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
-        (gain >= 0 || hd__fail(HD_VALUE, "gain %g: expected 0 or more", gain));
+        (f.in + f.out != 0 || hd_fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
+        (gain >= 0 || hd_fail(HD_VALUE, "gain %g: expected 0 or more", gain));
     return ok ? draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform) : NULL;
 }
 
@@ -227,11 +227,11 @@ double hd_calculate_gain(const char *nonlinearity, double param)
         double slope = isnan(param) ? 0.01 : param;
         return sqrt(2.0 / (1 + slope * slope));
     }
-    hd__fail(HD_VALUE,
-             "nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
-             "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
-             "leaky_relu or selu",
-             nonlinearity);
+    hd_fail(HD_VALUE,
+            "nonlinearity \"%s\": expected linear, conv1d, conv2d, conv3d, "
+            "conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, tanh, relu, "
+            "leaky_relu or selu",
+            nonlinearity);
     return NAN;
 }
 
@@ -248,7 +248,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         return x;
     }
     if (mode != HD_FAN_IN && mode != HD_FAN_OUT) {
-        return hd__fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
+        return hd_fail(HD_VALUE, "mode %d: expected HD_FAN_IN or HD_FAN_OUT", (int)mode);
     }
     double gain = hd_calculate_gain(nonlinearity, a);
     bool ok = !isnan(gain) && fans_of(x, &f);

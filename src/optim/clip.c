@@ -20,10 +20,10 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 {
     hd_tensor *p = hd__optim_parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
     if (g && g != HD_NONE && hd__tensor_overlaps_itself(g)) {
-        return hd__fail(HD_VALUE,
-                        "the gradient of parameter %" PRId64
-                        " of %s is expanded: several elements share memory",
-                        i, HD__DIMS(g));
+        return hd_fail(HD_VALUE,
+                       "the gradient of parameter %" PRId64
+                       " of %s is expanded: several elements share memory",
+                       i, HD__DIMS(g));
     }
     return g;
 }
@@ -159,8 +159,8 @@ static void grads_free(grads *f)
 static bool norm_ok(double norm, bool error_if_nonfinite)
 {
     return isfinite(norm) || !error_if_nonfinite ||
-           hd__fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
-                    isnan(norm) ? "nan" : "inf");
+           hd_fail(HD_VALUE, "the norm of the gradients is %s: expected a finite number",
+                   isnan(norm) ? "nan" : "inf");
 }
 
 double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,

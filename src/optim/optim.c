@@ -14,7 +14,7 @@ hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i)
     hd_tensor *p = hd_list_get(list, i);
     return p != HD_NONE
                ? p
-               : hd__fail(HD_NULL_ARG, "parameter %" PRId64 " is HD_NONE: expected a tensor", i);
+               : hd_fail(HD_NULL_ARG, "parameter %" PRId64 " is HD_NONE: expected a tensor", i);
 }
 
 static bool optim_parameter_ok(const hd_list *list, int64_t i)
@@ -25,23 +25,23 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
     }
     hd_dtype d = hd_dtype_of(p);
     if (!hd__tensor_holds_floats(d)) { /* bfloat16 has no gradient, so that no step writes it */
-        return hd__fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
-                        hd_dtype_name(d));
+        return hd_fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
+                       hd_dtype_name(d));
     }
     if (!hd_is_leaf(p)) {
-        return hd__fail(
-            HD_GRAD, "parameter %" PRId64 " of %s is the result of an operation: expected a leaf",
-            i, HD__DIMS(p));
+        return hd_fail(HD_GRAD,
+                       "parameter %" PRId64 " of %s is the result of an operation: expected a leaf",
+                       i, HD__DIMS(p));
     }
     if (hd__tensor_overlaps_itself(p)) {
-        return hd__fail(HD_VALUE,
-                        "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
-                        HD__DIMS(p));
+        return hd_fail(HD_VALUE,
+                       "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
+                       HD__DIMS(p));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {
-            return hd__fail(HD_VALUE, "parameters %" PRId64 " and %" PRId64 " are the same tensor",
-                            j, i);
+            return hd_fail(HD_VALUE, "parameters %" PRId64 " and %" PRId64 " are the same tensor",
+                           j, i);
         }
     }
     return true;
@@ -53,8 +53,8 @@ static bool parameters_ok(const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd__fail(HD_VALUE,
-                        "an empty list of parameters: expected one or more (hd_register_module)");
+        return hd_fail(HD_VALUE,
+                       "an empty list of parameters: expected one or more (hd_register_module)");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         if (!optim_parameter_ok(list, i)) {
@@ -69,8 +69,8 @@ static bool none_is_there(const hd_optim *o, const hd_list *list)
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         for (int64_t j = 0; j < o->n; j++) {
             if (o->slots[j].p == hd_list_get(list, i)) {
-                return hd__fail(HD_VALUE, "parameter %" PRId64 " is in group %" PRId64 " already",
-                                i, o->slots[j].group);
+                return hd_fail(HD_VALUE, "parameter %" PRId64 " is in group %" PRId64 " already", i,
+                               o->slots[j].group);
             }
         }
     }
@@ -170,9 +170,9 @@ int64_t hd_optim_group_count(const hd_optim *o)
 
 static bool group_ok(const hd_optim *o, int64_t group)
 {
-    return hd__object("o", o) && ((group >= 0 && group < o->n_groups) ||
-                                  hd__fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64,
-                                           group, o->n_groups - 1));
+    return hd__object("o", o) &&
+           ((group >= 0 && group < o->n_groups) ||
+            hd_fail(HD_INDEX, "group %" PRId64 ": expected 0 to %" PRId64, group, o->n_groups - 1));
 }
 
 double hd_optim_group_lr(const hd_optim *o, int64_t group)

@@ -69,9 +69,9 @@ static bool option_ok(const hd__optim_option *option, const void *options)
     const char *expected;
     double v = value_of(option, options);
     return option_in_range(option->range, v, &expected) ||
-           (is_double(option) ? hd__fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
-                              : hd__fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
-                                         int_of(option, options), expected));
+           (is_double(option) ? hd_fail(HD_VALUE, "%s %g: expected %s", option->name, v, expected)
+                              : hd_fail(HD_VALUE, "%s %" PRId64 ": expected %s", option->name,
+                                        int_of(option, options), expected));
 }
 
 bool hd__optim_number_ok(const char *name, hd__optim_range range, double v)
@@ -98,7 +98,7 @@ bool hd__optim_saved_text(hd__optim_saved *s, const char *name, const char *want
     }
     const char *text = hd_dict_get_string(s->from, key);
     return text && (strcmp(text, want) == 0 ||
-                    hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, text, want));
+                    hd_fail(HD_VALUE, "'%s' is %s: expected %s", key, text, want));
 }
 
 bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const char *name,
@@ -109,7 +109,7 @@ bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const 
     return s->to ? hd_dict_set_int(s->to, key, want)
                  : hd_dict_get_int(s->from, key, &v) &&
                        (v == want ||
-                        hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
+                        hd_fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64, key, v, want));
 }
 
 static bool saved_same_double(hd__optim_saved *s, const char *list, int64_t i, const char *name,
@@ -119,19 +119,18 @@ static bool saved_same_double(hd__optim_saved *s, const char *list, int64_t i, c
     double v;
     return s->to ? hd_dict_set_double(s->to, key, want)
                  : hd_dict_get_double(s->from, key, &v) &&
-                       (v == want || hd__fail(HD_VALUE, "'%s' is %s: expected %s", key,
-                                              HD__FLOAT(v), HD__FLOAT(want)));
+                       (v == want || hd_fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(v),
+                                             HD__FLOAT(want)));
 }
 
 bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                             hd__optim_range range, double *x)
 {
     const char *key = hd__text_key(&s->key, s->prefix, list, i, name), *expected;
-    return s->to
-               ? hd_dict_set_double(s->to, key, *x)
-               : hd_dict_get_double(s->from, key, x) &&
-                     (option_in_range(range, *x, &expected) ||
-                      hd__fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*x), expected));
+    return s->to ? hd_dict_set_double(s->to, key, *x)
+                 : hd_dict_get_double(s->from, key, x) &&
+                       (option_in_range(range, *x, &expected) ||
+                        hd_fail(HD_VALUE, "'%s' is %s: expected %s", key, HD__FLOAT(*x), expected));
 }
 
 bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
@@ -149,5 +148,5 @@ bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
 
 bool hd__optim_may_step(void)
 {
-    return hd_error_code() == HD_OK || hd__fail(HD_STATE, "an error stands: nothing is changed");
+    return hd_error_code() == HD_OK || hd_fail(HD_STATE, "an error stands: nothing is changed");
 }

@@ -17,10 +17,10 @@ static bool schedule_step_ok(const hd_schedule *s, int64_t t)
 {
     const hd__schedule_type *type = s->type;
     if (s->o->n_groups > s->n && needs_base(s, t)) {
-        return hd__fail(HD_STATE,
-                        "the optimizer has %" PRId64 " groups: %s expected %" PRId64
-                        ", as when it was made. Make a new schedule after hd_optim_add_group",
-                        s->o->n_groups, type->name, s->n);
+        return hd_fail(HD_STATE,
+                       "the optimizer has %" PRId64 " groups: %s expected %" PRId64
+                       ", as when it was made. Make a new schedule after hd_optim_add_group",
+                       s->o->n_groups, type->name, s->n);
     }
     return !type->step_ok || type->step_ok(&s->options, t);
 }
@@ -96,9 +96,9 @@ bool hd__schedule_may_step(const hd_schedule *s, bool with_metric)
         return false;
     }
     return s->type->takes_metric == with_metric ||
-           hd__fail(HD_STATE, "%s %s", s->type->name,
-                    with_metric ? "takes no metric. Call hd_schedule_step"
-                                : "needs a metric. Call hd_schedule_step_metric");
+           hd_fail(HD_STATE, "%s %s", s->type->name,
+                   with_metric ? "takes no metric. Call hd_schedule_step"
+                               : "needs a metric. Call hd_schedule_step_metric");
 }
 
 bool hd_schedule_step(hd_schedule *s)

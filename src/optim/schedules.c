@@ -188,10 +188,10 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
         return NULL;
     }
     if (c->total_steps >= 1 && c->warmup_steps >= c->total_steps) {
-        return hd__fail(HD_VALUE,
-                        "warmup_steps %" PRId64 ", total_steps %" PRId64
-                        ": expected warmup_steps below total_steps",
-                        c->warmup_steps, c->total_steps);
+        return hd_fail(HD_VALUE,
+                       "warmup_steps %" PRId64 ", total_steps %" PRId64
+                       ": expected warmup_steps below total_steps",
+                       c->warmup_steps, c->total_steps);
     }
     return hd__schedule_new(&cosine_type, o, &(hd__schedule_options){.cosine = *c});
 }
@@ -252,13 +252,13 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
     const hd_one_cycle_options *c = &o->cycle;
     phase p = phase_at(c, t);
     if (t > c->total_steps) {
-        return hd__fail(HD_STATE, "step %" PRId64 ": expected at most total_steps %" PRId64, t,
-                        c->total_steps);
+        return hd_fail(HD_STATE, "step %" PRId64 ": expected at most total_steps %" PRId64, t,
+                       c->total_steps);
     }
     return p.end != p.start ||
-           hd__fail(HD_VALUE,
-                    "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
-                    HD__FLOAT(c->pct_start), c->total_steps, p.end);
+           hd_fail(HD_VALUE,
+                   "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
+                   HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 
 static const hd__schedule_type cycle_type = {
@@ -301,7 +301,7 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {
-        return hd__fail(HD_VALUE, "cycle_momentum: %s has no momentum and no beta1", o->type->name);
+        return hd_fail(HD_VALUE, "cycle_momentum: %s has no momentum and no beta1", o->type->name);
     }
     return hd__schedule_new(&cycle_type, o, &(hd__schedule_options){.cycle = *c});
 }

@@ -28,7 +28,7 @@ static inline int own_dim(const hd_tensor *x, int dim)
 {
     bool ok =
         hd__tensor_any_arg("x", x, false) &&
-        (x->ndim > 0 || hd__fail(HD_INDEX, "dim %d of (): expected a tensor with dimensions", dim));
+        (x->ndim > 0 || hd_fail(HD_INDEX, "dim %d of (): expected a tensor with dimensions", dim));
     return ok ? hd__tensor_dim(x, dim) : -1;
 }
 
@@ -137,8 +137,8 @@ static int64_t integer_at(const hd_tensor *x, int64_t at)
 static int64_t locate_one(const hd_tensor *x)
 {
     bool one = hd__tensor_any_arg("x", x, false) &&
-               (x->numel == 1 || hd__fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
-                                          HD__SHAPE(x), x->numel));
+               (x->numel == 1 || hd_fail(HD_SHAPE, "%s has %" PRId64 " elements: expected one",
+                                         HD__SHAPE(x), x->numel));
     return one ? x->offset : -1;
 }
 
@@ -159,7 +159,7 @@ static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && (n <= 0 || hd__arg_given("index", index)) &&
               (n == x->ndim ||
-               hd__fail(HD_INDEX, "%d indices into %s: expected %d", n, HD__SHAPE(x), x->ndim));
+               hd_fail(HD_INDEX, "%d indices into %s: expected %d", n, HD__SHAPE(x), x->ndim));
     int64_t at = ok ? x->offset : -1;
     for (int d = 0; ok && d < n; d++) {
         int64_t i = hd__tensor_index_at(x, d, index[d]);

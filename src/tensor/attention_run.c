@@ -158,10 +158,10 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
         t->room = (t->room + 63) / 64 * 64;
     }
     return (few && hd__arg_bytes(t->room, (size_t)threads, bytes)) ||
-           hd__fail(HD_MEMORY,
-                    "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
-                    " elements, values of %" PRId64 ": the size of the scratch overflows",
-                    h->l, h->s, h->d, h->dv);
+           hd_fail(HD_MEMORY,
+                   "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
+                   " elements, values of %" PRId64 ": the size of the scratch overflows",
+                   h->l, h->s, h->d, h->dv);
 }
 
 static bool run_attention(attention_task *t)

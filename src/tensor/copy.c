@@ -204,7 +204,7 @@ bool hd__tensor_scalar_fits(hd_dtype d, hd_scalar value)
     bool fits = value.is_int || d == HD_FLOAT64 || d == HD_BOOL ||
                 (d == HD_INT64 ? v >= -0x1p63 && v < 0x1p63 : !(fabs(v) > most) || isinf(v));
     return fits ||
-           hd__fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
+           hd_fail(HD_VALUE, "value %g: expected one that %s can hold", v, hd_dtype_name(d));
 }
 
 hd_tensor *hd__tensor_fill(hd_tensor *x, hd_scalar value)
@@ -252,8 +252,8 @@ static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
     size_t need;
     return hd__tensor_any_arg("x", x, false) && hd__arg_given("array", array) &&
            hd__tensor_bytes(x, &need) &&
-           (bytes == need || hd__fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
-                                      bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
+           (bytes == need || hd_fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
+                                     bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
 hd_tensor *hd__tensor_array_of(hd__tensor_array *a, const hd_tensor *x, const void *array)
@@ -276,8 +276,8 @@ bool hd__tensor_writable(const char *arg, hd_tensor *x)
 {
     return hd__tensor_write_ok(arg, x) &&
            (!hd__tensor_overlaps_itself(x) ||
-            hd__fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
-                     HD__SHAPE(x)));
+            hd_fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
+                    HD__SHAPE(x)));
 }
 
 void hd__tensor_write_array(hd_tensor *x, const void *array)

@@ -89,8 +89,8 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
            s = hd__tensor_scalar_double(step);
     bool finite = isfinite(a) && isfinite(b) && !isnan(s);
     if (!finite || s == 0 || (s > 0 ? b < a : b > a)) {
-        hd__fail(HD_VALUE, "from %g to %g by %g: expected %s", a, b, s,
-                 finite ? "a step from the start towards the end" : "finite numbers");
+        hd_fail(HD_VALUE, "from %g to %g by %g: expected %s", a, b, s,
+                finite ? "a step from the start towards the end" : "finite numbers");
         return -1;
     }
     if (d == HD_INT64) {
@@ -188,7 +188,7 @@ hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps)
 {
     HD__CALL("hd_linspace");
     bool ok = hd__tensor_number_dtype(d) &&
-              (steps >= 0 || hd__fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps)) &&
+              (steps >= 0 || hd_fail(HD_VALUE, "%" PRId64 " steps: expected 0 or more", steps)) &&
               hd__tensor_scalar_fits(d, hd_scalar_double(start)) &&
               hd__tensor_scalar_fits(d, hd_scalar_double(end));
     hd_tensor *y = ok ? hd__tensor_empty(d, 1, &steps) : NULL;
@@ -294,10 +294,10 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
     *lo = first < from ? first + gap_below(from + 1, digits) : from;
     *hi = last >= to ? last - gap_below(to - 1, digits) : to;
-    return *lo < *hi || hd__fail(HD_VALUE,
-                                 "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
-                                 "has a number after its bounds are rounded to the dtype",
-                                 from, to, hd_dtype_name(d));
+    return *lo < *hi || hd_fail(HD_VALUE,
+                                "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
+                                "has a number after its bounds are rounded to the dtype",
+                                from, to, hd_dtype_name(d));
 }
 
 hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim, const int64_t *sizes)
@@ -307,7 +307,7 @@ hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim, const in
         return NULL;
     }
     if (lo >= hi) {
-        return hd__fail(HD_VALUE, "[%" PRId64 ", %" PRId64 "): expected lo < hi", lo, hi);
+        return hd_fail(HD_VALUE, "[%" PRId64 ", %" PRId64 "): expected lo < hi", lo, hi);
     }
     if (!fit_range(d, &lo, &hi)) {
         return NULL;
@@ -329,7 +329,7 @@ hd_tensor *hd_randperm(int64_t n)
 {
     HD__CALL("hd_randperm");
     if (n < 0) {
-        return hd__fail(HD_VALUE, "%" PRId64 ": expected 0 or more", n);
+        return hd_fail(HD_VALUE, "%" PRId64 ": expected 0 or more", n);
     }
     hd_tensor *y = hd__tensor_empty(HD_INT64, 1, &n);
     if (y) {

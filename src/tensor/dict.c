@@ -57,7 +57,7 @@ static bool grow(hd_dict *d, int64_t more)
         return true;
     }
     if (n > INT32_MAX) {
-        return hd__fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
+        return hd_fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
     }
     uint32_t *slots = hd__arg_alloc_items(places, sizeof *slots);
     if (!slots || !hd__text_grow(&d->entries, &d->room, n, sizeof *d->entries)) {
@@ -77,7 +77,7 @@ static bool grow(hd_dict *d, int64_t more)
 static bool check_name(const hd_dict *d, const char *name)
 {
     return hd__object("d", d) && hd__arg_given("name", name) &&
-           (*name || hd__fail(HD_VALUE, "an empty name: expected some text"));
+           (*name || hd_fail(HD_VALUE, "an empty name: expected some text"));
 }
 
 /* ---------------------------------------------------------------- names that are missing */
@@ -140,8 +140,8 @@ static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_
         if (!e) {
             name_prefixes(d, name, prefixes);
         }
-        return hd__fail(HD_VALUE, "'%s' is %s: expected %s%s", name,
-                        dict_kinds[e ? e->kind : HD_DICT_MISSING], dict_kinds[kind], prefixes);
+        return hd_fail(HD_VALUE, "'%s' is %s: expected %s%s", name,
+                       dict_kinds[e ? e->kind : HD_DICT_MISSING], dict_kinds[kind], prefixes);
     }
     return e;
 }
@@ -250,7 +250,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     }
     int64_t at = dict_find(d, name);
     if (at < 0) {
-        return hd__fail(HD_VALUE, "'%s' is missing", name);
+        return hd_fail(HD_VALUE, "'%s' is missing", name);
     }
     remove_at(d, at);
     return true;
@@ -374,9 +374,9 @@ hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, cons
 {
     hd_tensor *t = hd_dict_get(d, key);
     if (t && (t->dtype != x->dtype || !hd__tensor_same_shape(t, x))) {
-        return hd__fail(HD_SHAPE, "%s%s'%s' is %s %s: expected %s %s", of, *of ? ": " : "", key,
-                        hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
-                        HD__SHAPE(x));
+        return hd_fail(HD_SHAPE, "%s%s'%s' is %s %s: expected %s %s", of, *of ? ": " : "", key,
+                       hd_dtype_name(t->dtype), HD__SHAPE(t), hd_dtype_name(x->dtype),
+                       HD__SHAPE(x));
     }
     return t ? hd__tensor_clone(t) : NULL;
 }
@@ -403,8 +403,8 @@ bool hd__dict_int_within(const hd_dict *d, const char *name, int64_t least, int6
 {
     return hd_dict_get_int(d, name, v) &&
            ((*v >= least && *v <= most) ||
-            hd__fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64, name, *v,
-                     least, most));
+            hd_fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 " to %" PRId64, name, *v,
+                    least, most));
 }
 
 bool hd_dict_get_double(const hd_dict *d, const char *name, double *v)

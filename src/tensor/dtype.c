@@ -15,7 +15,7 @@ int64_t hd_dtype_size(hd_dtype d)
 
 bool hd__tensor_dtype_fail(int d)
 {
-    return hd__fail(
+    return hd_fail(
         HD_DTYPE, "dtype %d: expected HD_FLOAT32, HD_FLOAT64, HD_INT64, HD_BOOL or HD_BFLOAT16", d);
 }
 
@@ -23,29 +23,29 @@ bool hd__tensor_float_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
            (hd__tensor_is_float(d) ||
-            hd__fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
+            hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
 }
 
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
 {
-    return x->dtype == d || hd__fail(HD_DTYPE, "%s of %s: expected %s", arg,
-                                     hd_dtype_name(x->dtype), hd_dtype_name(d));
+    return x->dtype == d || hd_fail(HD_DTYPE, "%s of %s: expected %s", arg, hd_dtype_name(x->dtype),
+                                    hd_dtype_name(d));
 }
 
 bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_name,
                           const hd_tensor *b)
 {
     return a->dtype == b->dtype ||
-           hd__fail(HD_DTYPE,
-                    "%s of %s and %s of %s: expected one dtype; hd_to converts one of them", a_name,
-                    hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
+           hd_fail(HD_DTYPE,
+                   "%s of %s and %s of %s: expected one dtype; hd_to converts one of them", a_name,
+                   hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
 }
 
 bool hd__tensor_number_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
-           (d < (int)HD_BOOL || hd__fail(HD_DTYPE, "%s: expected float32, float64 or int64",
-                                         hd_dtype_name((hd_dtype)d)));
+           (d < (int)HD_BOOL || hd_fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+                                        hd_dtype_name((hd_dtype)d)));
 }
 
 /* bool < int64 < float32 < float64 */

@@ -338,9 +338,9 @@ static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
     }
     hdk_loop loop = hdk_binary_loop(op, *d);
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
-        hd__fail(HD_DTYPE, "%s and %s: expected %s", hd_dtype_name(a),
-                 b == NUMBER ? "a number" : hd_dtype_name(b),
-                 op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
+        hd_fail(HD_DTYPE, "%s and %s: expected %s", hd_dtype_name(a),
+                b == NUMBER ? "a number" : hd_dtype_name(b),
+                op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
         return NULL;
     }
     return loop;

@@ -13,7 +13,7 @@ static const char *const type_names[] = {
 static bool is_c_type(hd_c_type type)
 {
     return (unsigned)type <= HD_C_POINTER ||
-           hd__fail(HD_VALUE, "hd_c_type %d: expected 0 to %d", (int)type, (int)HD_C_POINTER);
+           hd_fail(HD_VALUE, "hd_c_type %d: expected 0 to %d", (int)type, (int)HD_C_POINTER);
 }
 
 /* Is the type one that d takes? A d that is no dtype is left to whoever makes the tensor. */
@@ -29,14 +29,14 @@ static bool type_fits(hd_dtype d, hd_c_type type)
                   {"HD_BFLOAT16", HD_C_USHORT}};
     return is_c_type(type) &&
            (HD__C_TAKEN((int)d) >> type & 1 ||
-            hd__fail(HD_DTYPE, "%s and an array of %s: expected %s", dtypes[d].name,
-                     type_names[type], type_names[dtypes[d].own]));
+            hd_fail(HD_DTYPE, "%s and an array of %s: expected %s", dtypes[d].name,
+                    type_names[type], type_names[dtypes[d].own]));
 }
 
 static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, const int64_t *sizes)
 {
-    return hd__fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu", HD__SIZES(ndim, sizes),
-                    type, bytes, room);
+    return hd_fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu", HD__SIZES(ndim, sizes),
+                   type, bytes, room);
 }
 
 /* Do the elements of these sizes lie in `room` bytes? */
@@ -140,10 +140,10 @@ hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, 
         return from_integers(array, type, room, ndim, sizes);
     }
     if (type < HD_C_FLOAT || type > HD_C_BOOL) {
-        return hd__fail(HD_DTYPE,
-                        "an array of %s: expected float, double, bool or integers that int64_t "
-                        "holds",
-                        type_names[type]);
+        return hd_fail(HD_DTYPE,
+                       "an array of %s: expected float, double, bool or integers that int64_t "
+                       "holds",
+                       type_names[type]);
     }
     return from_c_copy((hd_dtype)(type - HD_C_FLOAT), array, room, ndim, sizes);
 }

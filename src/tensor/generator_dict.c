@@ -50,9 +50,9 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
     for (int64_t i = 0; i < HD__MT_SIZE; i++) {
         int64_t word = ((const int64_t *)hd__tensor_ptr(state))[i];
         if (word < 0 || word > UINT32_MAX) {
-            return hd__fail(HD_VALUE,
-                            "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,
-                            word, i);
+            return hd_fail(HD_VALUE,
+                           "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,
+                           word, i);
         }
         words[i] = (uint32_t)word;
     }
@@ -74,8 +74,8 @@ bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix)
         return false;
     }
     if (!isfinite(read.spare)) {
-        return hd__fail(HD_VALUE, "'%s' is %g: expected a finite number",
-                        hd__dict_field(prefix, "spare"), read.spare);
+        return hd_fail(HD_VALUE, "'%s' is %g: expected a finite number",
+                       hd__dict_field(prefix, "spare"), read.spare);
     }
     read.next = (int)next;
     read.bernoulli = (hd_bernoulli_stream)bernoulli;

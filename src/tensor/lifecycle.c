@@ -152,8 +152,8 @@ static void give_up_hold(hd_tensor *t)
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd__fail(HD_STATE, "%s: no hd_retain is left to give up, and no scope holds it",
-                 HD__SHAPE(t));
+        hd_fail(HD_STATE, "%s: no hd_retain is left to give up, and no scope holds it",
+                HD__SHAPE(t));
         return;
     }
     hd__tensor_drop(t);
@@ -236,8 +236,8 @@ static hd_tensor *adopt(hd_tensor *t)
 
 static void *size_overflows(hd_dtype d, int ndim, const int64_t *sizes)
 {
-    return hd__fail(HD_MEMORY, "%s of %s: the size overflows", HD__SIZES(ndim, sizes),
-                    hd_dtype_name(d));
+    return hd_fail(HD_MEMORY, "%s of %s: the size overflows", HD__SIZES(ndim, sizes),
+                   hd_dtype_name(d));
 }
 
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes)
@@ -255,7 +255,7 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
                        d); /* reach: the bytes if sizes of 0 were 1; strides count so */
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
-            return hd__fail(HD_SHAPE, "%s: expected sizes of 0 or more", HD__SIZES(ndim, sizes));
+            return hd_fail(HD_SHAPE, "%s: expected sizes of 0 or more", HD__SIZES(ndim, sizes));
         }
         if (__builtin_mul_overflow(reach, sizes[i] > 0 ? sizes[i] : 1, &reach) ||
             reach > INT64_MAX / 2) {
@@ -358,8 +358,8 @@ hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void 
         return hd__arg_null_arg("data");
     }
     if (hd__tensor_dtype_arg(d) && (uintptr_t)data % (uintptr_t)hd__tensor_bytes_of(d) != 0) {
-        return hd__fail(HD_VALUE, "data %p: expected an address aligned for %s", data,
-                        hd_dtype_name(d));
+        return hd_fail(HD_VALUE, "data %p: expected an address aligned for %s", data,
+                       hd_dtype_name(d));
     }
     hd_tensor *t = fresh(d, ndim, sizes, false);
     if (t) {
@@ -434,7 +434,7 @@ atomic_uint hd__tensor_taken_over;
 bool hd__tensor_may_take_over(const hd_tensor *t)
 {
     return !t->attachment || !t->attachment_ops->in_run() ||
-           hd__fail(HD_STATE, "a backward runs: expected the call before it or after it");
+           hd_fail(HD_STATE, "a backward runs: expected the call before it or after it");
 }
 
 /* Other threads read the storages of listed tensors under the list's lock. */

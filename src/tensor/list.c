@@ -50,16 +50,16 @@ hd_list *hd__tensor_list_return(hd_list *l)
 bool hd__tensor_list_arg(const char *arg, const hd_list *l)
 {
     return hd__object(arg, l) &&
-           (l->len >= 0 || hd__fail(HD_STATE,
-                                    "%s was freed when its scope closed: expected a list "
-                                    "that is used in the scope that it was made in",
-                                    arg));
+           (l->len >= 0 || hd_fail(HD_STATE,
+                                   "%s was freed when its scope closed: expected a list "
+                                   "that is used in the scope that it was made in",
+                                   arg));
 }
 
 static bool check_items(int64_t n, hd_tensor *const *tensors)
 {
     return ((n >= 0 && n <= INT64_MAX / (int64_t)sizeof *tensors / 2) ||
-            hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n)) &&
+            hd_fail(HD_VALUE, "%" PRId64 " tensors: expected 0 or more", n)) &&
            (n == 0 || hd__arg_given("tensors", tensors)) &&
            hd__tensor_args("tensors", n, tensors, true);
 }

@@ -71,8 +71,8 @@ static bool check_options(const hd_print_options *o)
             if (fields[i].hi != INT64_MAX) {
                 snprintf(most, sizeof most, "to %" PRId64, fields[i].hi);
             }
-            return hd__fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " %s", fields[i].name,
-                            fields[i].value, fields[i].lo, most);
+            return hd_fail(HD_VALUE, "%s %" PRId64 ": expected %" PRId64 " %s", fields[i].name,
+                           fields[i].value, fields[i].lo, most);
         }
     }
     return true;

@@ -22,7 +22,7 @@ bool hd__tensor_text_print(hd__text *t, FILE *f, bool at_once)
     bool ok = !t->failed;
     errno = 0;
     if (ok && (fwrite(t->s, 1, t->len, f) != t->len || (at_once && fflush(f) != 0))) {
-        ok = hd__fail(HD_IO, "%zu bytes not written: %s", t->len, HD__WHY(errno));
+        ok = hd_fail(HD_IO, "%zu bytes not written: %s", t->len, HD__WHY(errno));
     }
     hd_free(t->s);
     return ok;

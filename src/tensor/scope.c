@@ -114,12 +114,12 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted)
 bool hd__scopes_wrong(const char *who, int above)
 {
     if (above < 0) {
-        return hd__fail(
-            HD_STATE, "%s closed a scope that it had not opened: the tensors in it are gone", who);
+        return hd_fail(HD_STATE,
+                       "%s closed a scope that it had not opened: the tensors in it are gone", who);
     }
-    return hd__fail(HD_STATE,
-                    "%s left %d scope%s open: expected hd_scope_close for each hd_scope_open", who,
-                    above, above == 1 ? "" : "s");
+    return hd_fail(HD_STATE,
+                   "%s left %d scope%s open: expected hd_scope_close for each hd_scope_open", who,
+                   above, above == 1 ? "" : "s");
 }
 
 /* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
@@ -157,7 +157,7 @@ void hd_scope_close(hd_scope *s)
     }
     if (s == &scopes.root || (s != hd__scope_top && hd__scopes_above(s, 0) < 0)) {
         HD__CALL("hd_scope_close");
-        hd__fail(HD_STATE, "not a scope that is open on this thread");
+        hd_fail(HD_STATE, "not a scope that is open on this thread");
         return;
     }
     for (bool last = false; !last;) {

@@ -26,7 +26,7 @@ const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD
 /* A function of its own, so that hd__tensor_dim needs no stack for the text. */
 static __attribute__((noinline)) int dim_fail(const hd_tensor *x, int64_t dim, int n)
 {
-    hd__fail(HD_INDEX, "dim %" PRId64 " of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
+    hd_fail(HD_INDEX, "dim %" PRId64 " of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     return -1;
 }
 
@@ -43,8 +43,8 @@ int64_t hd__tensor_index_at(const hd_tensor *x, int d, int64_t index)
 {
     int64_t size = x->sizes[d], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size) {
-        hd__fail(HD_INDEX, "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
-                 index, d, HD__SHAPE(x), -size, size - 1);
+        hd_fail(HD_INDEX, "index %" PRId64 " at dim %d of %s: expected %" PRId64 " to %" PRId64,
+                index, d, HD__SHAPE(x), -size, size - 1);
         return -1;
     }
     return at;
@@ -79,8 +79,8 @@ uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims)
             return 0;
         }
         if (mask & 1u << dim) {
-            hd__fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
-                     HD__SHAPE(x));
+            hd_fail(HD_INDEX, "dim %d of %s appears twice: expected distinct dims", dim,
+                    HD__SHAPE(x));
             return 0;
         }
         mask |= 1u << dim;
@@ -101,8 +101,8 @@ static void broadcast_fail(int n, hd_tensor *const *xs, int from_end, int64_t a,
             at = at < sizeof text ? at : sizeof text - 1;
         }
     }
-    hd__fail(HD_SHAPE, "%s: sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast", text, a,
-             b, from_end);
+    hd_fail(HD_SHAPE, "%s: sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast", text, a,
+            b, from_end);
 }
 
 int hd__tensor_broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others)

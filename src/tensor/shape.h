@@ -19,7 +19,7 @@ const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD
 static inline bool hd__tensor_sizes_arg(int n, const int64_t *sizes)
 {
     if (n < 0 || n > HD_MAX_DIMS) {
-        return hd__fail(HD_SHAPE, "%d dimensions: expected 0 to %d", n, HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "%d dimensions: expected 0 to %d", n, HD_MAX_DIMS);
     }
     return n == 0 || sizes || hd__arg_null_arg("sizes");
 }

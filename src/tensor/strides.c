@@ -95,8 +95,8 @@ static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
     int64_t reach = 2 * hd__tensor_bytes_of(x->dtype);
     for (int i = 0; i < n; i++) {
         if (__builtin_mul_overflow(reach, sizes[i] ? sizes[i] : 1, &reach)) {
-            return hd__fail(HD_MEMORY, "%s as %s: the size overflows", HD__SHAPE(x),
-                            HD__SIZES(n, sizes));
+            return hd_fail(HD_MEMORY, "%s as %s: the size overflows", HD__SHAPE(x),
+                           HD__SIZES(n, sizes));
         }
     }
     return true;
@@ -114,8 +114,8 @@ bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int
         if (sizes[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (sizes[i] < 0) {
-            return hd__fail(HD_SHAPE, "%s as %s: expected sizes of 0 or more and one -1 at most",
-                            HD__SHAPE(x), HD__SIZES(n, sizes));
+            return hd_fail(HD_SHAPE, "%s as %s: expected sizes of 0 or more and one -1 at most",
+                           HD__SHAPE(x), HD__SIZES(n, sizes));
         } else if (__builtin_mul_overflow(product, sizes[i], &product)) {
             product = -1;
             break;
@@ -123,8 +123,8 @@ bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int
     }
     bool fits = unknown < 0 ? product == x->numel : product > 0 && x->numel % product == 0;
     if (!fits) {
-        return hd__fail(HD_SHAPE, "%s as %s: the %" PRId64 " elements do not fit", HD__SHAPE(x),
-                        HD__SIZES(n, sizes), x->numel);
+        return hd_fail(HD_SHAPE, "%s as %s: the %" PRId64 " elements do not fit", HD__SHAPE(x),
+                       HD__SIZES(n, sizes), x->numel);
     }
     if (unknown >= 0) {
         out[unknown] = x->numel / product;

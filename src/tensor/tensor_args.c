@@ -20,24 +20,24 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
         return hd__object_wrong_object(HD__A_TENSOR, arg, x);
     }
     if (hd__tensor_refs_of(x) != HD__REFS_FREED || x->seal != hd__tensor_seal_of(x)) {
-        return hd__fail(HD_STATE,
-                        "%s is not a tensor that exists: it was freed long ago, or the "
-                        "pointer never led to one",
-                        arg);
+        return hd_fail(HD_STATE,
+                       "%s is not a tensor that exists: it was freed long ago, or the "
+                       "pointer never led to one",
+                       arg);
     }
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__lasting_scope_end, strlen("when its scope")) == 0;
     bool held = strstr(by, "_free"); /* an object, as a dictionary, had the last hold */
-    return hd__fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
-                    scope ? " "
-                    : *by ? " by "
-                          : "",
-                    by,
-                    scope && x->returned ? RETURNED_IN_VAIN
-                    : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
-                    : held               ? " (keep it with hd_retain or hd_assign)"
-                                         : "",
-                    x->made_by);
+    return hd_fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
+                   scope ? " "
+                   : *by ? " by "
+                         : "",
+                   by,
+                   scope && x->returned ? RETURNED_IN_VAIN
+                   : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
+                   : held               ? " (keep it with hd_retain or hd_assign)"
+                                        : "",
+                   x->made_by);
 }
 
 /* Writes the form for a number of the function that was called: "hd_mul_scalar_" of "hd_mul_", ""
@@ -64,7 +64,7 @@ static bool null_fail(const char *arg, bool none_ok)
     char text[32];
     const char *form = scalar_form(arg, text);
     return none_ok ? hd__error_null_arg_or(arg, ": expected a tensor or HD_NONE")
-           : *form ? hd__fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
+           : *form ? hd_fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
                    : hd__arg_null_arg(arg);
 }
 
@@ -72,8 +72,8 @@ static bool number_fail(const char *arg, int number)
 {
     char text[32];
     const char *form = scalar_form(arg, text);
-    return hd__fail(HD_VALUE, "%s is the number %d: expected a tensor. %s %s a number", arg, number,
-                    *form ? form : "hd_scalar_tensor", *form ? "takes" : "makes one of");
+    return hd_fail(HD_VALUE, "%s is the number %d: expected a tensor. %s %s a number", arg, number,
+                   *form ? form : "hd_scalar_tensor", *form ? "takes" : "makes one of");
 }
 
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
@@ -85,13 +85,13 @@ bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
         return number_fail(arg, (int)(intptr_t)x);
     }
     if (hd__tensor_exists(x)) {
-        return hd__fail(HD_DTYPE,
-                        "%s is %s, which is for storing only: expected another dtype; "
-                        "hd_to(x, HD_FLOAT32) widens it",
-                        arg, hd_dtype_name(x->dtype));
+        return hd_fail(HD_DTYPE,
+                       "%s is %s, which is for storing only: expected another dtype; "
+                       "hd_to(x, HD_FLOAT32) widens it",
+                       arg, hd_dtype_name(x->dtype));
     }
     return hd__tensor_is_none(x)
-               ? none_ok || hd__fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg)
+               ? none_ok || hd_fail(HD_NULL_ARG, "%s is HD_NONE: expected a tensor", arg)
                : freed_fail(arg, x);
 }
 

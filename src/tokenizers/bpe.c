@@ -236,11 +236,11 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
         return false;
     }
     if (good < n) {
-        return hd__fail(HD_VALUE,
-                        "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
-                        "the vocabulary has no unknown token",
-                        (unsigned char)s[good], place + good,
-                        e->from == e->normal.s ? " after normalization" : "");
+        return hd_fail(HD_VALUE,
+                       "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
+                       "the vocabulary has no unknown token",
+                       (unsigned char)s[good], place + good,
+                       e->from == e->normal.s ? " after normalization" : "");
     }
     while (w->pairs > 0) {
         merge_pair(w, heap_take(w));
@@ -354,11 +354,11 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
             continue;
         }
         if (a->special && e->special == HD_SPECIAL_REFUSE) {
-            return hd__fail(HD_VALUE,
-                            "%.*s at byte %" PRId64 "%s: expected a text without it, "
-                            "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                            HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
-                            e->from == e->normal.s ? " after normalization" : "");
+            return hd_fail(HD_VALUE,
+                           "%.*s at byte %" PRId64 "%s: expected a text without it, "
+                           "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                           HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
+                           e->from == e->normal.s ? " after normalization" : "");
         }
         strip(a, s, done, n, &begin, &stop);
         if (begin > done && !encode_piece(e, normalized, s + done, begin - done)) {
@@ -406,7 +406,7 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
     /* what is normalized has at most three bytes for each one, and a U+2581 */
     const int most = b->form.normalizer || b->form.metaspace ? INT32_MAX / 4 : INT32_MAX;
     if (n > most) {
-        return hd__fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
+        return hd_fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
     }
     if (!hd__chars_utf8_check(text, n)) {
         return false;

@@ -69,8 +69,8 @@ static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *
 {
     const bool lines = r->merges.s;
     r->failed =
-        !hd__fail(HD_FORMAT, "%s: %s %d: '%.*s': expected %s", lines ? r->merges.where : r->f.where,
-                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
+        !hd_fail(HD_FORMAT, "%s: %s %d: '%.*s': expected %s", lines ? r->merges.where : r->f.where,
+                 lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
 }
 
 /* Adds the merge "left right". In GPT-2's files, one merge alone makes a token. */
@@ -266,8 +266,8 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;
     if (hd__bpe_added_find(r->b, a->s, a->n) != a) {
-        r->failed = !hd__fail(HD_FORMAT, "%s: added_tokens has '%.*s' twice: expected each once",
-                              r->f.where, HD__CLIP(a->s, a->n));
+        r->failed = !hd_fail(HD_FORMAT, "%s: added_tokens has '%.*s' twice: expected each once",
+                             r->f.where, HD__CLIP(a->s, a->n));
         return;
     }
     const char *token = hd__tokenizer_token(&r->b->base, a->id, &n);
@@ -275,10 +275,10 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
     bool same =
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
     if (!r->failed && (hd__bpe_id_in_vocab(r, a->id) ? !same : elsewhere)) {
-        r->failed = !hd__fail(HD_FORMAT,
-                              "%s: added_tokens has '%.*s' with id %d: expected the id that the "
-                              "vocabulary gives it, or a new one",
-                              r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
+        r->failed = !hd_fail(HD_FORMAT,
+                             "%s: added_tokens has '%.*s' with id %d: expected the id that the "
+                             "vocabulary gives it, or a new one",
+                             r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
     }
 }
 
@@ -339,7 +339,7 @@ static const char *const top_keys[] = {
 static void encoder_from(hd__bpe_reader *r)
 {
     if (!r->failed && r->entries.n == 0) {
-        r->failed = !hd__fail(HD_FORMAT, "%s: no tokens: expected 1 or more", r->f.where);
+        r->failed = !hd_fail(HD_FORMAT, "%s: no tokens: expected 1 or more", r->f.where);
     }
     hd__bpe *b = r->failed ? NULL : hd__bpe_new(r);
     if (b) {

@@ -139,8 +139,8 @@ static const known *components(hd__bpe_reader *r, const section *s, hd__bpe_valu
         k++;
     }
     if (!r->failed && !k->text) {
-        r->failed = !hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
-                              HD__CLIP(found.s, found.len), s->known);
+        r->failed = !hd_fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, s->key,
+                             HD__CLIP(found.s, found.len), s->known);
     }
     hd_free(found.s);
     return r->failed ? NULL : k;
@@ -153,10 +153,10 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
     const known *b = a ? components(r, &pre_tokenizers, pre_tokenizer, known_pre_tokenizers) : NULL;
     const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
     if (c && !(a->forms & b->forms & c->forms)) {
-        r->failed = !hd__fail(HD_FORMAT,
-                              "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
-                              "those of one form of tokenizer",
-                              r->f.where, a->text, b->text, c->text);
+        r->failed = !hd_fail(HD_FORMAT,
+                             "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
+                             "those of one form of tokenizer",
+                             r->f.where, a->text, b->text, c->text);
     } else if (c) {
         r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,
                                  b->words, b->digits, c->choice};

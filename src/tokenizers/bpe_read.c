@@ -45,7 +45,7 @@ bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__te
 void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
                          const char *expected)
 {
-    r->failed = !hd__fail(HD_FORMAT, "%s: '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
+    r->failed = !hd_fail(HD_FORMAT, "%s: '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
 }
 
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
@@ -109,7 +109,7 @@ static void id_take(hd__bpe_reader *r, int64_t id)
     }
     if (e->by_id[id]) {
         r->failed =
-            !hd__fail(HD_FORMAT, "%s: id %" PRId64 " again: expected each id once", r->f.where, id);
+            !hd_fail(HD_FORMAT, "%s: id %" PRId64 " again: expected each id once", r->f.where, id);
     }
     e->by_id[id] = (int32_t)e->n + 1;
 }

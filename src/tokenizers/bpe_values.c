@@ -69,8 +69,8 @@ void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const 
         if (names[i]) {
             v[i] = w.item;
         } else if (only) {
-            r->failed = !hd__fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
-                                  r->f.where, only, HD__CLIP(w.name.s, w.name.len));
+            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
+                                 r->f.where, only, HD__CLIP(w.name.s, w.name.len));
         }
     }
 }
@@ -113,11 +113,11 @@ void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, con
     }
     r->failed = true;
     if (!scalar) {
-        hd__fail(HD_FORMAT, "%s: %s is %s: expected %s", r->f.where, key,
-                 hd__json_kind_name(v.kind), expected);
+        hd_fail(HD_FORMAT, "%s: %s is %s: expected %s", r->f.where, key, hd__json_kind_name(v.kind),
+                expected);
     } else {
-        hd__fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, key,
-                 HD__CLIP(t->s, t->len), expected);
+        hd_fail(HD_FORMAT, "%s: %s is '%.*s': expected %s", r->f.where, key, HD__CLIP(t->s, t->len),
+                expected);
     }
 }
 

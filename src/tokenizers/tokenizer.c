@@ -78,10 +78,10 @@ static hd_tensor *encode(const hd_tokenizer *t, const char *text, int64_t n,
         return NULL;
     }
     if ((int)o->special < HD_SPECIAL_REFUSE || o->special > HD_SPECIAL_TEXT) {
-        return hd__fail(HD_VALUE,
-                        "special %d: expected HD_SPECIAL_REFUSE, "
-                        "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
-                        (int)o->special);
+        return hd_fail(HD_VALUE,
+                       "special %d: expected HD_SPECIAL_REFUSE, "
+                       "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                       (int)o->special);
     }
     hd__tokenizer_ids ids = {0};
     hd_tensor *x = NULL; /* (ids.n,) */
@@ -175,8 +175,8 @@ static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
-            return hd__fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
-                            i, t->size - 1);
+            return hd_fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+                           i, t->size - 1);
         }
         add_token(d, t, v[i]);
     }
@@ -285,8 +285,8 @@ hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix)
             return types[i]->load(d, prefix);
         }
     }
-    return hd__fail(HD_VALUE, "'%s' is '%.*s': expected byte, char, bpe or json", name,
-                    HD__CUT(kind));
+    return hd_fail(HD_VALUE, "'%s' is '%.*s': expected byte, char, bpe or json", name,
+                   HD__CUT(kind));
 }
 
 /* ---------------------------------------------------------------- bytes */

@@ -39,10 +39,10 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
         int length = hd__utf8_next(text + i, n - i, &code);
         int64_t id = chars_find(t, text + i, length);
         if (id < 0) {
-            return hd__fail(HD_VALUE,
-                            "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
-                            ": expected one of the %" PRId64 " characters of the vocabulary",
-                            length, text + i, (unsigned)code, count, i, t->size);
+            return hd_fail(HD_VALUE,
+                           "'%.*s' (U+%04X) at character %" PRId64 ", byte %" PRId64
+                           ": expected one of the %" PRId64 " characters of the vocabulary",
+                           length, text + i, (unsigned)code, count, i, t->size);
         }
         hd__tokenizer_ids_add(ids, id);
         i += length;
@@ -61,10 +61,9 @@ static int64_t mark_characters(const char *text, int64_t n, unsigned char *seen,
     for (int64_t i = 0; i < n; count++) {
         int length = hd__utf8_next(text + i, n - i, &code);
         if (code == 0) {
-            hd__fail(HD_VALUE,
-                     "U+0000 at character %" PRId64 ", byte %" PRId64
-                     ": expected a text without it",
-                     count, i);
+            hd_fail(HD_VALUE,
+                    "U+0000 at character %" PRId64 ", byte %" PRId64 ": expected a text without it",
+                    count, i);
             return -1;
         }
         if (!seen[code]) {

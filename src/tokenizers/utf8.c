@@ -5,7 +5,7 @@ bool hd__chars_utf8_check(const char *s, int64_t n)
 {
     size_t good = hd__utf8_good(s, (size_t)n);
     return good == (size_t)n ||
-           hd__fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
+           hd_fail(HD_FORMAT, "byte 0x%02x at %zu: expected UTF-8", (unsigned char)s[good], good);
 }
 
 uint32_t hd__chars_number_at(const char *table, int letters, int i)

@@ -147,7 +147,7 @@ static void faulty_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     case GIVES_FIVE: dx[0] = hd_zeros(HD_FLOAT32, 5); break;
     default:
         dx[0] = dy[0]; /* which does not help after a failure */
-        hd__fail(HD_VALUE, "no");
+        hd_fail(HD_VALUE, "no");
     }
 }
 

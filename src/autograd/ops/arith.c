@@ -263,7 +263,7 @@ hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s)
         return NULL;
     }
     if (s.is_int && s.v.i < 0 && !hd__tensor_is_float(x->dtype)) {
-        return hd__fail(
+        return hd_fail(
             HD_VALUE, "%s to the power %" PRId64 ": expected an exponent of 0 or more for integers",
             hd_dtype_name(x->dtype), s.v.i);
     }

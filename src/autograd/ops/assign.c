@@ -23,8 +23,8 @@
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
     return hd__tensor_spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
-           hd__fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
-                    HD__SHAPE(x), HD__SHAPE(b));
+           hd_fail(HD_SHAPE, "%s and %s: expected the second to broadcast to the first",
+                   HD__SHAPE(x), HD__SHAPE(b));
 }
 
 /* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
@@ -42,10 +42,10 @@ bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
         return false;
     }
     if (partly_overlaps(x, *b)) {
-        return hd__fail(HD_STATE,
-                        "%s and %s share some memory: expected the second apart from the first, "
-                        "or the same; clone it first",
-                        HD__SHAPE(x), HD__SHAPE(*b));
+        return hd_fail(HD_STATE,
+                       "%s and %s share some memory: expected the second apart from the first, "
+                       "or the same; clone it first",
+                       HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {
         *b = hd__tensor_clone(*b);
@@ -144,8 +144,8 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
     }
     if (!hd__tensor_spreads_to(value->ndim - lead, value->sizes + lead, target->ndim,
                                target->sizes)) {
-        return hd__fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast",
-                        HD__SHAPE(value), HD__SHAPE(target));
+        return hd_fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast", HD__SHAPE(value),
+                       HD__SHAPE(target));
     }
     if (value->storage == target->storage && !hd__tensor_same_shape(value, target)) {
         value = hd_view_n(value, value->ndim - lead, value->sizes + lead);

@@ -194,13 +194,13 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                       const hd_tensor *mask)
 {
     if (q->dtype != k->dtype || q->dtype != v->dtype) {
-        return hd__fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
-                        hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
+        return hd_fail(HD_DTYPE, "q of %s, k of %s, v of %s: expected one dtype",
+                       hd_dtype_name(q->dtype), hd_dtype_name(k->dtype), hd_dtype_name(v->dtype));
     }
     return hd__tensor_float_arg(q) &&
            (hd__tensor_is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
-            hd__fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
-                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
+            hd_fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
+                    hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
 /* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each
@@ -228,10 +228,10 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
             return all == heads ? 1 : all / heads;
         }
     }
-    hd__fail(HD_SHAPE,
-             "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with as many "
-             "heads in k as in v, of which q has a multiple",
-             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+    hd_fail(HD_SHAPE,
+            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with as many "
+            "heads in k as in v, of which q has a multiple",
+            HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     return -1;
 }
 
@@ -241,8 +241,8 @@ static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
     int64_t sizes[HD_MAX_DIMS];
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     return (mask->ndim >= 2 && hd__tensor_spreads_to(mask->ndim, mask->sizes, ndim, sizes)) ||
-           hd__fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
-                    HD__SHAPE(mask), HD__SIZES(ndim, sizes));
+           hd_fail(HD_SHAPE, "attn_mask %s: expected 2 dims or more that broadcast to %s",
+                   HD__SHAPE(mask), HD__SIZES(ndim, sizes));
 }
 
 static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
@@ -262,10 +262,10 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
         }
         ok = ok && join_grouped(c, v, group);
     }
-    return ok || hd__fail(HD_SHAPE,
-                          "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
-                          "of batches that broadcast",
-                          HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
+    return ok || hd_fail(HD_SHAPE,
+                         "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
+                         "of batches that broadcast",
+                         HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
 static bool attention_options_ok(const hd_attention_options *o)
@@ -275,10 +275,10 @@ static bool attention_options_ok(const hd_attention_options *o)
         return false;
     }
     if (!(o->dropout_p >= 0 && o->dropout_p <= 1)) {
-        return hd__fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
+        return hd_fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
     return !o->is_causal || hd__tensor_is_none(o->attn_mask) ||
-           hd__fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
+           hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
 /* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
@@ -289,7 +289,7 @@ static bool count_heads(attention_args *c)
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
         if (__builtin_mul_overflow(scores, sizes[i] ? sizes[i] : 1, &scores)) {
-            return hd__fail(HD_MEMORY, "scores of %s: the size overflows", HD__SIZES(ndim, sizes));
+            return hd_fail(HD_MEMORY, "scores of %s: the size overflows", HD__SIZES(ndim, sizes));
         }
         c->heads *= i < c->n_batch ? sizes[i] : 1;
     }

@@ -222,6 +222,6 @@ bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equa
         return false;
     }
     return ((rtol >= 0 && atol >= 0) ||
-            hd__fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol)) &&
+            hd_fail(HD_VALUE, "rtol %g and atol %g: expected 0 or more", rtol, atol)) &&
            all_true(is_close(a, b, rtol, atol, equal_nan));
 }

@@ -44,10 +44,10 @@ hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
         return NULL;
     }
     if (d == HD_BFLOAT16 && hd__record_wants_grad(x)) {
-        return hd__fail(HD_GRAD,
-                        "%s requires grad, which bfloat16 cannot pass on: expected "
-                        "hd_detach(x), or HD_NO_GRAD",
-                        HD__SHAPE(x));
+        return hd_fail(HD_GRAD,
+                       "%s requires grad, which bfloat16 cannot pass on: expected "
+                       "hd_detach(x), or HD_NO_GRAD",
+                       HD__SHAPE(x));
     }
     return x->dtype == d ? x : record_copy(&to_op, hd__tensor_copied(x, d), x);
 }
@@ -93,7 +93,7 @@ static const hd__op stack_op = HD__OP("StackBackward0", stack_backward);
 static bool joined_ok(int64_t n, hd_tensor *const *xs)
 {
     return ((n >= 1 && n <= INT32_MAX) ||
-            hd__fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n)) &&
+            hd_fail(HD_VALUE, "%" PRId64 " tensors: expected 1 or more", n)) &&
            hd__arg_given("xs", xs) && hd__tensor_args("xs", n, xs, false);
 }
 
@@ -131,19 +131,19 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd__fail(HD_SHAPE, "a tensor of (): expected dimensions; hd_stack adds one");
+            return hd_fail(HD_SHAPE, "a tensor of (): expected dimensions; hd_stack adds one");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd__fail(HD_SHAPE, "%s and %s along dim %d: expected the other sizes equal",
-                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
+            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected the other sizes equal",
+                           HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
-            return hd__fail(HD_MEMORY, "%s and others along dim %d: the size overflows",
-                            HD__SHAPE(first), *at);
+            return hd_fail(HD_MEMORY, "%s and others along dim %d: the size overflows",
+                           HD__SHAPE(first), *at);
         }
     }
     return first;
@@ -183,13 +183,13 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
     }
     for (int64_t i = 1; i < n; i++) {
         if (!hd__tensor_same_shape(xs[0], xs[i])) {
-            return hd__fail(HD_SHAPE, "%s and %s: expected equal shapes", HD__SHAPE(xs[0]),
-                            HD__SHAPE(xs[i]));
+            return hd_fail(HD_SHAPE, "%s and %s: expected equal shapes", HD__SHAPE(xs[0]),
+                           HD__SHAPE(xs[i]));
         }
     }
     int ndim = xs[0]->ndim + 1, at = dim < 0 ? dim + ndim : dim;
     if (at < 0 || at >= ndim) {
-        return hd__fail(HD_INDEX, "dim %d of %d: expected %d to %d", dim, ndim, -ndim, ndim - 1);
+        return hd_fail(HD_INDEX, "dim %d of %d: expected %d to %d", dim, ndim, -ndim, ndim - 1);
     }
     int64_t sizes[HD_MAX_DIMS + 1];
     for (int d = 0; d < ndim; d++) {
@@ -226,7 +226,7 @@ hd_tensor *hd_stack_list(const hd_list *xs, int dim)
 
 static bool repeats_ok(int64_t repeats)
 {
-    return repeats >= 0 || hd__fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
+    return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
 /* x with dim d r times as large: each part of the dims from `inner` on follows itself r times. */
@@ -235,7 +235,7 @@ static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
     int64_t sizes[HD_MAX_DIMS], size;
     memcpy(sizes, x->sizes, sizeof sizes);
     if (__builtin_mul_overflow(x->sizes[d], r, &size)) {
-        return hd__fail(HD_MEMORY, "%s, %" PRId64 " times: the size overflows", HD__SHAPE(x), r);
+        return hd_fail(HD_MEMORY, "%s, %" PRId64 " times: the size overflows", HD__SHAPE(x), r);
     }
     const int64_t parts = hd__tensor_count_of(inner, x->sizes);
     const int64_t part = hd__tensor_count_of(x->ndim - inner, x->sizes + inner);
@@ -305,8 +305,8 @@ hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     if (ndim < x->ndim) {
-        return hd__fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", ndim,
-                        HD__SHAPE(x));
+        return hd_fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", ndim,
+                       HD__SHAPE(x));
     }
     for (int d = 0; d < ndim; d++) {
         p.n[d] = sizes[d];
@@ -325,7 +325,7 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
         return NULL;
     }
     if (x->ndim == 0) {
-        return hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
+        return hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
     }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(repeated(x, d, d + 1, repeats));
@@ -364,7 +364,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
         return NULL;
     }
     if (x->ndim < 2) {
-        return hd__fail(HD_SHAPE, "%s: expected 2 dimensions or more", HD__SHAPE(x));
+        return hd_fail(HD_SHAPE, "%s: expected 2 dimensions or more", HD__SHAPE(x));
     }
     int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
     hd_tensor *y = hd__tensor_clone(x);

@@ -91,9 +91,9 @@ static bool gradients_agree(const check *c, int input, hd_tensor *grad, const ch
         }
         double given = *element(grad, i);
         if (!(fabs(given - numeric) <= c->o.atol + c->o.rtol * fabs(numeric))) {
-            return hd__fail(HD_GRAD,
-                            "%s, input %d at %s: backward gives %.9g, differences give %.9g", name,
-                            input, HD__INDEX(x, i), given, numeric);
+            return hd_fail(HD_GRAD,
+                           "%s, input %d at %s: backward gives %.9g, differences give %.9g", name,
+                           input, HD__INDEX(x, i), given, numeric);
         }
     }
     return true;
@@ -108,8 +108,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
         if (hd__graph_requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__tensor_overlaps_itself(inputs[i]))) {
-            return hd__fail(HD_VALUE, "input %d of %s of %s: expected a float64 leaf", i,
-                            HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
+            return hd_fail(HD_VALUE, "input %d of %s of %s: expected a float64 leaf", i,
+                           HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }
     return true;
@@ -158,7 +158,7 @@ bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inpu
         return hd__arg_null_arg(f ? "inputs" : "f");
     }
     if (n < 1 || n > HD__FEW) {
-        return hd__fail(HD_VALUE, "%d inputs: expected 1 to %d", n, HD__FEW);
+        return hd_fail(HD_VALUE, "%d inputs: expected 1 to %d", n, HD__FEW);
     }
     if ((o && !HD__SIZE_OK(o, "hd_gradcheck_defaults()")) || !gradcheck_inputs_ok(n, inputs)) {
         return false;

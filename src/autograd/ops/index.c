@@ -33,10 +33,10 @@ static bool index_arg(const hd_tensor *index)
 static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__tensor_ptr(index))[flat];
-    return n == 0 ? hd__fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
-                             value, HD__INDEX(index, flat))
-                  : hd__fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
-                             HD__INDEX(index, flat), n - 1);
+    return n == 0 ? hd_fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
+                            value, HD__INDEX(index, flat))
+                  : hd_fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
+                            HD__INDEX(index, flat), n - 1);
 }
 
 typedef struct index_range {
@@ -203,8 +203,8 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
         return NULL;
     }
     if (index->ndim > 1 || (x->ndim == 0 && index->numel != 1)) {
-        return hd__fail(HD_SHAPE, "%s by an index of %s: expected an index of %s", HD__SHAPE(x),
-                        HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
+        return hd_fail(HD_SHAPE, "%s by an index of %s: expected an index of %s", HD__SHAPE(x),
+                       HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
     hd_tensor *y = index ? hd__tensor_empty_with(x->dtype, x, x->ndim, d, index->numel) : NULL;
@@ -222,16 +222,16 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
-        return hd__fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
-                        HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
+        return hd_fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
+                       HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
     if (padding_idx != HD_NO_PADDING) {
         if (padding_idx < -count || padding_idx >= count) {
-            return hd__fail(HD_INDEX,
-                            "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
-                            ", or HD_NO_PADDING",
-                            padding_idx, HD__SHAPE(weight), -count, count - 1);
+            return hd_fail(HD_INDEX,
+                           "padding_idx %" PRId64 " of weight %s: expected %" PRId64 " to %" PRId64
+                           ", or HD_NO_PADDING",
+                           padding_idx, HD__SHAPE(weight), -count, count - 1);
         }
         padding_idx += padding_idx < 0 ? count : 0;
     }
@@ -268,10 +268,10 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
     for (int d = 0; ok && d < x->ndim && d < index->ndim; d++) {
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
-    return ok || hd__fail(HD_SHAPE,
-                          "%s by an index of %s: expected the same rank, and no larger size "
-                          "except at dim %d",
-                          HD__SHAPE(x), HD__SHAPE(index), dim);
+    return ok || hd_fail(HD_SHAPE,
+                         "%s by an index of %s: expected the same rank, and no larger size "
+                         "except at dim %d",
+                         HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
 hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
@@ -307,10 +307,10 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
     sizes[d] = index->numel;
     bool ok = index->ndim <= 1 && (x->ndim || index->numel == 1) &&
               hd__tensor_has_sizes(source, x->ndim, sizes);
-    return ok || hd__fail(HD_SHAPE,
-                          "%s, index %s and source %s: expected an index of 1 dim, and x's sizes "
-                          "for source, but one element for each index at dim %d",
-                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
+    return ok || hd_fail(HD_SHAPE,
+                         "%s, index %s and source %s: expected an index of 1 dim, and x's sizes "
+                         "for source, but one element for each index at dim %d",
+                         HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
 }
 
 hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source)
@@ -359,10 +359,10 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
         ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
     }
     if (!ok) {
-        return hd__fail(HD_SHAPE,
-                        "source %s by an index of %s: expected the same rank, and no "
-                        "smaller size",
-                        HD__SHAPE(source), HD__SHAPE(index));
+        return hd_fail(HD_SHAPE,
+                       "source %s by an index of %s: expected the same rank, and no "
+                       "smaller size",
+                       HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
         source =
@@ -401,10 +401,10 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
         return NULL;
     }
     if (num_classes < -1 || num_classes == 0 || (num_classes == -1 && index->numel == 0)) {
-        return hd__fail(HD_VALUE,
-                        "%" PRId64 " classes for an index of %s: expected "
-                        "1 or more, or -1 and an index that is not empty",
-                        num_classes, HD__SHAPE(index));
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " classes for an index of %s: expected "
+                       "1 or more, or -1 and an index that is not empty",
+                       num_classes, HD__SHAPE(index));
     }
     index = checked(index, num_classes == -1 ? INT64_MAX : num_classes);
     if (!index) {
@@ -437,9 +437,9 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
         return NULL;
     }
     if (x->ndim != 1 || minlength < 0) {
-        return hd__fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
-                        "%s and minlength %" PRId64 ": expected 1 dim, and 0 or more", HD__SHAPE(x),
-                        minlength);
+        return hd_fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
+                       "%s and minlength %" PRId64 ": expected 1 dim, and 0 or more", HD__SHAPE(x),
+                       minlength);
     }
     hd_tensor *index = checked(x, INT64_MAX);
     const int64_t *at = index ? hd__tensor_ptr(index) : NULL;

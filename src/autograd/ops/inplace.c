@@ -16,8 +16,8 @@
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
-           hd__fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
-                    hd_dtype_name(result), hd_dtype_name(x->dtype));
+           hd_fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
+                   hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* ---------------------------------------------------------------- arithmetic */

@@ -114,12 +114,12 @@ static const hd__op layer_norm_op = HD__OP("NativeLayerNormBackward0", layer_nor
 
 static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 {
-    return (n >= 1 || hd__fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n)) &&
+    return (n >= 1 || hd_fail(HD_SHAPE, "%d normalized dims: expected 1 or more", n)) &&
            hd__arg_given("normalized_shape", shape) &&
            ((n <= x->ndim &&
              memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
-            hd__fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
-                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
+            hd_fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
+                    HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
 /* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
@@ -130,8 +130,8 @@ static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, 
     }
     const int64_t *sizes = x->sizes + x->ndim - n;
     return (hd__tensor_has_sizes(w, n, sizes) ||
-            hd__fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
-                     HD__SIZES(n, sizes))) &&
+            hd_fail(HD_SHAPE, "%s %s: expected the normalized shape %s", name, HD__SHAPE(w),
+                    HD__SIZES(n, sizes))) &&
            hd__tensor_one_dtype("x", x, name, w);
 }
 
@@ -192,7 +192,7 @@ hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps)
         return NULL;
     }
     if (x->ndim < 1) {
-        return hd__fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
+        return hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
     }
     if (!scale_arg("weight", weight, x, 1)) {
         return NULL;

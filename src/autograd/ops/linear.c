@@ -65,20 +65,20 @@ static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 static bool bias_fits(const hd_tensor *weight, const hd_tensor *bias)
 {
     return hd__tensor_is_none(bias) || hd__tensor_has_sizes(bias, 1, weight->sizes) ||
-           hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
-                    HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
+           hd_fail(HD_SHAPE, "weight %s and bias %s: expected bias (%" PRId64 ",)",
+                   HD__SHAPE(weight), HD__SHAPE(bias), weight->sizes[0]);
 }
 
 static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const hd_tensor *bias)
 {
     if (x->ndim == 0 || weight->ndim != 2) {
-        return hd__fail(HD_SHAPE, "x %s and weight %s: expected (..., in), and (out, in) or (in,)",
-                        HD__SHAPE(x), HD__SHAPE(weight));
+        return hd_fail(HD_SHAPE, "x %s and weight %s: expected (..., in), and (out, in) or (in,)",
+                       HD__SHAPE(x), HD__SHAPE(weight));
     }
     const int64_t in = x->sizes[x->ndim - 1], *sizes = weight->sizes;
     return (in == sizes[1] ||
-            hd__fail(HD_SHAPE, "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
-                     HD__SHAPE(x), HD__SHAPE(weight), in, sizes[1])) &&
+            hd_fail(HD_SHAPE, "x %s and weight %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                    HD__SHAPE(x), HD__SHAPE(weight), in, sizes[1])) &&
            bias_fits(weight, bias);
 }
 
@@ -87,8 +87,8 @@ static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);
     if (!hd__tensor_is_none(bias) && bias->ndim > 0) {
-        return hd__fail(HD_SHAPE, "weight %s and bias %s: expected bias ()", HD__SHAPE(weight),
-                        HD__SHAPE(bias));
+        return hd_fail(HD_SHAPE, "weight %s and bias %s: expected bias ()", HD__SHAPE(weight),
+                       HD__SHAPE(bias));
     }
     hd_tensor *y = hd_matmul(x, weight);
     return hd_scope_return(y && !hd__tensor_is_none(bias) ? hd_add(y, bias) : y);
@@ -133,10 +133,10 @@ static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const h
     bool fits = last >= 0 && x2->ndim == x1->ndim && weight->ndim == 3 &&
                 x1->sizes[last] == sizes[1] && x2->sizes[last] == sizes[2] &&
                 memcmp(x1->sizes, x2->sizes, (size_t)last * sizeof *sizes) == 0;
-    return (fits || hd__fail(HD_SHAPE,
-                             "x1 %s, x2 %s, weight %s: expected (..., in1), (..., in2) and (out, "
-                             "in1, in2)",
-                             HD__SHAPE(x1), HD__SHAPE(x2), HD__SHAPE(weight))) &&
+    return (fits || hd_fail(HD_SHAPE,
+                            "x1 %s, x2 %s, weight %s: expected (..., in1), (..., in2) and (out, "
+                            "in1, in2)",
+                            HD__SHAPE(x1), HD__SHAPE(x2), HD__SHAPE(weight))) &&
            bias_fits(weight, bias);
 }
 

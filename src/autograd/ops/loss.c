@@ -179,19 +179,19 @@ HD__RARE static bool target_shape_fail(const hd_tensor *x, const hd_tensor *targ
     if (rows_of_last(x, target)) {
         name_flatten(x, target, use);
     }
-    return hd__fail(HD_SHAPE, "x %s and target %s: expected a target of %s%s%s", HD__SHAPE(x),
-                    HD__SHAPE(target), HD__SIZES(n, expected),
-                    x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
+    return hd_fail(HD_SHAPE, "x %s and target %s: expected a target of %s%s%s", HD__SHAPE(x),
+                   HD__SHAPE(target), HD__SIZES(n, expected),
+                   x->ndim > 2 ? ", because dim 1 of x holds the classes" : "", use);
 }
 
 HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *target)
 {
     const bool swapped = x->dtype == HD_INT64 && hd__tensor_is_float(target->dtype);
-    return hd__fail(HD_DTYPE,
-                    "x of %s and target of %s: expected a score of float32 or float64 for each "
-                    "class in x, and class numbers of int64 in target%s",
-                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype),
-                    swapped ? ". Swap the two arguments" : "");
+    return hd_fail(HD_DTYPE,
+                   "x of %s and target of %s: expected a score of float32 or float64 for each "
+                   "class in x, and class numbers of int64 in target%s",
+                   hd_dtype_name(x->dtype), hd_dtype_name(target->dtype),
+                   swapped ? ". Swap the two arguments" : "");
 }
 
 /* Does x hold floats, and target class numbers? Each may stand in the other's place. */
@@ -213,7 +213,7 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
     }
     bool one = x->ndim == 1 && target->ndim == 1 && target->sizes[0] == 1;
     if (x->ndim == 0) {
-        return hd__fail(HD_SHAPE, "x (): expected (c,), (n, c) or (n, c, d1, ...)");
+        return hd_fail(HD_SHAPE, "x (): expected (c,), (n, c) or (n, c, d1, ...)");
     }
     return one || hd__tensor_has_sizes(target, n, expected) ||
            target_shape_fail(x, target, n, expected);
@@ -229,10 +229,10 @@ static int64_t count_targets(const hdk_logits *l)
             continue;
         }
         if (t < 0 || t >= l->c) {
-            hd__fail(HD_INDEX,
-                     "target %" PRId64 " for %" PRId64 " classes: expected 0 to %" PRId64
-                     ", or ignore_index %" PRId64,
-                     t, l->c, l->c - 1, l->ignore);
+            hd_fail(HD_INDEX,
+                    "target %" PRId64 " for %" PRId64 " classes: expected 0 to %" PRId64
+                    ", or ignore_index %" PRId64,
+                    t, l->c, l->c - 1, l->ignore);
             return -1;
         }
         count++;

@@ -19,7 +19,7 @@
 
 bool hd__op_reduction_fail(hd_reduction r)
 {
-    return hd__fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
+    return hd_fail(HD_VALUE, "reduction %d: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE", (int)r);
 }
 
 hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
@@ -51,8 +51,8 @@ static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, h
     /* As in PyTorch, a 0-d one decides, too. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
-           hd__fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
-                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
+           hd_fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
+                   hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
 }
 
 HD__RARE static void tell_of_broadcast(const hd_tensor *x, const hd_tensor *target, int ndim,
@@ -310,7 +310,7 @@ hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double beta, 
         return NULL;
     }
     if (!(beta > 0)) {
-        return hd__fail(HD_VALUE, "beta %g: expected 0 or more", beta);
+        return hd_fail(HD_VALUE, "beta %g: expected 0 or more", beta);
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
@@ -331,8 +331,8 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
     return hd__tensor_arg("x", x) && hd__tensor_arg("target", target) && hd__op_reduction_arg(r) &&
            hd__tensor_one_dtype("x", x, "target", target) && hd__tensor_float_arg(x) &&
            (hd__tensor_same_shape(x, target) ||
-            hd__fail(HD_SHAPE, "x %s and target %s: expected one shape", HD__SHAPE(x),
-                     HD__SHAPE(target)));
+            hd_fail(HD_SHAPE, "x %s and target %s: expected one shape", HD__SHAPE(x),
+                    HD__SHAPE(target)));
 }
 
 /* Do all elements of x lie in [0, 1]? */
@@ -343,8 +343,8 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
     for (int64_t i = 0; x && i < x->numel; i++) {
         const double v = hd__tensor_float_at(x, x->offset + i);
         if (!(v >= 0 && v <= 1)) {
-            return hd__fail(HD_VALUE, "%s has %g at %s: expected 0 to 1%s", name, v,
-                            HD__INDEX(x, i), advice);
+            return hd_fail(HD_VALUE, "%s has %g at %s: expected 0 to 1%s", name, v, HD__INDEX(x, i),
+                           advice);
         }
     }
     return x;

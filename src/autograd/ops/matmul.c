@@ -73,9 +73,9 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
     memcpy(sizes, a->sizes, sizeof *sizes * (size_t)na);
     int bad = hd__tensor_broadcast_with(&n, sizes, nb, b->sizes);
     if (bad > 0) {
-        hd__fail(HD_SHAPE,
-                 "%s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
-                 HD__SHAPE(a), HD__SHAPE(b), a->sizes[na - bad], b->sizes[nb - bad], bad + 2);
+        hd_fail(HD_SHAPE,
+                "%s and %s: batch sizes %" PRId64 " and %" PRId64 " at dim -%d do not broadcast",
+                HD__SHAPE(a), HD__SHAPE(b), a->sizes[na - bad], b->sizes[nb - bad], bad + 2);
         return -1;
     }
     return n;
@@ -88,14 +88,14 @@ static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *exp
         return NULL;
     }
     if (a->ndim < 1 || b->ndim < 1 || a->ndim > most || b->ndim > most) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected %s each", HD__SHAPE(a), HD__SHAPE(b),
-                        expected);
+        return hd_fail(HD_SHAPE, "%s and %s: expected %s each", HD__SHAPE(a), HD__SHAPE(b),
+                       expected);
     }
     hd__product_matrix left = hd__product_matrix_left(a), right = hd__product_matrix_right(b);
     int64_t sizes[HD_MAX_DIMS];
     if (left.cols != right.rows) {
-        return hd__fail(HD_SHAPE, "%s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
-                        HD__SHAPE(a), HD__SHAPE(b), left.cols, right.rows);
+        return hd_fail(HD_SHAPE, "%s and %s: inner sizes %" PRId64 " and %" PRId64 " differ",
+                       HD__SHAPE(a), HD__SHAPE(b), left.cols, right.rows);
     }
     int n = batches(a, b, sizes);
     if (n < 0) {
@@ -137,7 +137,7 @@ hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b)
         return NULL;
     }
     if (a->ndim != 1 || b->ndim != 1) {
-        return hd__fail(HD_SHAPE, "%s and %s: expected 1 dim each", HD__SHAPE(a), HD__SHAPE(b));
+        return hd_fail(HD_SHAPE, "%s and %s: expected 1 dim each", HD__SHAPE(a), HD__SHAPE(b));
     }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(hd_mul(hd_unsqueeze(a, 1), b));

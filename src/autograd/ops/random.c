@@ -26,7 +26,7 @@ enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool
 
 static bool probability(double p)
 {
-    return (p >= 0 && p <= 1) || hd__fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
+    return (p >= 0 && p <= 1) || hd_fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
 }
 
 /* Element i of a contiguous p */
@@ -63,8 +63,8 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
     hd_tensor *flat = hd__tensor_contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
     return at < 0 ? flat
-                  : hd__fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
-                             HD__INDEX(flat, at), expected);
+                  : hd_fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
+                            HD__INDEX(flat, at), expected);
 }
 
 /* ---------------------------------------------------------------- bernoulli */
@@ -228,9 +228,9 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
             j++;
         }
         if (j == m) {
-            return hd__fail(HD_VALUE,
-                            "the weights of row %" PRId64 " of %s are all 0: expected one above 0",
-                            r, HD__SHAPE(p));
+            return hd_fail(HD_VALUE,
+                           "the weights of row %" PRId64 " of %s are all 0: expected one above 0",
+                           r, HD__SHAPE(p));
         }
     }
     return true;
@@ -334,15 +334,15 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
         return NULL;
     }
     if (p->ndim != 1 && p->ndim != 2) {
-        return hd__fail(HD_SHAPE, "p %s: expected (m,) or (rows, m)", HD__SHAPE(p));
+        return hd_fail(HD_SHAPE, "p %s: expected (m,) or (rows, m)", HD__SHAPE(p));
     }
     int64_t m = p->sizes[p->ndim - 1];
     bool no_rows = p->ndim == 2 && p->sizes[0] == 0;
     if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
-        return hd__fail(HD_VALUE,
-                        "%" PRId64 " samples %s replacement of %s: "
-                        "expected 1 or more, and no more than there are",
-                        n, replacement ? "with" : "without", HD__SHAPE(p));
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " samples %s replacement of %s: "
+                       "expected 1 or more, and no more than there are",
+                       n, replacement ? "with" : "without", HD__SHAPE(p));
     }
     if (!rows_positive(flat, m)) {
         return NULL;
@@ -374,10 +374,10 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
     }
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     if (!(a <= b && a >= -limit && b <= limit && b - a <= limit)) {
-        return hd__fail(HD_VALUE,
-                        "[%s, %s) in %s: expected finite bounds, the "
-                        "first no greater, and a finite difference",
-                        HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
+        return hd_fail(HD_VALUE,
+                       "[%s, %s) in %s: expected finite bounds, the "
+                       "first no greater, and a finite difference",
+                       HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
     return hd__op_overwrites(&uniform_op, x)
                ? hd__record_told(&uniform_op, hd__tensor_uniform_fill(x, a, b), 1, &x)
@@ -388,7 +388,7 @@ hd_tensor *hd_normal_(hd_tensor *x, double mean, double std)
 {
     HD__CALL("hd_normal_");
     bool ok = hd__tensor_float_x(x) &&
-              (std >= 0 || hd__fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
+              (std >= 0 || hd_fail(HD_VALUE, "std %s: expected 0 or more", HD__FLOAT(std)));
     return ok && hd__op_overwrites(&normal_op, x)
                ? hd__record_told(&normal_op, hd__tensor_normal_fill(x, mean, std), 1, &x)
                : NULL;
@@ -413,7 +413,7 @@ hd_tensor *hd_exponential_(hd_tensor *x, double lambda)
     HD__CALL("hd_exponential_");
     bool ok =
         hd__tensor_float_x(x) &&
-        (lambda > 0 || hd__fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda)));
+        (lambda > 0 || hd_fail(HD_VALUE, "lambda %s: expected more than 0", HD__FLOAT(lambda)));
     return ok && hd__op_overwrites(&exponential_op, x)
                ? hd__record_told(&exponential_op, hd__tensor_exponential_fill(x, lambda), 1, &x)
                : NULL;

@@ -30,8 +30,7 @@ static uint32_t mask_of_all(const hd_tensor *x)
     if (!hd__tensor_arg("x", x)) {
         return 0;
     }
-    bool any =
-        x->numel > 0 || hd__fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x));
+    bool any = x->numel > 0 || hd_fail(HD_SHAPE, "%s: expected at least one element", HD__SHAPE(x));
     return any ? hd__tensor_all_dims(x) : 0;
 }
 
@@ -64,7 +63,7 @@ static uint32_t lane_mask(const hd_tensor *x, int dim)
         return 0;
     }
     if (x->ndim && x->sizes[at] == 0) {
-        hd__fail(HD_SHAPE, "dim %d of %s: expected a size above 0", at, HD__SHAPE(x));
+        hd_fail(HD_SHAPE, "dim %d of %s: expected a size above 0", at, HD__SHAPE(x));
         return 0;
     }
     return 1u << at;

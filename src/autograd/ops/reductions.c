@@ -185,7 +185,7 @@ static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__op_span s)
         return NULL;
     }
     if (s.correction != 0 && s.correction != 1) {
-        return hd__fail(HD_VALUE, "correction %d: expected 0 or 1", s.correction);
+        return hd_fail(HD_VALUE, "correction %d: expected 0 or 1", s.correction);
     }
     hd_tensor *y = hd__reduced(x, s.mask, s.keepdim, x->dtype);
     int64_t n = count(x->ndim, x->sizes, s.mask);

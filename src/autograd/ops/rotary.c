@@ -31,17 +31,17 @@ static bool rotary_options_ok(const hd_rotary_options *o)
     }
     int64_t known = o->original_max_position_embeddings;
     if (!(o->theta > 0 && isfinite(o->theta)) || !(o->factor > 0 && isfinite(o->factor))) {
-        return hd__fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
-                        o->factor);
+        return hd_fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
+                       o->factor);
     }
     return (known > 0 || (known == 0 && o->factor == 1) ||
-            hd__fail(HD_VALUE,
-                     "original_max_position_embeddings %" PRId64
-                     ", factor %g: expected a length above 0, or 0 and a factor of 1",
-                     known, o->factor)) &&
+            hd_fail(HD_VALUE,
+                    "original_max_position_embeddings %" PRId64
+                    ", factor %g: expected a length above 0, or 0 and a factor of 1",
+                    known, o->factor)) &&
            ((o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
-            hd__fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
-                     o->low_freq_factor, o->high_freq_factor));
+            hd_fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
+                    o->low_freq_factor, o->high_freq_factor));
 }
 
 /* 1 / theta^(2 i / head_dim), or less: long waves are stretched by `factor`, short ones stay, and
@@ -73,10 +73,10 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
     }
     *cos = *sin = NULL;
     if (head_dim < 0 || head_dim % 2 != 0 || length < 0) {
-        return hd__fail(HD_VALUE,
-                        "head_dim %" PRId64 ", length %" PRId64
-                        ": expected an even number, and a length of 0 or more",
-                        head_dim, length);
+        return hd_fail(HD_VALUE,
+                       "head_dim %" PRId64 ", length %" PRId64
+                       ": expected an even number, and a length of 0 or more",
+                       head_dim, length);
     }
     HD__SCOPE_OR(false);
     hd_tensor *f = rotary_options_ok(o) ? hd_empty(HD_FLOAT32, head_dim / 2) : NULL;
@@ -156,10 +156,10 @@ static bool is_table_for(const hd_tensor *x, const hd_tensor *table)
 static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_tensor *sin)
 {
     return (is_table_for(x, cos) && is_table_for(x, sin) && x->sizes[x->ndim - 1] % 2 == 0) ||
-           hd__fail(HD_SHAPE,
-                    "x %s, cos %s, sin %s: expected (..., t, head_dim) of an even head_dim, and "
-                    "(t, head_dim) both, with batches that broadcast to those of x",
-                    HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
+           hd_fail(HD_SHAPE,
+                   "x %s, cos %s, sin %s: expected (..., t, head_dim) of an even head_dim, and "
+                   "(t, head_dim) both, with batches that broadcast to those of x",
+                   HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
 }
 
 hd_tensor *hd_rotary(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)

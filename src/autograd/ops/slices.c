@@ -96,7 +96,7 @@ static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", IS_SPLI
 
 static bool has_dims(const hd_tensor *x)
 {
-    return x->ndim > 0 || hd__fail(HD_SHAPE, "(): expected a tensor with dimensions");
+    return x->ndim > 0 || hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
 }
 
 /* dim, checked and counted from the front, or -1; x must have dimensions. */
@@ -134,7 +134,7 @@ hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int
         return NULL;
     }
     if (step < 1) {
-        return hd__fail(HD_VALUE, "step %" PRId64 ": expected 1 or more", step);
+        return hd_fail(HD_VALUE, "step %" PRId64 ": expected 1 or more", step);
     }
     int64_t from = clamped(start, x->sizes[d]), to = clamped(stop, x->sizes[d]);
     int64_t span = to > from ? to - from : 0;
@@ -157,10 +157,10 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     }
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
-        return hd__fail(HD_INDEX,
-                        "%" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
-                        "stay within %" PRId64,
-                        length, start, d, HD__SHAPE(x), size);
+        return hd_fail(HD_INDEX,
+                       "%" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
+                       "stay within %" PRId64,
+                       length, start, d, HD__SHAPE(x), size);
     }
     view_part p = {.dim = d, .start = from, .step = 1, .len = length};
     return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
@@ -173,7 +173,7 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
         return NULL;
     }
     if (n < 0 || n > x->ndim) {
-        return hd__fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
+        return hd_fail(HD_INDEX, "%d indices into %s: expected 0 to %d", n, HD__SHAPE(x), x->ndim);
     }
     if (n > 0 && !index) {
         return hd__arg_null_arg("index");
@@ -203,7 +203,7 @@ static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const 
 {
     enum { MOST = 1 << 24 };
     if (n > MOST) {
-        return hd__fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
+        return hd_fail(HD_MEMORY, "%" PRId64 " parts: expected %d at most", n, MOST);
     }
     hd_tensor **ys = hd__mem_alloc_zeroed((size_t)(n ? n : 1) * sizeof *ys);
     bool ok = ys;
@@ -245,8 +245,8 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         sum += fits ? sizes[k] : 0;
     }
     if (!fits || sum != x->sizes[d]) {
-        return hd__fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
-                        d, HD__SHAPE(x), x->sizes[d]);
+        return hd_fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
+                       d, HD__SHAPE(x), x->sizes[d]);
     }
     return parts(&split_sizes_op, x, d, n, sizes, 0);
 }
@@ -266,8 +266,8 @@ hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
         return NULL;
     }
     if (size < 0 || (size == 0 && x->sizes[d] != 0)) {
-        return hd__fail(HD_VALUE, "parts of %" PRId64 " of %s: expected 1 or more", size,
-                        HD__SHAPE(x));
+        return hd_fail(HD_VALUE, "parts of %" PRId64 " of %s: expected 1 or more", size,
+                       HD__SHAPE(x));
     }
     return split_evenly(x, d, size);
 }
@@ -280,7 +280,7 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
         return NULL;
     }
     if (chunks < 1) {
-        return hd__fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
+        return hd_fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
     if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */

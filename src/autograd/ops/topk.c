@@ -158,8 +158,8 @@ static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
     }
     int64_t n = x->ndim ? x->sizes[dim] : 1;
     if (k < 0 || k > n) {
-        return hd__fail(HD_VALUE, "k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k, dim,
-                        HD__SHAPE(x), n);
+        return hd_fail(HD_VALUE, "k %" PRId64 " at dim %d of %s: expected 0 to %" PRId64, k, dim,
+                       HD__SHAPE(x), n);
     }
     HD__SCOPE_OR(NULL);
     int last = x->ndim ? x->ndim - 1 : 0;

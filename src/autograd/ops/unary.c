@@ -149,7 +149,7 @@ hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
 static bool numbers_arg(const hd_tensor *x, const char *expected)
 {
     return hd__tensor_arg("x", x) &&
-           (x->dtype != HD_BOOL || hd__fail(HD_DTYPE, "bool: expected %s", expected));
+           (x->dtype != HD_BOOL || hd_fail(HD_DTYPE, "bool: expected %s", expected));
 }
 
 static const hd__op neg_op = HD__OP("NegBackward0", hd__op_neg_backward);
@@ -300,7 +300,7 @@ hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
 {
     HD__CALL("hd_hardtanh");
     bool ok = numbers_arg(x, "numbers") &&
-              (!(min > max) || hd__fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max));
+              (!(min > max) || hd_fail(HD_VALUE, "min %g, max %g: expected min <= max", min, max));
     hd_tensor *y = ok ? with_numbers(&hardtanh_op, HDK_CLAMP, x, min, max) : NULL;
     return y && (isnan(min) || isnan(max)) ? hd__tensor_fill(y, hd_scalar_double(NAN)) : y;
 }

@@ -69,10 +69,10 @@ static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool co
         return view_of(op, x, ndim, sizes, strides);
     }
     if (!copies) {
-        return hd__fail(HD_SHAPE,
-                        "%s with strides %s as %s: the layout does not allow it; use "
-                        "hd_reshape, or hd_contiguous first",
-                        HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, sizes));
+        return hd_fail(HD_SHAPE,
+                       "%s with strides %s as %s: the layout does not allow it; use "
+                       "hd_reshape, or hd_contiguous first",
+                       HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, sizes));
     }
     hd_tensor *copy = hd__tensor_clone(x);
     if (!copy) {
@@ -107,8 +107,8 @@ hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim)
         return NULL;
     }
     if (start > end) {
-        return hd__fail(HD_INDEX, "dims %d to %d of %s: expected start <= end", start, end,
-                        HD__SHAPE(x));
+        return hd_fail(HD_INDEX, "dims %d to %d of %s: expected start <= end", start, end,
+                       HD__SHAPE(x));
     }
     if (x->ndim > 0 && start == end) {
         return x;
@@ -131,8 +131,8 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     if (ndim < x->ndim || ndim > HD_MAX_DIMS) {
-        return hd__fail(HD_SHAPE, "%s to %d dimensions: expected %d to %d", HD__SHAPE(x), ndim,
-                        x->ndim, HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "%s to %d dimensions: expected %d to %d", HD__SHAPE(x), ndim,
+                       x->ndim, HD_MAX_DIMS);
     }
     if (ndim && !sizes) {
         return hd__arg_null_arg("sizes");
@@ -142,12 +142,12 @@ hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes)
         int at = d - (ndim - x->ndim);
         fit[d] = sizes[d] == -1 && at >= 0 ? x->sizes[at] : sizes[d];
         if (fit[d] < 0 || (at >= 0 && x->sizes[at] != 1 && x->sizes[at] != fit[d])) {
-            return hd__fail(HD_SHAPE, "%s to %s: expected size %" PRId64 " at dim %d", HD__SHAPE(x),
-                            HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
+            return hd_fail(HD_SHAPE, "%s to %s: expected size %" PRId64 " at dim %d", HD__SHAPE(x),
+                           HD__SIZES(ndim, sizes), at < 0 ? 1 : x->sizes[at], d);
         }
         if (__builtin_mul_overflow(numel, fit[d] ? fit[d] : 1, &numel)) {
-            return hd__fail(HD_MEMORY, "%s to %s: the size overflows", HD__SHAPE(x),
-                            HD__SIZES(ndim, sizes));
+            return hd_fail(HD_MEMORY, "%s to %s: the size overflows", HD__SHAPE(x),
+                           HD__SIZES(ndim, sizes));
         }
     }
     return hd__record_view(&expand_op, hd__tensor_expand(x, ndim, fit), x, NULL, 0);
@@ -187,11 +187,11 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
     }
     int n = x->ndim + 1, at = dim < 0 ? dim + n : dim;
     if (at < 0 || at >= n) {
-        return hd__fail(HD_INDEX, "dim %d of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
+        return hd_fail(HD_INDEX, "dim %d of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     }
     if (n > HD_MAX_DIMS) {
-        return hd__fail(HD_SHAPE, "%s: %d dimensions: expected %d at most", HD__SHAPE(x), n,
-                        HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "%s: %d dimensions: expected %d at most", HD__SHAPE(x), n,
+                       HD_MAX_DIMS);
     }
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < n; d++) {
@@ -237,10 +237,10 @@ hd_tensor *hd_t(hd_tensor *x)
         return NULL;
     }
     if (x->ndim > 2) {
-        return hd__fail(HD_SHAPE,
-                        "%s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
-                        "swaps the last two",
-                        HD__SHAPE(x));
+        return hd_fail(HD_SHAPE,
+                       "%s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
+                       "swaps the last two",
+                       HD__SHAPE(x));
     }
     return hd_permute_n(x, x->ndim, (int64_t[]){x->ndim == 2, 0});
 }
@@ -253,7 +253,7 @@ hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims)
         return NULL;
     }
     if (n != x->ndim) {
-        return hd__fail(HD_SHAPE, "%d dims for %s: expected %d", n, HD__SHAPE(x), x->ndim);
+        return hd_fail(HD_SHAPE, "%d dims for %s: expected %d", n, HD__SHAPE(x), x->ndim);
     }
     if (!hd__dims_listed(x, n, dims)) {
         return NULL;

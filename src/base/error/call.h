@@ -40,8 +40,6 @@ static inline void hd__call_end(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-#define hd__fail hd_fail
-
 /* Who called, to be remembered: the function that HD_CALL names, or else hd__call. */
 const char *hd__call_kept(void);
 /* Writes "hd_mm: ", the names of who speaks (call.c), and returns its length, at most 306. */

@@ -196,7 +196,7 @@ void *hd__error_null_arg_or(const char *arg, const char *expected)
     if (note && thread_error.code == HD_OK) {
         note(text);
     }
-    return hd__fail(HD_NULL_ARG, "%s is NULL%s%s", arg, expected, text);
+    return hd_fail(HD_NULL_ARG, "%s is NULL%s%s", arg, expected, text);
 }
 
 void *hd__error_no_memory(size_t bytes)
@@ -205,7 +205,7 @@ void *hd__error_no_memory(size_t bytes)
     if (hd__events) {
         hd__events->memory_ran_out(text);
     }
-    return hd__fail(HD_MEMORY, "%zu bytes: out of memory%s", bytes, text);
+    return hd_fail(HD_MEMORY, "%zu bytes: out of memory%s", bytes, text);
 }
 
 hd_code hd_error_code(void)

@@ -366,7 +366,7 @@ bool hd_set_allocator(const hd_allocator *a)
     }
     int64_t live = hd_bytes_live();
     if (live != 0) {
-        return hd__fail(HD_STATE, "%lld bytes are live: expected none", (long long)live);
+        return hd_fail(HD_STATE, "%lld bytes are live: expected none", (long long)live);
     }
     pthread_once(&environment_once, read_environment);
     hd_empty_cache();

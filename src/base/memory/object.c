@@ -46,9 +46,9 @@ hd__object_kind_of_object hd__object_kind_at(const void *p)
 
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p)
 {
-    return hd__fail(HD_VALUE, "%s is %s: expected %s", arg,
-                    kind_texts[hd__object_kind_at(p) - HD__NO_OBJECT],
-                    kind_texts[expected - HD__NO_OBJECT]);
+    return hd_fail(HD_VALUE, "%s is %s: expected %s", arg,
+                   kind_texts[hd__object_kind_at(p) - HD__NO_OBJECT],
+                   kind_texts[expected - HD__NO_OBJECT]);
 }
 
 /* by: the words between "was freed" and who freed p */
@@ -58,8 +58,8 @@ HD__RARE static bool object_fail(hd__object_kind_of_object kind, const char *arg
     if (!p) {
         return hd__arg_null_arg(arg);
     }
-    return is_freed(p) ? hd__fail(HD_STATE, "%s was freed%s %s", arg, by,
-                                  hd__lasting_of_code(hd__mem_header_of(p)->freed_by))
+    return is_freed(p) ? hd_fail(HD_STATE, "%s was freed%s %s", arg, by,
+                                 hd__lasting_of_code(hd__mem_header_of(p)->freed_by))
                        : hd__object_wrong_object(kind, arg, p);
 }
 
@@ -77,11 +77,11 @@ bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const v
 
 bool hd__object_not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by)
 {
-    return !atomic_load(freed) || hd__fail(HD_STATE, "%s was freed by %s", arg, freed_by);
+    return !atomic_load(freed) || hd_fail(HD_STATE, "%s was freed by %s", arg, freed_by);
 }
 
 bool hd__object_given_up(const char *arg, atomic_bool *freed)
 {
     return !atomic_exchange(freed, true) ||
-           hd__fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
+           hd_fail(HD_STATE, "%s was freed already, by %s", arg, hd__call);
 }

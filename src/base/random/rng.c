@@ -172,7 +172,7 @@ void hd_generator_free(hd_generator *g)
 {
     HD__CALL("hd_generator_free");
     if (g == default_generator) {
-        hd__fail(HD_VALUE, "g is the default generator: expected one that hd_generator_new made");
+        hd_fail(HD_VALUE, "g is the default generator: expected one that hd_generator_new made");
     } else if (hd__object_may_free("g", g, NULL)) {
         hd__draws_forget(g);
         hd__mem_retire_object(g, hd__call_kept());
@@ -203,8 +203,8 @@ bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s)
         return false;
     }
     if (s != HD_BERNOULLI_MCG31 && s != HD_BERNOULLI_NATIVE) {
-        return hd__fail(HD_VALUE, "stream %d: expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
-                        (int)s);
+        return hd_fail(HD_VALUE, "stream %d: expected HD_BERNOULLI_MCG31 or HD_BERNOULLI_NATIVE",
+                       (int)s);
     }
     HD__GEN_LOCKED(g);
     g->bernoulli = s;

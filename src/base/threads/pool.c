@@ -287,7 +287,7 @@ bool hd_set_num_threads(int n)
 {
     HD__CALL("hd_set_num_threads");
     bool ok = ((n >= 1 && n <= HD__MAX_THREADS) ||
-               hd__fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS)) &&
+               hd_fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS)) &&
               hd__init();
     if (ok) {
         atomic_store(&threads, n);
