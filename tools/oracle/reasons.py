@@ -17,7 +17,7 @@ DYNAMIC = {f"hd_{row.kind}_new" for row in optimizers.ROWS} | {
 
 REASONS = {
     "PyTorch has no counterpart: errors, warnings and memory are tested in tests/base":
-        """hd_error_set hd_error_count hd_on_error hd_error_abort hd_error_print hd_on_warning hd_warn
+        """hd_error_set hd_fail hd_error_count hd_on_error hd_error_abort hd_error_print hd_on_warning hd_warn
         hd_warning_print hd_alloc hd_free hd_set_allocator hd_empty_cache hd_bytes_live hd_bytes_peak
         hd_bytes_peak_reset hd_system_allocs hd_shutdown hd_version hd_num_threads hd_set_debug""",
     "PyTorch's engine has it inside only; tests/ops/engine/test_backward_end.c tests it, and tests/mpi the averages":
@@ -30,7 +30,7 @@ REASONS = {
         """hd_scalar_int hd_scalar_double hd_scalar_self hd_tensor_of_checked hd_from_data_checked
         hd_wrap_checked hd_dtype_name hd_dtype_size hd_ctx_user hd_print_short hd_print_full""",
     "its values are undefined":
-        "hd_empty_like",
+        "hd_empty_n hd_empty_like",
     "it writes a text that hd_repr, hd_list_repr or hd_module_summary gives, which are compared":
         "hd_fprint hd_fprint_list hd_module_print",
     "tests/nn has it; in Python it is a field of the module":
