@@ -10,7 +10,7 @@ typedef struct hd__mem_header {
     size_t size;      /* what the caller asked for, at least 1; or HD__FREED_SIZE */
     int32_t freed_by; /* of a freed object: hd__lasting_code */
     uint16_t class;
-    uint16_t kind; /* of an object: an hd__object_kind */
+    uint16_t kind; /* of an object: an hd__object_kind_of_object */
 } hd__mem_header;
 
 #define HD__FREED_SIZE SIZE_MAX
