@@ -481,7 +481,8 @@ HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
  * float32, gives the bits of hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
 /* y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], + bias[o]: x1 (..., in1), x2 (..., in2)
- * with the same leading sizes, weight (out, in1, in2), bias (out,) or HD_NONE; gives (..., out) */
+ * with the same leading sizes, at most 7 dims, weight (out, in1, in2), bias (out,) or HD_NONE;
+ * gives (..., out) */
 HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias);
 
 /* ---------------------------------------------------------------- picking elements */
@@ -559,12 +560,13 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * The dtype is float32 or float64. attn_mask may be HD_NONE.
  *
  * The weights are never kept in memory: memory grows with l + s, in backward too. What is_causal
- * hides is not computed. The dropout mask is the one that hd_dropout draws on weights (..., l, s)
- * from the same seed; the native Bernoulli stream keeps one bit for each weight. With up to 64
- * keys, and in float64, the sums of each query have the order of hd_matmul and hd_softmax, so the
- * bits are theirs, unless hd_matmul has several sums for them (see there), which takes tensors
- * without a batch, at most 8 queries and over 32,768 elements of k. Otherwise the work is done in
- * tiles: results differ from those of the plain ops by rounding, and never depend on the number of
+ * hides is not computed (at the level plain, in float64 and with up to 64 keys it is computed, and
+ * then hidden). The dropout mask is the one that hd_dropout draws on weights (..., l, s) from the
+ * same seed; the native Bernoulli stream keeps one bit for each weight. With up to 64 keys, and in
+ * float64, the sums of each query have the order of hd_matmul and hd_softmax, so the bits are
+ * theirs, unless hd_matmul has several sums for them (see there), which takes tensors without a
+ * batch, at most 8 queries and over 32,768 elements of k. Otherwise the work is done in tiles:
+ * results differ from those of the plain ops by rounding, and never depend on the number of
  * threads. The plain ops themselves run if attn_mask requires grad, if a tensor is empty, if v has
  * batches that q and k lack, and for up to 64 keys where products are faster.
  *

@@ -369,10 +369,10 @@ HD_API bool hd_lora_save(hd_module *m, const char *folder);
  * message names the tensor or the key. On failure nothing changes. */
 HD_API bool hd_lora_load(hd_module *m, const char *folder);
 /* Adds (lora_alpha / r) B A to each weight and puts the plain modules back. The parameters stay
- * frozen. The sum is a new tensor of float32, also of a weight of bfloat16; what a weight was tied
- * to keeps the old one, so that no output changes. HD_STATE: m has no adapters. If memory runs out,
- * each module is either merged or as it was, so the outputs are the same, and another call merges
- * the rest. */
+ * frozen. The sum is a new tensor of float32, also of a weight of bfloat16; that of a weight of
+ * float64 is float64. What a weight was tied to keeps the old one, so that no output changes.
+ * HD_STATE: m has no adapters. If memory runs out, each module is either merged or as it was, so
+ * the outputs are the same, and another call merges the rest. */
 HD_API bool hd_lora_merge(hd_module *m);
 
 #ifdef __cplusplus

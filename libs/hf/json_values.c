@@ -126,7 +126,11 @@ static bool event_take(reading *r)
         return true;
     case HD__JSON_OBJECT_END: return level_end(r, depth + 1, "{}");
     case HD__JSON_ARRAY_END: return level_end(r, depth + 1, "[]");
-    default: return enter_value(r, depth) && value_put(r);
+    default:
+        if (depth == 0) { /* the value is the whole text */
+            return hd__json_fail(&r->json, r->file.s, "an object");
+        }
+        return enter_value(r, depth) && value_put(r);
     }
 }
 

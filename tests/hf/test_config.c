@@ -342,6 +342,8 @@ START_TEST(sizes_that_are_left_out)
         HD_FORMAT, "line 1, column 76: found an object: expected each name once");
     ck_ends("{\"a\": [1], \"a\": []}", HD_FORMAT,
             "line 1, column 17: found an array: expected each name once");
+    ck_ends("3", HD_FORMAT, "line 1, column 1: found a number: expected an object");
+    ck_ends(" \"a\"", HD_FORMAT, "line 1, column 2: found a string: expected an object");
 }
 END_TEST
 
