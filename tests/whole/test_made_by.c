@@ -48,7 +48,6 @@ enum { SIDE = 32 };
 static hd_tensor *input(hd_tensor *p, char letter)
 {
     switch (letter) {
-    case '\0': return NULL;
     case 'm': return hd_gt_scalar(hd_detach(p), 0.5);
     case 'w': return hd_select(p, 0, 1);
     case 'r':
@@ -60,11 +59,20 @@ static hd_tensor *input(hd_tensor *p, char letter)
     }
 }
 
+/* The inputs x, y and z of a call, a letter for each; those without a letter are NULL. */
+static void inputs_of(hd_tensor *p, const char *letters, hd_tensor *in[3])
+{
+    for (int k = 0; k < 3 && letters[k]; k++) {
+        in[k] = input(p, letters[k]);
+    }
+}
+
 /* A call that gives its own input makes nothing, and hd_view refuses what is not contiguous. */
 #define MADE_OF(inputs, function, ...)                                                             \
     do {                                                                                           \
-        hd_tensor *x = input(p, inputs[0]), *y = x ? input(p, inputs[1]) : NULL;                   \
-        hd_tensor *z = y ? input(p, inputs[2]) : NULL, *made, *other;                              \
+        hd_tensor *in[3] = {NULL, NULL, NULL}, *made, *other;                                      \
+        inputs_of(p, inputs, in);                                                                  \
+        hd_tensor *x = in[0], *y = in[1], *z = in[2];                                              \
         (void)x, (void)y, (void)z, (void)other;                                                    \
         {                                                                                          \
             HD_SCOPE;                                                                              \
