@@ -69,7 +69,8 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  * then remembers my_loss. If functions with a name call each other, the first of them speaks. In
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...", and
  * leave out the functions around that forward. heed keeps a copy of each name as long as the
- * process lasts. */
+ * process lasts, so a name should be a literal: thousands of different names make each call slower.
+ * A longjmp out of the block leaves the name in force on that thread. */
 #define HD_CALL(name)                                                                              \
     hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
         hd_call_begin(name)
@@ -83,7 +84,7 @@ typedef struct hd_call {
 } hd_call;
 
 HD_API hd_call hd_call_begin(const char *name); /* what HD_CALL calls; returns the call before */
-HD_API void hd_call_end(hd_call before);        /* takes what hd_call_begin gave */
+HD_API void hd_call_end(hd_call before);        /* takes what hd_call_begin gave; {0}: no call */
 
 /* What the end of HD_CALL's block calls. */
 static inline void hd_call_cleanup(hd_call *before)
