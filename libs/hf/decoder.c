@@ -147,8 +147,8 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, 
     return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
 }
 
-/* Sets the rows for x (b, t, e). The tables of a text stand in `seen`, so that each token does not
- * make them anew. */
+/* Sets the rows for x (b, t, e). `seen` keeps the tables of a text, so that they are made once
+ * for all of its tokens. */
 static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
     const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");

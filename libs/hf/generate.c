@@ -278,14 +278,14 @@ static bool options_ok(const hd_generate_options *o, bool may_be_cold)
     return true;
 }
 
-/* The next token of each text of all (b, t): (b, 1). The model has not seen the end, rest (b, k) */
+/* Returns the next token (b, 1) of the texts all (b, t). The model reads rest (b, k), their end. */
 static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
 {
     hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
     return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
 }
 
-/* One token more for each text: all (b, t) and what the model has not seen of it, rest (b, k) */
+/* Appends a token to each text of all (b, t), after the model has read rest (b, k), their end. */
 static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool last, bool *goes_on)
 {
     HD__SCOPE_OR(false);

@@ -106,7 +106,8 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
     return ok;
 }
 
-/* A tied head that the file has all the same: if it differs, it is the model's own from now on. */
+/* The configuration ties the head, but the file has one, too. A head that differs from the
+ * embedding becomes a parameter of its own. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);

@@ -64,17 +64,23 @@ START_TEST(logits_and_gradients)
 }
 END_TEST
 
+/* The 50 tokens after the folder's prompt are those of its golden data. */
+static void ck_greedy(const char *name, hd_module *m, const hd_dict *d)
+{
+    hd_generate_options o = hd_generate_defaults();
+    o.max_new_tokens = 50;
+    hd_tensor *all = hd_generate(m, hd_unsqueeze(hd_dict_get(d, "prompt"), 0), &o); /* (1, 58) */
+    ck_assert_msg(hd_equal(hd_select(hd_slice(all, 1, 8, 58), 0, 0), hd_dict_get(d, "greedy")),
+                  "%s: %s", name, hd_repr(all));
+}
+
 START_TEST(greedy_tokens)
 {
     const char *name = model_folders[_i];
     HD_SCOPE;
     hd_module *m = golden_model(name);
     hd_dict *d = golden_of(name);
-    hd_generate_options o = hd_generate_defaults();
-    o.max_new_tokens = 50;
-    hd_tensor *all = hd_generate(m, hd_unsqueeze(hd_dict_get(d, "prompt"), 0), &o); /* (1, 58) */
-    ck_assert_msg(hd_equal(hd_select(hd_slice(all, 1, 8, 58), 0, 0), hd_dict_get(d, "greedy")),
-                  "%s: %s", name, hd_repr(all));
+    ck_greedy(name, m, d);
     hd_dict_free(d);
     hd_module_free(m);
 }
@@ -95,11 +101,7 @@ START_TEST(float64_too)
     ck_assert(hd_setitem_scalar(mask, 0, 1, 11));
     hd_tensor *rest = hd_slice(hd_forward_with_mask(m, ids, mask), 1, 0, 11);
     ck_close(name, "masked logits", rest, hd_slice(y, 1, 0, 11));
-    hd_generate_options o = hd_generate_defaults();
-    o.max_new_tokens = 50;
-    hd_tensor *all = hd_generate(m, hd_unsqueeze(hd_dict_get(d, "prompt"), 0), &o); /* (1, 58) */
-    ck_assert_msg(hd_equal(hd_select(hd_slice(all, 1, 8, 58), 0, 0), hd_dict_get(d, "greedy")),
-                  "%s: %s", name, hd_repr(all));
+    ck_greedy(name, m, d);
     hd_dict_free(d);
     hd_module_free(m);
 }

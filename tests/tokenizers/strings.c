@@ -1,4 +1,5 @@
-/* strings.c - random strings, as tools/golden/golden_strings.py makes them. */
+/* strings.c - random strings, as tools/golden/golden_strings.py makes them, and texts of random
+ * ids. */
 #include "suites.h"
 
 static const uint32_t ranges[][2] = {
@@ -79,4 +80,24 @@ hd__text random_string(int number)
         }
     }
     return t;
+}
+
+void ck_decodes(const char *name, hd_tokenizer *t, uint64_t low, const golden_record *want)
+{
+    for (int64_t k = 0; k < want->numel; k++) {
+        HD_SCOPE;
+        int64_t ids[13], n, bytes[2048];
+        uint64_t r = 3000000 + (uint64_t)k, count = random_below(&r, 13);
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t size = random_below(&r, 2) ? low : (uint64_t)hd_tokenizer_size(t);
+            ids[i] = (int64_t)random_below(&r, size);
+        }
+        const char *s = hd_tokenizer_decode(t, hd_from_data(HD_INT64, ids, (int64_t)count), &n);
+        ck_assert_int_lt(n, 2048);
+        for (int64_t i = 0; i < n; i++) {
+            bytes[i] = (unsigned char)s[i];
+        }
+        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes, sizeof *bytes) == want->i[k],
+                      "%s, text %d: %s", name, (int)k, s);
+    }
 }

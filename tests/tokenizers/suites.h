@@ -19,4 +19,7 @@ SUITES(DECLARE_SUITE)
 uint64_t random_below(uint64_t *state, uint64_t n);
 hd__text random_string(int number);
 
+/* The texts of random ids, half of them below `low`, have the hashes in want. */
+void ck_decodes(const char *name, hd_tokenizer *t, uint64_t low, const golden_record *want);
+
 #endif

@@ -86,22 +86,7 @@ END_TEST
 START_TEST(texts_of_random_ids)
 {
     const golden_record *want = record("decoded");
-    for (int64_t k = 0; k < want->numel; k++) {
-        HD_SCOPE;
-        int64_t ids[13], n, bytes[2048];
-        uint64_t r = 3000000 + (uint64_t)k, count = random_below(&r, 13);
-        for (uint64_t i = 0; i < count; i++) {
-            uint64_t size = random_below(&r, 2) ? 256 : (uint64_t)hd_tokenizer_size(small);
-            ids[i] = (int64_t)random_below(&r, size);
-        }
-        const char *s = hd_tokenizer_decode(small, hd_from_data(HD_INT64, ids, (int64_t)count), &n);
-        ck_assert_int_lt(n, 2048);
-        for (int64_t i = 0; i < n; i++) {
-            bytes[i] = (unsigned char)s[i];
-        }
-        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes, sizeof *bytes) == want->i[k],
-                      "text %d: %s", (int)k, s);
-    }
+    ck_decodes("small", small, 256, want);
     ck_assert_int_eq(want->numel, 2000);
 }
 END_TEST

@@ -143,22 +143,7 @@ START_TEST(texts_of_random_ids)
 {
     const golden_record *want = golden_get(golden_find(golden, names[_i]), "random");
     hd_tokenizer *t = tokenizer_of(names[_i]);
-    for (int64_t k = 0; k < want->numel; k++) {
-        HD_SCOPE;
-        int64_t ids[13], n, bytes[2048];
-        uint64_t r = 3000000 + (uint64_t)k, count = random_below(&r, 13);
-        for (uint64_t i = 0; i < count; i++) {
-            uint64_t size = random_below(&r, 2) ? 300 : (uint64_t)hd_tokenizer_size(t);
-            ids[i] = (int64_t)random_below(&r, size);
-        }
-        const char *s = hd_tokenizer_decode(t, hd_from_data(HD_INT64, ids, (int64_t)count), &n);
-        ck_assert_int_lt(n, 2048);
-        for (int64_t i = 0; i < n; i++) {
-            bytes[i] = (unsigned char)s[i];
-        }
-        ck_assert_msg(golden_fnv(bytes, (uint64_t)n * sizeof *bytes, sizeof *bytes) == want->i[k],
-                      "%s, text %d: %s", names[_i], (int)k, s);
-    }
+    ck_decodes(names[_i], t, 300, want);
     hd_tokenizer_free(t);
 }
 END_TEST
