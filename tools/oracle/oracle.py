@@ -171,8 +171,8 @@ def report(total, missing):
         print("oracle: %s: %d cases, %d of them errors on both sides, %.0f s, %.0f a second"
               % (section, n, total.errors[section], seconds, n / seconds))
     wrong = sum(f["count"] for f in total.findings.values())
-    print("oracle: %d cases, %d kinds of disagreement in %d cases" % (
-        sum(total.cases.values()), len(total.findings), wrong))
+    print("oracle: %d cases, %d kinds of disagreement in %d cases, %d faults in the list of functions" % (
+        sum(total.cases.values()), len(total.findings), wrong, len(missing)))
     return 1 if total.findings or missing else 0
 
 

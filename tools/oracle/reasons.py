@@ -28,7 +28,8 @@ REASONS = {
         hd_scope_cleanup hd_grad_mode_cleanup""",
     "it is part of the headers' macros, or makes a number of C":
         """hd_scalar_int hd_scalar_double hd_scalar_self hd_tensor_of_checked hd_from_data_checked
-        hd_wrap_checked hd_dtype_name hd_dtype_size hd_ctx_user hd_print_short hd_print_full""",
+        hd_wrap_checked hd_dtype_name hd_dtype_size hd_ctx_user hd_print_short hd_print_full
+        hd_call_begin hd_call_end hd_call_cleanup""",
     "its values are undefined":
         "hd_empty_n hd_empty_like",
     "it writes a text that hd_repr, hd_list_repr or hd_module_summary gives, which are compared":
