@@ -20,10 +20,10 @@
 
 /* The rows for which a tile of two vectors a row fills the registers (32 of them with AVX-512, else
  * 16): two are for b, and one is for an element of a. */
-#ifdef __AVX512F__
+#if HDK_AT_AVX512
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)
-#elif defined(__AVX2__)
+#elif HDK_AT_AVX2
 #define HDK_TILE_ROWS 6
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6)
 #elif defined(__aarch64__)

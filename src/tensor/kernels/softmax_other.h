@@ -1,6 +1,6 @@
-/* softmax_other.h - softmax and log_softmax along other dims than the last, SOFTMAX_TILE lanes at once: a
- * template (template.h), which each CPU level has for float32 and float64. Lanes that are not side
- * by side are copied row by row. */
+/* softmax_other.h - softmax and log_softmax along other dims than the last, SOFTMAX_TILE lanes at
+ * once: a template (template.h), which each CPU level has for float32 and float64. Lanes that are
+ * not side by side are copied row by row. */
 
 /* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
 static inline T fn(minus_zero)(T m)
@@ -16,8 +16,8 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
     }
 }
 
-/* Asks for the row that lies ROWS_AHEAD rows after the one at x. Rows of a large tensor lie far apart,
- * and no CPU guesses them. */
+/* Asks for the row that lies ROWS_AHEAD rows after the one at x. Rows of a large tensor lie far
+ * apart, and no CPU guesses them. */
 static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
     /* Otherwise compilers drop the calls of a function that computes nothing. */

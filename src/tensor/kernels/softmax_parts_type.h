@@ -18,7 +18,7 @@ typedef struct LANES {
 /* The last elements, fewer than a step, and after them `pad`, which changes no maximum or no sum */
 HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
-#ifdef __AVX512F__
+#if HDK_AT_AVX512
     if (sizeof(T) == sizeof(float)) {
         __m512 v = _mm512_set1_ps((float)pad);
         v = _mm512_mask_loadu_ps(v, (__mmask16)((1 << n) - 1), x);
@@ -34,7 +34,7 @@ HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 
 HDK_INLINE void fn(store_rest)(T *y, const T *e, int64_t n)
 {
-#ifdef __AVX512F__
+#if HDK_AT_AVX512
     if (sizeof(T) == sizeof(float)) {
         _mm512_mask_storeu_ps(y, (__mmask16)((1 << n) - 1), _mm512_loadu_ps(e));
         return;
