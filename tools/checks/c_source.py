@@ -29,7 +29,6 @@ LEVELS = {
     "avx2": "-DHDK_LEVEL=avx2 -mavx2 -mfma",
     "avx512": "-DHDK_LEVEL=avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl",
 }
-ROWS = "src/tensor/kernels/elementwise.h"
 
 Token = namedtuple("Token", "text line")
 Macro = namedtuple("Macro", "name has_arguments body")  # body: a list of Token
@@ -57,10 +56,10 @@ def listed(root):
 def write_loops(folder):
     """Writes the loops of the elementwise operations into a folder, as tensor/kernels/unary_made.h and binary_made.h,
     if the tree has their rows."""
-    made = os.path.join(folder, "tensor", "kernels")
+    rows, made = "src/tensor/kernels/elementwise.h", os.path.join(folder, "tensor", "kernels")
     os.makedirs(made)
-    if os.path.exists(ROWS):
-        subprocess.run(["tools/functions/loops", ROWS, os.path.join(made, "unary_made.h"),
+    if os.path.exists(rows):
+        subprocess.run(["tools/functions/loops", rows, os.path.join(made, "unary_made.h"),
                         os.path.join(made, "binary_made.h")], check=True)
 
 
