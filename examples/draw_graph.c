@@ -1,6 +1,6 @@
-/* draw_graph.c - draws the graph that backward walks, for the notebook's MultiHeadAttention or for
- * a small GPT of two blocks. It writes FILE in Graphviz's language; `dot -Tsvg FILE -o graph.svg`
- * makes a picture of it.
+/* draw_graph.c - draws the graph of the notebook's MultiHeadAttention, or of a small GPT of two
+ * blocks, as backward walks it. It writes FILE in Graphviz's language; `dot -Tsvg FILE -o
+ * graph.svg` makes a picture of it.
  *
  * usage: draw_graph [OPTION...] attention|gpt FILE; draw_graph --help */
 #include <stdio.h>
@@ -37,12 +37,13 @@ static const char help[] =
     "The exit status is 0 if FILE was written, 1 if it was not, and 2 if the arguments are wrong.\n"
     "Example: draw_graph gpt gpt.dot\n";
 
-/* The names of the parameters, and the class of every module under the module's name. */
+/* Adds the class of module m to names, under the module's name. */
 static bool add_class(hd_module *m, const char *name, void *names)
 {
     return name[0] == '\0' || hd_dict_set_string(names, name, m->type->name);
 }
 
+/* The names of the parameters, and the class of each module under its name. */
 static hd_dict *names_of(hd_module *model)
 {
     hd_dict *names = hd_module_named_parameters(model);

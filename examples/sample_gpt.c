@@ -1,11 +1,11 @@
-/* sample_gpt.c - continues a text with a GPT that train_gpt has trained, or with a model of Hugging
- * Face, or talks with the latter.
+/* sample_gpt.c - continues a text with a GPT from train_gpt or with a model of Hugging Face, or
+ * holds a conversation with such a model.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
  *   sample_gpt SmolLM2 --chat --temperature 0.7
- * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
- * character that several tokens make up appears once it is whole. The last line, on stderr, says
- * how fast the text was written. */
+ * The prompt comes from the arguments, or else from stdin. The program prints the text token by
+ * token. It prints a character of several tokens when the character is whole. The last line, on
+ * stderr, is the speed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ typedef struct {
 } number_option;
 
 /* Reads a value from the text after an option; NULL: there is no text. A number that is too long,
- * such as 1e999, is infinite, and so above every bound. */
+ * such as 1e999, becomes infinite, which is above every bound. */
 static bool read_number(const number_option *o, const char *text)
 {
     char *end = NULL;
@@ -164,7 +164,7 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return false;
 }
 
-/* The text of stdin, without the newline that echo puts after a prompt; the caller frees it. */
+/* The text of stdin, without the newline that echo puts after a prompt. The caller frees it. */
 static char *read_stdin(void)
 {
     if (isatty(STDIN_FILENO)) {
@@ -224,7 +224,8 @@ static bool file_exists(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A user may name the run, or a file of a checkpoint, instead of the checkpoint. */
+/* True if path may be a checkpoint. If it is a run, or a file of a checkpoint, the error suggests
+ * the right path. */
 static bool is_checkpoint(const char *path)
 {
     struct stat s;
@@ -252,7 +253,7 @@ static bool is_checkpoint(const char *path)
                                 directory_length(path), path);
 }
 
-/* The state of another program's checkpoint does not have what train_gpt writes. */
+/* True if the state is from train_gpt. The state of another program lacks model.vocab_size. */
 static bool is_of_train_gpt(const char *path, const hd_dict *state)
 {
     return hd_dict_kind_of(state, "model.vocab_size") != HD_DICT_MISSING ||
@@ -282,7 +283,7 @@ static bool run_checkpoint(const arguments *a, const char *prompt, writing_speed
     return ok;
 }
 
-/* Is it the folder of a model that train_gpt has not made? */
+/* True for the folder of a model that train_gpt did not make. */
 static bool is_pretrained(const char *path)
 {
     return !file_exists(path, "state.safetensors") &&

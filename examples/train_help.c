@@ -1,5 +1,5 @@
-/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The second is made
- * from the table of the settings, as the man page is (settings_man.c). */
+/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The second comes from
+ * the table of the settings, like the man page (settings_man.c). */
 #include "train_help.h"
 
 #include <math.h>

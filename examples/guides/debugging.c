@@ -1,4 +1,4 @@
-/* debugging.c - the program of docs/guides/debugging.md: mistakes, and what heed says to each.
+/* debugging.c - the program of docs/guides/debugging.md: mistakes, and heed's answer to each.
  *
  *   debugging NAME     makes the mistake with this name; without a name it prints all names */
 #include "heed/heed.h"
@@ -22,7 +22,7 @@ static void chain(void)
 
 /* ---------------------------------------------------------------- for gdb */
 
-/* What the tokens x (n, d) look at: (n, n) */
+/* The attention weights of the tokens x (n, d): (n, n) */
 static hd_tensor *causal_weights(hd_tensor *x)
 {
     int64_t n = hd_size(x, 0);
@@ -61,7 +61,7 @@ static void find_nan(void)
     printf("y has NaN: %s\n", has_nan(y) ? "yes" : "no");
 }
 
-/* A row of x (n, d) divided by its sum */
+/* Each row of x (n, d) divided by its sum */
 static hd_tensor *normalised_forward(hd_module *self, hd_tensor *x)
 {
     (void)self;

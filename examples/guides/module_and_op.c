@@ -1,4 +1,4 @@
-/* module_and_op.c - the program of docs/guides/module_and_op.md: a module and an op of its own. */
+/* module_and_op.c - the program of docs/guides/module_and_op.md: it makes a module and an op. */
 #include "heed/heed.h"
 
 #include <stdio.h>

@@ -31,7 +31,7 @@ static void keep_the_best(void)
         double sum = hd_item(hd_sum(x));
         if (sum > most) {
             most = sum;
-            hd_assign(&best, x); /* keeps x, and lets go of the last best */
+            hd_assign(&best, x); /* keeps x, and releases the last best */
         }
     }
     hd_print(best);

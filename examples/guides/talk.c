@@ -1,4 +1,4 @@
-/* talk.c - README's program with a model that talks. It runs in the folder that has SmolLM2. */
+/* talk.c - README's program with a model that talks. Run it in the folder that has SmolLM2. */
 #include <stdio.h>
 
 #include <heed/heed.h>
