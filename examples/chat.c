@@ -92,8 +92,7 @@ static hd_tensor *ids_of(conversation *c)
 {
     hd_tensor *ids = hd_chat_encode(c->chat, c->with.tokenizer, true); /* (count,) */
     if (!ids && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT)) {
-        advise(
-            "--template FILE takes another template, and a PROMPT in place of --chat needs none");
+        advise("--template FILE takes another template; a PROMPT without --chat needs none");
     }
     return hd_unsqueeze(ids, 0);
 }
@@ -178,8 +177,7 @@ static bool begin(conversation *c, const arguments *a)
     o.template_file = a->template_file;
     c->chat = hd_chat_new(a->from, &o);
     if (!c->chat) {
-        return advise(
-            "--template FILE gives a template, and a PROMPT in place of --chat needs none");
+        return advise("--template FILE gives a template; a PROMPT without --chat needs none");
     }
     bool system = a->system && *a->system;
     c->first = system;

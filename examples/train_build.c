@@ -33,7 +33,8 @@ static bool same_text(const run *r, const hd_dict *state)
     }
     return hd_dict_get_int(state, "text.hash", &hash) &&
            (hash == r->text_hash ||
-            hd_error_set(HD_VALUE, "the text has changed since %s was begun: expected the same",
+            hd_error_set(HD_VALUE,
+                         "the text has changed since %s began. A resumed run needs the same text",
                          r->dir));
 }
 

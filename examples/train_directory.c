@@ -67,7 +67,8 @@ bool run_make_directory(run *r)
     }
     if (cause == EEXIST) {
         return hd_error_set(HD_STATE,
-                            "%s has a run in it: expected --resume %s, or another --set out=DIR",
+                            "%s has a run in it. --resume %s continues it; a new run needs another "
+                            "--set out=DIR",
                             r->dir, shell_word(r->dir, word));
     }
     return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(cause));

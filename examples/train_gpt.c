@@ -206,7 +206,7 @@ static bool no_run(const char *dir)
     }
     snprintf(path, sizeof path, "%s/config.json", dir);
     return access(path, F_OK) == 0
-               ? hd_error_set(HD_IO, "%s has no checkpoint yet: begin again without --resume", dir)
+               ? hd_error_set(HD_IO, "%s has no checkpoint yet. Begin again without --resume", dir)
                : hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
 
@@ -306,8 +306,8 @@ static void print_resumed(const run *r, const char *program)
             step, launcher(mpirun), shell_word(program, program_word), shell_word(r->dir, dir),
             2 * step);
     } else {
-        printf("the run has all its %lld steps, for which its cosine schedule was made; for more, "
-               "begin another one (with train.schedule=constant it can be made longer later)\n",
+        printf("the run has all its %lld steps, and its cosine schedule ends with them. For more "
+               "steps, begin a new run. With train.schedule=constant it can continue later.\n",
                step);
     }
 }
