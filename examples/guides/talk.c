@@ -1,4 +1,5 @@
-/* talk.c - README's program with a model that talks. It runs in the folder that has SmolLM2. */
+/* talk.c - the program of docs/guides/talking.md: a model continues a text. It runs in the folder
+ * that has SmolLM2. */
 #include <stdio.h>
 
 #include <heed/heed.h>
