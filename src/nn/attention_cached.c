@@ -1,5 +1,6 @@
-/* attention_cached.c - attention over a text that grows, token by token or piece by piece. The cache
- * keeps the keys and values of all earlier tokens, in tensors allocated for the whole context. */
+/* attention_cached.c - attention over a text that grows, token by token or piece by piece. The
+ * cache keeps the keys and values of all earlier tokens, in tensors allocated for the whole
+ * context. */
 #include "nn/attention_causal.h"
 #include "nn/module_args.h"
 

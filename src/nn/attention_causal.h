@@ -15,8 +15,8 @@ typedef struct hd__nn_multi_head_attention {
  * (b, num_heads, num_tokens, head_dim). */
 hd__nn_projected hd__nn_project_heads(const hd__nn_multi_head_attention *m, hd_tensor *x);
 /* Attention, then out_proj: (b, num_tokens, d_out). The queries are those of the num_tokens tokens
- * from `first` on, (b, num_heads, num_tokens, head_dim). The keys and values are those of all tokens
- * so far, (b, num_heads, first + num_tokens, head_dim). */
+ * from `first` on, (b, num_heads, num_tokens, head_dim). The keys and values are those of all
+ * tokens so far, (b, num_heads, first + num_tokens, head_dim). */
 hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int64_t first);
 
 extern const hd_module_type hd__nn_multi_head_attention_type;

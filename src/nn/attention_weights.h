@@ -26,9 +26,9 @@ typedef struct hd__nn_projected {
 /* Projects x (..., d_in) in the notebooks' order: keys first. */
 hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x);
 
-/* The context vectors (..., num_tokens, d) under m's mask. The queries (..., num_tokens, d) belong to
- * the tokens from `first` on; the keys and values (..., first + num_tokens, d) to all tokens. The
- * attention is fused unless the user called hd_set_fused_attention(false). */
+/* The context vectors (..., num_tokens, d) under m's mask. The queries (..., num_tokens, d) belong
+ * to the tokens from `first` on; the keys and values (..., first + num_tokens, d) to all tokens.
+ * The attention is fused unless the user called hd_set_fused_attention(false). */
 hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first);
 /* softmax(attn_scores / sqrt(d)) values, where d is the last size of keys. If m->keep is set, it
  * stores the weights after dropout. */

@@ -1,5 +1,5 @@
-/* containers.c - Sequential and ModuleList. Their children are named "0", "1", ... and have no fields
- * in a struct: an entry of the module holds each. */
+/* containers.c - Sequential and ModuleList. Their children are named "0", "1", ... and have no
+ * fields in a struct: an entry of the module holds each. */
 #include "nn/containers.h"
 #include "nn/module_args.h"
 

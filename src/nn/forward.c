@@ -1,9 +1,9 @@
 /* forward.c - runs a module's forward in a scope of its own, and fails if any call inside failed.
  *
- * Each running forward is a frame on its thread's stack, and each frame counts its own failures from
- * 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an older error was
- * set before, or if an inner module cleared its own errors. After a failure the random generator is
- * back where it was before the forward. */
+ * Each running forward is a frame on its thread's stack, and each frame counts its own failures
+ * from 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an older
+ * error was set before, or if an inner module cleared its own errors. After a failure the random
+ * generator is back where it was before the forward. */
 #include "base/error/lasting.h"
 #include "base/random/draws.h"
 #include "nn/module_args.h"
@@ -76,7 +76,8 @@ static const char *empty_field(const hd_module *m)
 }
 
 /* Ends the error of a NULL argument, which is most likely a field of the running module. Names the
- * registered field that is NULL. Without one, lists the registered fields: the user's is missing. */
+ * registered field that is NULL. Without one, lists the registered fields: the user's is
+ * missing. */
 static void note_of_null(char text[HD__NOTE])
 {
     const hd_module *m = top ? top->m : NULL;
@@ -109,7 +110,8 @@ __attribute__((constructor)) static void install_notes(void)
     hd__forward_now = forward_running;
 }
 
-/* Begins a frame and its scope. x: forward's argument; NULL after hd_forward_begin, which has none. */
+/* Begins a frame and its scope. x: forward's argument; NULL after hd_forward_begin, which has
+ * none. */
 static frame *push(hd_module *m, hd_tensor *x, enum how how)
 {
     frame *f = hd_alloc(sizeof *f);

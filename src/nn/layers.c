@@ -1,6 +1,6 @@
-/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU. Each has
- * a struct, a forward, the text in its summary's brackets (`extra`), and a constructor that draws
- * the same weights as PyTorch's class. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU. Each
+ * has a struct, a forward, the text in its summary's brackets (`extra`), and a constructor that
+ * draws the same weights as PyTorch's class. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -77,7 +77,8 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 
 /* ---------------------------------------------------------------- Bilinear */
 
-/* A Bilinear has the struct of a Linear; its weight is (out_features, in1_features, in2_features). */
+/* A Bilinear has the struct of a Linear; its weight is (out_features, in1_features,
+ * in2_features). */
 static void bilinear_extra(const hd_module *self, char *text, size_t n)
 {
     const linear *m = (const linear *)self;

@@ -59,7 +59,8 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- walking without memory */
 
-/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL: no child. */
+/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL: no
+ * child. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
     hd_module *child = hd__nn_child_from(m, &i);
@@ -85,7 +86,8 @@ bool hd__nn_has_children(const hd_module *m)
     return hd__nn_child_from(m, &i);
 }
 
-/* Frees m, whose children are freed already. If the program uses m later, the error names freed_by. */
+/* Frees m, whose children are freed already. If the program uses m later, the error names
+ * freed_by. */
 static void free_alone(hd_module *m, const char *freed_by)
 {
     if (hd__events) {
@@ -138,7 +140,7 @@ static bool module_refuse(const hd_module *m, const char *name, const char *what
 static bool name_ok(const hd_module *m, const char *name)
 {
     if (!*name || strchr(name, '.')) {
-        return module_refuse(m, name, "is no name: expected text without dots");
+        return module_refuse(m, name, "is not a valid name: expected text without dots");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {

@@ -199,7 +199,8 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* On failure it undoes the tensors before. Undoing cannot fail: a leaf keeps its gradient's place. */
+/* On failure it undoes the tensors before. Undoing cannot fail: a leaf keeps its gradient's
+ * place. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;

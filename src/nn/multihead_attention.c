@@ -1,9 +1,9 @@
 /* multihead_attention.c - torch.nn.MultiheadAttention, which packs the three projections into one
  * weight; its options and masks.
  *
- * Inside, all tensors are (sequence, batch, embed_dim), and the heads of all sequences form one batch
- * dimension of b * num_heads. With need_weights the function computes the softmax itself; a query
- * whose keys are all masked gives NaN. Without need_weights, as in hd_forward, it calls
+ * Inside, all tensors are (sequence, batch, embed_dim), and the heads of all sequences form one
+ * batch dimension of b * num_heads. With need_weights the function computes the softmax itself; a
+ * query whose keys are all masked gives NaN. Without need_weights, as in hd_forward, it calls
  * scaled_dot_product_attention; such a query gives 0. PyTorch 2.13 does the same in training. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -197,8 +197,8 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* Splits keys or values x (n, b, E) into heads, with the rows that add_bias_kv (`bias`, (1, 1, E), in
- * every sequence) and add_zero_attn append: (b * num_heads, n + more, head_dim). */
+/* Splits keys or values x (n, b, E) into heads, with the rows that add_bias_kv (`bias`, (1, 1, E),
+ * in every sequence) and add_zero_attn append: (b * num_heads, n + more, head_dim). */
 static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
     if (bias != HD_NONE) {
@@ -211,8 +211,8 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights, *weights
- * becomes the softmax after dropout; otherwise the attention is fused. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights,
+ * *weights becomes the softmax after dropout; otherwise the attention is fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -272,12 +272,7 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        bool again =
-            i > 0 &&
-            given[i] ==
-                given
-                    [i -
-                     1]; /* project() compares pointers, so equal inputs must stay the same tensor */
+        bool again = i > 0 && given[i] == given[i - 1]; /* project() compares pointers */
         in[i] = again            ? in[i - 1]
                 : !batched       ? hd_unsqueeze(given[i], 1)
                 : m->batch_first ? hd_transpose(given[i], 0, 1)

@@ -45,15 +45,15 @@ typedef struct hd__nn_items {
 
 /* Collects the tensors of m and of all modules below it, in PyTorch's order: those whose kind is in
  * the mask `kinds`. A tensor in several fields has several items. HD__UNNAMED in `kinds` leaves the
- * names out, because the names of n tensors in n nested modules take O(n^2) bytes. The caller zeroes
- * *items first, and frees it even after a failure. */
+ * names out, because the names of n tensors in n nested modules take O(n^2) bytes. The caller
+ * zeroes *items first, and frees it even after a failure. */
 enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);
 
 /* The entry with this dotted name whose kind is in the mask `kinds`. If m has none, the error is
- * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field is the same error, unless
- * the caller passes `holder`. *holder becomes the module that has the entry. */
+ * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field is the same error,
+ * unless the caller passes `holder`. *holder becomes the module that has the entry. */
 hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
                           hd_module **holder);
 

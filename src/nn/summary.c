@@ -1,8 +1,8 @@
 /* summary.c - hd_module_summary, which is PyTorch's print(model).
  *
  * A module's text is its class name with its lines in brackets: first the lines of its extra text,
- * then "(name): " and the child's text for each child. All lines inside the brackets are indented by
- * two columns. */
+ * then "(name): " and the child's text for each child. All lines inside the brackets are indented
+ * by two columns. */
 #include "nn/containers.h"
 #include "nn/names.h"
 
@@ -73,7 +73,7 @@ static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd_fail(HD_VALUE,
-                       "%s: more than %d modules are nested in each other: expected fewer",
+                       "%s: modules are nested more than %d levels deep: expected fewer levels",
                        w->root->type->name, LEVELS_MOST);
     }
     if (!hd__text_grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {

@@ -107,8 +107,8 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Draws candidates for all elements, again and again, and keeps them where the last one was refused.
- * It draws into a copy, so that a failure leaves x unchanged. */
+/* Draws candidates for all elements, again and again, and keeps them where the last one was
+ * refused. It draws into a copy, so that a failure leaves x unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);
@@ -139,8 +139,7 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
         hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
-                "values may not have the distribution that is asked for: expected a mean near "
-                "[a, b]",
+                "values may not follow the requested distribution: expected a mean near [a, b]",
                 mean, 2 * std, a, b);
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
@@ -164,7 +163,8 @@ static bool has_two_dims(const hd_tensor *x)
             hd_fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
-/* The fans of a weight (out, in, sizes...): in and out, each times the product of the other sizes. */
+/* The fans of a weight (out, in, sizes...): in and out, each times the product of the other
+ * sizes. */
 static bool fans_of(const hd_tensor *x, fans *f)
 {
     if (!has_two_dims(x)) {
@@ -271,9 +271,9 @@ hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const ch
 
 /* ---------------------------------------------------------------- orthogonal */
 
-/* Makes the rows of a, float64 (n, m) with n <= m, orthonormal by Gram-Schmidt. Each row is projected
- * twice, which leaves only rounding errors (Giraud, Langou and Rozloznik 2005). No row is negated, so
- * R in this QR decomposition has a positive diagonal, as in PyTorch's orthogonal_. */
+/* Makes the rows of a, float64 (n, m) with n <= m, orthonormal by Gram-Schmidt. Each row is
+ * projected twice, which leaves only rounding errors (Giraud, Langou and Rozloznik 2005). No row is
+ * negated, so R in this QR decomposition has a positive diagonal, as in PyTorch's orthogonal_. */
 static bool orthonormal_rows(hd_tensor *a)
 {
     bool ok = true;
