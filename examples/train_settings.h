@@ -34,7 +34,7 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
-/* What a setting means, in whole sentences, and whether a resumed run may change it. */
+/* The meaning of a setting, in whole sentences, and whether a resumed run may change it. */
 typedef struct {
     const char *help;
     bool free;

@@ -186,7 +186,7 @@ static void show_the_op(void)
     }
 }
 
-/* ---------------------------------------------------------------- is the gradient right? */
+/* ---------------------------------------------------------------- the check of the gradient */
 
 static hd_tensor *call_hard_swish(hd_tensor *const *inputs, int n, void *user)
 {

@@ -99,7 +99,7 @@ static void grow_a_tensor(void)
     hd_module_free(model);
 }
 
-/* ---------------------------------------------------------------- what keeps tensors by itself */
+/* ---------------------------------------------------------------- objects that keep tensors */
 
 /* The mean square of the model's answers to x (n, 3): () */
 static hd_tensor *loss_of(hd_module *model, hd_tensor *x)
