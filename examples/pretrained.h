@@ -27,7 +27,7 @@ extern volatile sig_atomic_t pretrained_stop;
  * tokens goes to stdout as it grows, in whole characters. */
 hd_tensor *pretrained_write(pretrained *p, hd_tensor *ids);
 
-/* Prints the text that continues the prompt. */
+/* Prints the prompt and the text that continues it; *speed gets the speed of the text. */
 bool pretrained_text(const arguments *a, const char *prompt, writing_speed *speed);
 
 /* Answers each line of stdin until it ends. A line that has no answer is an error, which ends the
