@@ -1,6 +1,7 @@
 /* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
  * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
  * classes do. */
+#include "base/text/number.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* The number of threads that a call may use, at least 1. */
 int hd__parallel_width(void);
