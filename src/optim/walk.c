@@ -2,6 +2,7 @@
  * pass over the threads for any number of tensors. */
 #include "base/threads/pool.h"
 #include "optim/walk.h"
+#include "tensor/for_nn_and_optim.h"
 
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most)
 {

@@ -2,7 +2,7 @@
 #ifndef HEED_OPTIM_WALK_H
 #define HEED_OPTIM_WALK_H
 
-#include "tensor/for_nn_and_optim.h"
+#include "heed/optim.h"
 
 enum { HD__GRAIN = 32768 };
 
