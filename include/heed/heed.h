@@ -8,13 +8,15 @@
  *    thread's root scope. hd_retain keeps a tensor longer, until hd_release. hd_scope_return(y)
  *    moves y to the enclosing scope; hd_forward does so with its result. A function that returns
  *    its own argument (an in-place op, or hd_contiguous of a contiguous tensor) adds no holder.
- *    Modules, optimizers and the graph keep what they need by themselves. Texts (const char *) and
- *    lists belong to scopes, too. The caller owns every other new object, and frees it with the
- *    _free function of its type (an open safetensors file: hd_safetensors_close; a char *:
- *    hd_free).
- *    A freed tensor, a freed object, or a list whose scope closed, is an error (HD_STATE), also in
- *    a second free, as long as heed remembers it. Each thread remembers the last 64 things that it
- *    freed, and with HEED_DEBUG=1 in the environment the last 65,536. Later use is undefined.
+ *    Modules, optimizers and the graph keep what they need by themselves.
+ *
+ *    Texts (const char *) and lists belong to scopes, too. The caller owns every other new object,
+ *    and frees it with the _free function of its type (an open safetensors file:
+ *    hd_safetensors_close; a char *: hd_free).
+ *
+ *    A function that is given a freed tensor or object, or a list whose scope closed, fails with
+ *    HD_STATE, and so does a second free. heed remembers the last 64 things that each thread freed,
+ *    and with HEED_DEBUG=1 in the environment the last 65,536. After that, such a use is undefined.
  *
  * 2. Errors: no function aborts or exits, and nothing prints unless the environment asks for it.
  *    A call that fails returns NULL (false; -1 for sizes; NaN for hd_item) and sets the thread's
@@ -22,11 +24,14 @@
  *    called, the values and what was expected. The first error stands until hd_error_clear(). A
  *    call that is given NULL returns NULL and leaves the first error standing, so a chain of calls
  *    is checked once, at its end.
+ *
  *    A call that fails has changed nothing, unless its comment says otherwise: no argument, no
  *    other object, no file and no generator. While an error stands, hd_optim_step and the functions
  *    that save change nothing.
+ *
  *    HD_NONE leaves an argument out; it never means failure. For options, out-parameters and user
  *    data, NULL means "default" or "not wanted".
+ *
  *    A call that is probably a mistake gives a warning: it calls the handler that hd_on_warning
  *    sets. The default is silence. base.h lists all warnings.
  *
