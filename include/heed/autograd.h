@@ -152,7 +152,7 @@ HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
 HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t);      /* in forward: saves t, any tensor */
-HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);      /* in backward; HD_GRAD if changed since */
+HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);      /* in backward: tensor i; HD_GRAD if changed */
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* true if input i needs a gradient */
 HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply */
 
@@ -571,20 +571,21 @@ typedef struct hd_attention_options {
 } hd_attention_options;
 
 HD_API hd_attention_options hd_attention_defaults(void);
-/* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d), k (..., s,
- * d), v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory like q. The dtype
- * is float32 or float64. attn_mask may be HD_NONE.
+/* softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights: q (..., l, d),
+ * k (..., s, d), v (..., s, dv), batches broadcast; gives (..., l, dv), laid out in memory like q.
+ * The dtype is float32 or float64. attn_mask may be HD_NONE.
  *
- * Memory grows with l + s, in backward too, because the weights are never kept in memory. What
- * is_causal hides is not computed; at the level plain, in float64, and with up to 64 keys it is
- * computed, and then hidden. The dropout mask is the one that hd_dropout draws on weights (..., l,
- * s) from the same seed; the native Bernoulli stream keeps one bit for each weight.
+ * Memory grows with l + s, in backward too, because the weights are never kept in memory. Scores
+ * that is_causal hides are not computed; at the level plain, in float64, and with up to 64 keys
+ * they are computed, and then hidden. The dropout mask is the one that hd_dropout draws on
+ * weights (..., l, s) from the same seed; the native Bernoulli stream keeps one bit for each
+ * weight.
  *
  * With up to 64 keys, and in float64, the sums of each query have the order of hd_matmul and
- * hd_softmax, and so the same bits. They differ only if hd_matmul has several sums (see there),
- * which takes tensors without a batch, at most 8 queries and over 32,768 elements of k. Otherwise
- * the work is done in tiles: results differ from those of the plain ops by rounding, and never
- * depend on the number of threads.
+ * hd_softmax, and so the same bits. They differ only where hd_matmul has several sums (see there):
+ * for tensors without a batch, at most 8 queries and over 32,768 elements of k. Otherwise the work
+ * is done in tiles: results differ from those of the plain ops by rounding, and never depend on the
+ * number of threads.
  *
  * The plain ops run instead if attn_mask requires grad, if a tensor is empty, if v has batches that
  * q and k lack, and with up to 64 keys where products are faster.
@@ -594,16 +595,17 @@ HD_API hd_attention_options hd_attention_defaults(void);
 HD_API hd_tensor *hd_scaled_dot_product_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                   hd_tensor *attn_mask, double dropout_p,
                                                   bool is_causal);
-/* hd_scaled_dot_product_attention with options (o NULL: defaults). *weights gets the weights (...,
- * l, s) after dropout, detached (NULL: not wanted). They are computed separately, so the bits of
- * the result do not change. */
+/* hd_scaled_dot_product_attention with options (o NULL: defaults). *weights gets the
+ * weights (..., l, s) after dropout, detached (NULL: not wanted). They are computed separately, so
+ * the bits of the result do not change. */
 HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                                        const hd_attention_options *o,
                                                        hd_tensor **weights);
 /* Turns fused attention of the whole process on or off; it is on at the start. While it is off,
- * these functions are composed of plain ops, and the attention classes of nn.h run the lines of the
- * notebooks, with all weights in memory, as under torch.nn.attention.sdpa_kernel(SDPBackend.MATH).
- * Use it to compare both ways, or to look at that graph. */
+ * hd_scaled_dot_product_attention is composed of plain ops, and the attention classes of nn.h run
+ * the lines of the notebooks, with all weights in memory, as under
+ * torch.nn.attention.sdpa_kernel(SDPBackend.MATH). Use it to compare both ways, or to look at that
+ * graph. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 
@@ -627,10 +629,10 @@ HD_API hd_rotary_options hd_rotary_defaults(void);
  * For positions from n on, pass hd_narrow(cos, 0, n, t). On failure both are NULL. */
 HD_API bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options *o,
                              hd_tensor **cos, hd_tensor **sin);
-/* x cos + (-x2, x1) sin, where x1 and x2 are the halves of x along its last dim: x (..., t,
- * head_dim), cos and sin (t, head_dim), all of one float dtype. If each text of a batch has its own
- * positions, the tables have a batch too, which broadcasts to that of x: (b, 1, t, head_dim) for x
- * (b, heads, t, head_dim).
+/* x cos + (-x2, x1) sin, where x1 and x2 are the halves of x along its last dim:
+ * x (..., t, head_dim), cos and sin (t, head_dim), all of one float dtype. If each text of a batch
+ * has its own positions, the tables have a batch too, which broadcasts to that of x:
+ * (b, 1, t, head_dim) for x (b, heads, t, head_dim).
  *
  * Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", in the half
  * layout of transformers' Llama */
@@ -678,8 +680,8 @@ typedef struct hd_cross_entropy_options {
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
 /* The mean of -log softmax(x)[target] over all targets that are not ignore_index. x holds the
- * logits, the numbers before any softmax. Its classes lie in dim 1, or in dim 0 if x has one dim: x
- * (c,), (n, c), (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
+ * logits, the numbers before any softmax. Its classes lie in dim 1, or in dim 0 if x has one dim:
+ * x (c,), (n, c), (n, c, d1, ...), target int64 (), (n,), (n, d1, ...) */
 HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);

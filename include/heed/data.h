@@ -154,8 +154,8 @@ HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **fir
 
 /* ---------------------------------------------------------------- datasets */
 
-/* A dataset: numbered items, each a list of tensors. An item of hd_windows_new is a pair (input,
- * target). */
+/* A dataset: numbered items, each a list of tensors. An item of hd_windows_new is a pair
+ * (input, target). */
 typedef struct hd_dataset hd_dataset;
 
 /* A dataset of windows: item k is input = tokens[i : i + max_length], target = tokens[i + 1 : i + 1

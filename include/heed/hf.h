@@ -7,9 +7,9 @@
  *
  * A folder has config.json and model.safetensors, or shards and model.safetensors.index.json. The
  * modules have the names and the shapes of transformers' classes, so a state_dict goes to Python
- * and back without translation. hd_forward takes ids (b, t) int64 and gives the logits (b, t,
- * vocab_size); everything is computed in float32. A model in evaluation mode may run on several
- * threads at the same time.
+ * and back without translation. hd_forward takes ids (b, t) int64 and gives the logits
+ * (b, t, vocab_size); everything is computed in float32. A model in evaluation mode may run on
+ * several threads at the same time.
  *
  * This is an optional library beside libheed. heed.h does not include it; link it by -lheed-hf
  * -lheed. */
@@ -209,10 +209,10 @@ HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
 
 /* ---------------------------------------------------------------- batches with padding */
 
-/* hd_forward for texts of different lengths in one batch: the logits (b, t, vocab_size) of ids (b,
- * t). attention_mask (b, t), int64 or bool, has 1 for a token of a text, and 0 for padding, which
- * may be at any place. A token's position is the number of ones before it, and it sees the ones up
- * to itself. So each row has the logits and gradients of its text alone, up to rounding.
+/* hd_forward for texts of different lengths in one batch: the logits (b, t, vocab_size) of
+ * ids (b, t). attention_mask (b, t), int64 or bool, has 1 for a token of a text, and 0 for padding,
+ * which may be at any place. A token's position is the number of ones before it, and it sees the
+ * ones up to itself. So each row has the logits and gradients of its text alone, up to rounding.
  *
  * The logits at padding are finite but have no meaning, and their gradients reach no token: give
  * these places the target -100, which hd_cross_entropy ignores. HD_NONE and a mask of ones give the
@@ -243,8 +243,8 @@ typedef struct hd_generate_options {
     /* NULL; called for each new token of each text `row` that has not ended. text is the part of
      * the text that the token adds, in whole characters and without special tokens: n bytes, which
      * may include U+0000, and a zero after them. It is "" if a character is not whole yet, if the
-     * tokenizer lacks this token of the model, and if there is no tokenizer. If it returns false,
-     * all texts end, without an error. It must free neither m nor the tokenizer. */
+     * tokenizer lacks this token of the model, and if there is no tokenizer. If on_token returns
+     * false, all texts end, without an error. It must free neither m nor the tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
     void *user;
 } hd_generate_options;
@@ -255,8 +255,8 @@ HD_API hd_generate_options hd_generate_defaults(void);
  * know is a warning. On failure *o has heed's defaults. */
 HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
 
-/* Returns the probabilities of the next token after the texts ids (b, t) with these logits (b,
- * vocab), float32: (b, k), the likeliest first, where k is top_k or vocab. A token that top_p
+/* Returns the probabilities of the next token after the texts ids (b, t) with these logits
+ * (b, vocab), float32: (b, k), the likeliest first, where k is top_k or vocab. A token that top_p
  * leaves out has probability 0. *tokens gets the tokens (b, k), int64. */
 HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
                                             const hd_generate_options *o, hd_tensor **tokens);
@@ -296,12 +296,12 @@ HD_API hd_tensor *hd_generate(hd_module *m, hd_tensor *ids, const hd_generate_op
  * one named "default").
  *
  * heed has the part of Jinja that chat templates use: if, for (also with an if), set, macro,
- * generation, break and continue; of loop index, index0, first, last, previtem and nextitem; a if c
- * else b, and, or, not, one of == != < <= > >= in, + - * % ~, and slices; and the filters, tests,
- * methods and functions in the tables of libs/hf/template_call.c, the tests without an argument.
- * Numbers are integers, also in options->variables, keys are strings, (a, b) is a list, and two
- * lists or dicts are not compared. A list or a dict is written by |tojson only, and only ASCII
- * letters change their case.
+ * generation, break and continue; the fields index, index0, first, last, previtem and nextitem of
+ * loop; a if c else b, and, or, not, one of == != < <= > >= in, + - * % ~, and slices; and the
+ * filters, tests, methods and functions in the tables of libs/hf/template_call.c, the tests without
+ * an argument. Numbers are integers, also in options->variables, keys are strings, (a, b) is a
+ * list, and two lists or dicts are not compared. A list or a dict is written by |tojson only, and
+ * only ASCII letters change their case.
  *
  * Anything else is an error, HD_FORMAT with the line: a fault of form when the template is read,
  * others as soon as a text needs the part. Use another template then, or a prompt of the program's

@@ -78,7 +78,7 @@ HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field
 
 /* Ends a constructor. Returns m, or frees everything and returns NULL if a registration failed. */
 HD_API hd_module *hd_module_ready(hd_module *m);
-HD_API void hd_module_free(hd_module *m); /* and its children; HD_STATE for a child; takes NULL */
+HD_API void hd_module_free(hd_module *m); /* m and its children; HD_STATE for a child; takes NULL */
 
 /* Sets for this thread whether the constructors below draw initial weights, as PyTorch's classes do
  * (on, as at first), or leave them zero. Returns the mode before the call. */
@@ -312,8 +312,8 @@ HD_API hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv
  * one; dropout on the weights; buffer mask (context_length, context_length) */
 HD_API hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                           double dropout, bool qkv_bias);
-/* MultiHeadAttentionWrapper, num_heads CausalAttention modules side by side: gives (b, num_tokens,
- * num_heads * d_out) */
+/* MultiHeadAttentionWrapper, num_heads CausalAttention modules side by side: gives
+ * (b, num_tokens, num_heads * d_out) */
 HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out,
                                                       int64_t context_length, double dropout,
                                                       int64_t num_heads, bool qkv_bias);
@@ -330,8 +330,8 @@ typedef struct hd_kv_cache hd_kv_cache;
  * dtype that it has now. The cache may be freed before or after the module, which it does not
  * retain. */
 HD_API hd_kv_cache *hd_kv_cache_new(const hd_module *attention, int64_t batch);
-/* Makes a cache for any attention that calls hd_kv_cache_update: room for keys and values (batch,
- * heads, length, head_dim) each. With enable_gqa the heads are those of the keys. */
+/* Makes a cache for any attention that calls hd_kv_cache_update: room for keys and values
+ * (batch, heads, length, head_dim) each. With enable_gqa the heads are those of the keys. */
 HD_API hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
                                           int64_t length, int64_t head_dim);
 /* Appends *keys and *values (batch, heads, t, head_dim) of the next t tokens, and replaces them by
@@ -359,8 +359,8 @@ HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before th
 
 /* ---------------------------------------------------------------- blocks */
 
-/* A FeedForward: layers = Sequential(Linear(emb_dim, hidden_dim), GELU(tanh), Linear(hidden_dim,
- * emb_dim)) */
+/* A FeedForward: layers = Sequential(Linear(emb_dim, hidden_dim), GELU(tanh),
+ * Linear(hidden_dim, emb_dim)) */
 HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
 
 /* A TransformerBlock, a pre-norm block, (b, num_tokens, emb_dim) to the same shape:
@@ -405,8 +405,8 @@ typedef struct hd_multihead_attention_args {
 } hd_multihead_attention_args;
 
 HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);
-/* Runs m on query (l, b, E), key (s, b, kdim), value (s, b, vdim), or batch first, or unbatched (l,
- * E), ... Returns the output in query's layout. *weights gets the attention weights, or HD_NONE
+/* Runs m on query (l, b, E), key (s, b, kdim), value (s, b, vdim), or batch first, or unbatched
+ * (l, E), ... Returns the output in query's layout. *weights gets the attention weights, or HD_NONE
  * without need_weights (NULL: not wanted). a NULL: defaults. */
 HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key,
                                          hd_tensor *value, const hd_multihead_attention_args *a,

@@ -1,8 +1,8 @@
 /* tensor.h - tensors without gradients: types, lifetime, creation, access, printing, dictionaries.
  *
  * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions. heed.h
- * states the rules of ownership and errors. In this file every function that returns an hd_tensor
- * *, an hd_list * or a text gives it to the calling thread's innermost scope. */
+ * states the rules of ownership and errors. In this file every function that returns a tensor, a
+ * list or a text gives it to the calling thread's innermost scope. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 
@@ -29,7 +29,7 @@ enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
  * them.
  *
  * A dtype is no number: hd_ones(2, 3) does not compile, and an int that holds a dtype needs a cast,
- * (hd_dtype)i. An unsigned needs none in C, because compilers give the enum that type. */
+ * (hd_dtype)i. An unsigned variable needs none in C, because compilers give the enum that type. */
 typedef enum hd_dtype {
     HD_FLOAT32 = 0, /* float in C */
     HD_FLOAT64 = 1, /* double */
@@ -195,8 +195,8 @@ static inline void hd_scope_cleanup(hd_scope **s)
 /* These make a tensor of the given sizes. `sizes` has ndim entries (it may be NULL for ndim 0). The
  * macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
- * hd_full_n: every element is value. Errors: HD_SHAPE: a negative size, or ndim over 8. HD_MEMORY:
- * the number of bytes overflows. */
+ * hd_full_n: every element is value. HD_SHAPE: a negative size, or ndim over 8. HD_MEMORY: the
+ * number of bytes overflows. */
 HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
@@ -313,8 +313,8 @@ typedef enum hd_c_type {
 } hd_c_type;
 
 /* The functions behind the macros hd_tensor_of, hd_from_data and hd_wrap. type is the type of the
- * elements, and room the number of bytes that lie at the pointer (SIZE_MAX: not known). Errors:
- * HD_DTYPE: the type is not the dtype's; HD_VALUE: too few bytes; and those of hd_zeros_n. */
+ * elements, and room the number of bytes that lie at the pointer (SIZE_MAX: not known). HD_DTYPE:
+ * the type is not the dtype's. HD_VALUE: too few bytes. Other errors are those of hd_zeros_n. */
 HD_API hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                        const int64_t *sizes);
 HD_API hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room,
