@@ -1,4 +1,4 @@
-/* base.h - what every layer of heed uses: errors, memory, random generators, threads.
+/* base.h - errors, memory, random generators and threads, which every layer of heed uses.
  *
  * heed.h states the contract of the whole API (ownership, errors, threads, determinism). Any thread
  * may call the functions here; errors and hd_generator_use are per thread. */
@@ -79,16 +79,16 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
 #define HD__JOIN2(a, b) a##b
 #define HD__JOIN(a, b) HD__JOIN2(a, b)
 
-/* What HD_CALL keeps until its block ends: the call that was in force before. */
+/* The call that was in force before HD_CALL, kept until its block ends. */
 typedef struct hd_call {
     const char *name;    /* heed's copy of its name; NULL: there is none */
     const void *forward; /* identifies the forward that it began in */
 } hd_call;
 
-HD_API hd_call hd_call_begin(const char *name); /* what HD_CALL calls; returns the call before */
-HD_API void hd_call_end(hd_call before);        /* takes what hd_call_begin gave; {0}: no call */
+HD_API hd_call hd_call_begin(const char *name); /* begins a call; returns the call before */
+HD_API void hd_call_end(hd_call before);        /* back to the call before; {0}: to no call */
 
-/* What the end of HD_CALL's block calls. */
+/* Ends the call. The end of HD_CALL's block calls it. */
 static inline void hd_call_cleanup(hd_call *before)
 {
     hd_call_end(*before);
@@ -317,11 +317,11 @@ HD_API bool hd_set_allocator(const hd_allocator *a);
  * scope, and the elements of a freed tensor become NaN (integers -1, bools true; a freed text
  * becomes empty). A kept block counts as freed. With HEED_CACHE=0, and with hd_set_allocator, heed
  * keeps nothing. */
-HD_API void hd_empty_cache(void); /* returns kept memory, but for the 6 MB of other threads */
+HD_API void hd_empty_cache(void); /* gives kept memory back, but for the 6 MB of other threads */
 
 HD_API int64_t hd_bytes_live(void);    /* bytes that callers hold now; size 0 counts as 1 */
 HD_API int64_t hd_bytes_peak(void);    /* the most bytes that were live since the last reset */
-HD_API void hd_bytes_peak_reset(void); /* the peak becomes what is live now */
+HD_API void hd_bytes_peak_reset(void); /* the peak becomes the bytes that are live */
 HD_API int64_t hd_system_allocs(void); /* the number of blocks asked of the system so far */
 
 /* ---------------------------------------------------------------- random numbers */

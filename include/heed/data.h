@@ -52,8 +52,7 @@ HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
 HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path);
 
 /* The tokenizer of a model folder, from a tokenizer.json of Hugging Face. It gives the ids and the
- * texts of the Python package tokenizers 0.23. It knows byte pair encoding in these five forms,
- * those of:
+ * texts of the Python package tokenizers 0.23. It knows byte pair encoding in five forms:
  *
  *   GPT-2       words by the regular expression of ByteLevel
  *   SmolLM      each digit is a word (Digits), then as GPT-2
@@ -90,7 +89,7 @@ HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, i
 typedef struct hd_encode_options {
     size_t size;
     hd_special special;      /* HD_SPECIAL_ALLOW */
-    bool add_special_tokens; /* true: adds what a tokenizer.json puts before and after a text */
+    bool add_special_tokens; /* true: adds the special tokens of a tokenizer.json */
 } hd_encode_options;
 
 HD_API hd_encode_options hd_encode_defaults(void);

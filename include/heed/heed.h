@@ -8,7 +8,7 @@
  *    thread's root scope. hd_retain keeps a tensor longer, until hd_release. hd_scope_return(y)
  *    moves y to the enclosing scope; hd_forward does so with its result. A function that returns
  *    its own argument (an in-place op, or hd_contiguous of a contiguous tensor) adds no holder.
- *    Modules, optimizers and the graph keep what they need by themselves.
+ *    Modules, optimizers and the graph keep the tensors that they need.
  *
  *    Texts (const char *) and lists belong to scopes, too. The caller owns every other new object,
  *    and frees it with the _free function of its type (an open safetensors file:

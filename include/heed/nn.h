@@ -347,8 +347,8 @@ HD_API bool hd_kv_cache_truncate(hd_kv_cache *c, int64_t len); /* keeps the firs
 #endif
 
 /* Runs m on x (batch, num_tokens, d_in), the tokens that follow those in c, and adds them to c. The
- * result is what hd_forward gives for these tokens at the end of the whole sequence, up to
- * rounding, and without a gradient. On failure c does not change. */
+ * result is hd_forward's for these tokens at the end of the whole sequence, up to rounding, and
+ * without a gradient. On failure c does not change. */
 HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_kv_cache *c);
 
 /* With keep, each forward keeps its attention weights (after dropout), detached: SelfAttention v1

@@ -83,7 +83,7 @@ typedef struct hd_graph_options {
     int depth;         /* 0: modules are frames; else a module nested this deep is one box */
     bool full;         /* false; true: each view has a box, and each call shows its grad_fn */
     bool parameters;   /* true; false: leaves have no boxes */
-    bool legend;       /* true; false: no list of what the boxes mean */
+    bool legend;       /* true; false: no list of the boxes' meanings */
     bool sideways;     /* false; true: arrows point to the right and not downwards */
 } hd_graph_options;
 
