@@ -40,8 +40,8 @@ typedef enum hd_special {
 HD_API hd_tokenizer *hd_tokenizer_bytes(void);
 
 /* A tokenizer of characters. Its vocabulary is the set of distinct characters (code points) of a
- * text, in code point order, with ids 0, 1, ... It can encode only these characters. The text must
- * not contain U+0000. n is its length in bytes; n < 0: the text ends at its zero. */
+ * text, in code point order, with the ids from 0 on. It can encode only these characters. The text
+ * must not contain U+0000. n is its length in bytes; n < 0: the text ends at its zero. */
 HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
 
 /* Byte-level BPE from GPT-2's two files, vocab.json (encoder.json) and merges.txt (vocab.bpe). It
