@@ -103,9 +103,9 @@ HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
  * returns false, the backward fails, and no .grad changes. f runs in a scope of its own, with grad
  * mode off.
  *
- * While a thread has such a function, a leaf's hooks run as soon as the last gradient for the leaf
- * has arrived, so that gradients can be sent while backward goes on. Otherwise they run after all
- * other nodes. NULL: no function (the default). HD_STATE: the thread has one already. */
+ * While a thread has such a function, a leaf's hooks run as soon as its last gradient has arrived,
+ * so gradients can be sent while backward goes on. Otherwise they run after all other nodes. NULL:
+ * no function (the default). HD_STATE: the thread has one already. */
 typedef bool (*hd_backward_end)(bool ok, void *user);
 HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
 /* For hooks. Returns 1 in a backward at whose end f runs, and 2 or more in a backward that a hook
@@ -485,10 +485,10 @@ HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* (m,) and (n,): y_ij = a_i b_j */
 /* a @ b: (n)(n); (m,k)(k,n); (k)(k,n); (m,k)(k); batches (..., m, k)(..., k, n) broadcast.
  *
- * Each element is one sum in order, with one exception: it is several sums in products of at most 8
- * rows, or of one column, with a matrix of over 32,768 elements that has no batch and whose inner
- * dim is dense. So the bits of a row may depend on the number of rows and on the layout, but never
- * on the number of threads. The same holds for hd_linear. */
+ * Each element is one sum in order, except in products of at most 8 rows, or of one column, with a
+ * large matrix (over 32,768 elements, no batch, a dense inner dim). There it is several sums. So
+ * the bits of a row may depend on the number of rows and on the layout, but never on the number of
+ * threads. The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
 /* x W^T + b: x (..., in), weight (out, in), bias (out,) or HD_NONE; gives (..., out). A weight
  * (in,) with a bias () or HD_NONE gives (...). A weight (out, in) of bfloat16, with x and bias of

@@ -186,11 +186,11 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *     for (int i = 0; i < steps; i++) {
  *         hd_backward(hd_mse_loss(hd_forward(model, x), y));
  *     }
- * The warning comes when these tensors are more than half of all live bytes, from 1 GiB on, or more
- * than half of the scope's tensors, from 100,000 on, and again each time that one of these numbers
- * has doubled. The loop must have run 3 backwards if the scope is the root scope, and 32 in any
- * other scope. The largest round does not count, because the program may want to keep it, and
- * neither do tensors that hd_retain holds. No warning for a loop without a backward.
+ * The warning comes if these tensors have more than half of all live bytes, from 1 GiB on, or are
+ * more than half of the scope's tensors, from 100,000 on. It comes again each time that one of
+ * these numbers has doubled. The loop must have run 3 backwards if the scope is the root scope, and
+ * 32 in any other scope. The largest round does not count, because the program may want to keep it,
+ * and neither do tensors that hd_retain holds. No warning for a loop without a backward.
  * hd_scope_report lists the tensors.
  *
  * hd_backward, a loss of NaN or infinity: at most one warning for each function that makes a loss.
@@ -248,9 +248,9 @@ HD_API void hd_warning_print(const char *message, void *user);
  * and the call that changed it, with their modules.
  *
  * A module that was not registered: hd_shutdown warns, as in "Net runs a Linear that has no
- * parent", if a module ran inside of another module's forward, in training mode and with a
- * parameter that requires grad, and has no parent and was not freed. Each type of module that runs
- * such a module is named once.
+ * parent", of a module that ran inside of another module's forward and was not freed. It warns only
+ * of a module in training mode that has a parameter that requires grad and no parent, and once for
+ * each type of module that runs such a module.
  *
  * Live tensors: hd_tensor_report and hd_shutdown name the functions that made them, and the modules
  * in whose forward. The graph's alias of a saved tensor counts as one more tensor of the same
@@ -312,7 +312,7 @@ HD_API bool hd_set_allocator(const hd_allocator *a);
  * Blocks above 64 KiB are rounded up to 4 KiB, and lie in huge pages where the system has them.
  *
  * A thread keeps the last 64 blocks of tensors and objects that it freed, up to 4 KiB each, out of
- * use for a while, so that the use of a freed one is an error (heed.h). With HEED_DEBUG=1 in the
+ * use for a while. So the use of a freed one is an error (heed.h). With HEED_DEBUG=1 in the
  * environment it keeps 65,536 of them, up to 32 MiB. The error then names the file and line of the
  * scope, and the elements of a freed tensor become NaN (integers -1, bools true; a freed text
  * becomes empty). A kept block counts as freed. With HEED_CACHE=0, and with hd_set_allocator, heed

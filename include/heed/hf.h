@@ -149,18 +149,18 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * `model_type` and `architectures` of the folder's config.json name, which must agree if both are
  * there. o NULL: defaults.
  *
- * Weights of the file's own dtype stay in the file, which is mapped as hd_load_safetensors says: as
+ * Weights of the file's own dtype stay in the file, which is mapped as hd_load_safetensors says. As
  * long as the model lives, no other program may change the file or make it shorter, but it may
  * replace or remove it. Other weights are converted one by one. A tied model may have its weight as
  * lm_head.weight. If the file has both weights and they differ, they are not tied, and a warning
  * says so (hd_on_warning).
  *
- * The keys of config.json mean what they mean to transformers 5.23, in any order: a missing key has
- * the default of the class, rope_scaling as a whole overrides rope_parameters, and rope_theta
+ * The keys of config.json mean what they mean to transformers 5.23, in any order. A missing key has
+ * the default of the class. The whole of rope_scaling overrides rope_parameters, and rope_theta
  * inside of them overrides rope_theta beside them. A key without effect on the model is a warning:
- * one that heed does not know, one that the class does not use, such as sliding_window in a Llama,
- * and attention_dropout, because heed's attention has no dropout in training except in a GPT-2. The
- * model keeps the text of generation_config.json, for hd_save_pretrained.
+ * a key that heed does not know, and a key that the class does not use, such as sliding_window in a
+ * Llama. So is attention_dropout, because heed's attention has no dropout in training except in a
+ * GPT-2. The model keeps the text of generation_config.json, for hd_save_pretrained.
  *
  * On failure it returns NULL, and the error names the file, the key or the tensor, what was found
  * and what was expected. HD_IO: a file is missing. HD_FORMAT: a file is no JSON, a tensor is
@@ -267,8 +267,8 @@ HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
  * cache of keys and values. The draws are those of hd_multinomial with the thread's generator. As
  * in transformers, the order is repetition_penalty, temperature, top_k, top_p. o NULL: defaults.
  *
- * HD_VALUE: the text would have more tokens than the model has positions, the tokenizer has more
- * tokens than the model, a row of the mask ends in 0, or there are several texts and the model
+ * HD_VALUE: the text would have more tokens than the model has positions; the tokenizer has more
+ * tokens than the model; a row of the mask ends in 0; or there are several texts and the model
  * lacks the token that fills them.
  *
  * Prompts of different lengths need o->attention_mask, with their padding on the left. Without a

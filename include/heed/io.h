@@ -73,13 +73,13 @@ HD_API bool hd_save_safetensors(const char *path, const hd_dict *d);
 typedef struct hd_safetensors hd_safetensors;
 /* Opens the file at path; o NULL: defaults.
  *
- * A path that ends in ".index.json" is that of an index: JSON, as transformers writes it for a
- * model in several files (shards), whose "weight_map" maps each tensor's name to the name of a file
- * in the same directory. All these files are opened, and together they behave like one file. Its
- * tensors are those of weight_map, in its order; as in transformers, a tensor that only its file
- * names is skipped. The metadata are those of all files; if several have a key, the file that
- * weight_map names first counts. The other members of the index, such as its own metadata with the
- * size of all tensors, are skipped.
+ * A path that ends in ".index.json" is that of an index, JSON that transformers writes for a model
+ * in several files (shards). Its "weight_map" maps each tensor's name to the name of a file in the
+ * same directory. All these files are opened, and together they behave like one file. Its tensors
+ * are those of weight_map, in its order; as in transformers, a tensor that only its file names is
+ * skipped. The metadata are those of all files; if several have a key, the file that weight_map
+ * names first counts. The other members of the index, such as its own metadata with the size of all
+ * tensors, are skipped.
  *
  * HD_FORMAT: there is no weight_map; a tensor comes twice, or its file lacks it; or the name of a
  * file is no string, is empty, "." or "..", or has a slash or a backslash. HD_IO: a file cannot be

@@ -294,10 +294,10 @@ HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefi
 /* ---------------------------------------------------------------- clipping */
 
 /* Multiplies the gradients of all parameters, in place, by min(1, max_norm / (norm + 1e-6)), and
- * returns norm: the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, or 0 if there
- * are no gradients. If norm is inf or NaN and error_if_nonfinite is true, the call fails (HD_VALUE)
- * and changes nothing; if error_if_nonfinite is false, the gradients become zeros or NaN. If the
- * result is NaN and an error stands, nothing was changed. */
+ * returns norm. This is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, or 0
+ * if there are none. If norm is inf or NaN and error_if_nonfinite is true, the call fails
+ * (HD_VALUE) and changes nothing; if error_if_nonfinite is false, the gradients become zeros or
+ * NaN. If the result is NaN and an error stands, nothing was changed. */
 HD_API double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                                  bool error_if_nonfinite);
 /* Clamps every element of every gradient to [-clip_value, clip_value], in place; NaN stays NaN. */
