@@ -246,7 +246,7 @@ static hd_tensor *leaves_a_scope_open(hd_module *self, hd_tensor *x)
 
 /* The end of an error about a result whose scope closed; the scope's place is only told with
  * HEED_DEBUG=1. */
-#define CURE " closed (keep it with hd_retain, hd_assign or hd_scope_return); hd_mul_scalar made it"
+#define CURE " closed; hd_mul_scalar made it. Keep it with hd_retain, hd_assign or hd_scope_return"
 
 static void ck_state(const char *begin, const char *end)
 {

@@ -136,7 +136,7 @@ START_TEST(errors_change_nothing)
     hd_tensor *wide = hd_ones(HD_FLOAT32, 2, 3);
     int64_t before = hd_version_of(x);
     ck_assert_ptr_null(hd_add_(x, NULL));
-    ck_error(HD_NULL_ARG, "hd_add_: b is NULL. hd_add_scalar_ takes a number, as 0");
+    ck_error(HD_NULL_ARG, "hd_add_: b is NULL. hd_add_scalar_ takes a number, such as 0");
     ck_assert_ptr_null(hd_zero_(HD_NONE));
     ck_error(HD_NULL_ARG, "hd_zero_: x is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_add_(x, wide));

@@ -458,8 +458,9 @@ START_TEST(only_HD_NONE_is_none)
     static int64_t zeros[64];
     void *x = zeros + 8; /* a header lies before an object */
     ck_assert(!hd_retain(x));
-    ck_error(HD_STATE, "hd_retain: t is not a tensor that exists: it was freed long ago, or the "
-                       "pointer never led to one");
+    ck_error(
+        HD_STATE,
+        "hd_retain: t is not a tensor: it was freed long ago, or the pointer never pointed to one");
     ck_assert(hd_retain(HD_NONE) == HD_NONE);
     ck_no_error();
 }
