@@ -64,7 +64,7 @@ extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the pr
  * (diagnose/stale_gradients.c). */
 typedef struct hd__tensor_grad_use {
     uint64_t by;     /* the optimizer that stepped with it; 0: none, or the program changed it */
-    int64_t version; /* of the .grad's storage after that step or, if later, the last backward */
+    int64_t version; /* of the .grad, after that step or the last backward: the later of both */
     int64_t stepped; /* version of the leaf itself after that step */
     bool added;      /* a backward has added to it since that step */
     atomic_bool written; /* a backward has written it since the last step of any optimizer */

@@ -231,9 +231,8 @@ START_TEST(lists_and_data_end_with_their_scope)
         data = hd_data(x);
     }
     ck_assert_int_eq(hd_list_len(l), -1);
-    ck_error(HD_STATE,
-             "hd_list_len: l was freed when its scope closed: expected a list that is used "
-             "in the scope that it was made in");
+    ck_error(HD_STATE, "hd_list_len: l was freed when its scope closed. Use the list inside the "
+                       "scope that made it");
     ck_assert(!hd_list_append(l, hd_ones(HD_FLOAT32, 1)));
     ck_assert_int_eq(hd_error_code(), HD_STATE);
     hd_error_clear();
