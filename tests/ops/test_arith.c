@@ -268,11 +268,11 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_where(i, a, a));
     ck_error(HD_DTYPE, "hd_where: condition of int64: expected bool");
     ck_assert_ptr_null(hd_sub(t, i));
-    ck_error(HD_DTYPE, "hd_sub: bool and int64: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_error(HD_DTYPE,
+             "hd_sub: bool and int64: expected no bool. Use hd_logical_xor or hd_logical_not");
     ck_assert_ptr_null(hd_rsub_scalar(t, 1));
-    ck_error(
-        HD_DTYPE,
-        "hd_rsub_scalar: bool and a number: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_error(HD_DTYPE, "hd_rsub_scalar: bool and a number: expected no bool. Use hd_logical_xor or "
+                       "hd_logical_not");
     ck_assert_ptr_null(hd_pow(t, t));
     ck_error(HD_DTYPE, "hd_pow: bool and bool: expected numbers");
     ck_assert_ptr_null(hd_neg(t));
