@@ -1,11 +1,11 @@
-/* access.h - reading and writing elements (access.c). */
+/* access.h - reads elements, and reports changes in place (access.c). */
 #ifndef HEED_TENSOR_ACCESS_H
 #define HEED_TENSOR_ACCESS_H
 
 #include "tensor/kernels/kernels.h"
 #include "tensor/tensor_struct.h"
 
-/* Reports to debug mode's listeners that hd__call is about to change x in place. */
+/* Reports to debug mode that hd__call is about to change x in place. */
 HD__RARE void hd__tensor_tell_change(hd_tensor *x);
 static inline void hd__tensor_changes(hd_tensor *x)
 {

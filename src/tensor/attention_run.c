@@ -1,9 +1,9 @@
 /* attention_run.c - runs scaled_dot_product_attention and its backward on the threads.
  *
- * The threads take heads, or parts of heads, one after another (kernels/attention.h). If a call has
- * few heads, forward cuts the queries of each head, and backward its keys; the cuts depend on
- * shapes only. Each part of backward adds to a dq of its own, and these are added up in order, so
- * that no bit depends on the threads. */
+ * The threads take heads, or parts of heads (kernels/attention.h). If there are few heads, forward
+ * cuts the queries of each, and backward its keys; the cuts depend on shapes only. Each part of
+ * backward has a dq of its own, and these are added up in order, so that no bit depends on the
+ * threads. */
 #include <inttypes.h>
 #include <stdatomic.h>
 
@@ -45,8 +45,7 @@ typedef struct attention_task {
     atomic_llong next;
 } attention_task;
 
-/* Sets operand `which` from x. The last `own` dims of x are those of a head: rows and cols, or rows
- * alone. */
+/* Sets operand `which`. x's last `own` dims are a head's: rows and cols, or rows alone. */
 static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
@@ -60,7 +59,7 @@ static void give(attention_task *t, int which, const hd_tensor *x, int own)
     }
 }
 
-/* Operand `which` of the head with this index. */
+/* The matrix of operand `which` for the head with this index. */
 static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
@@ -126,8 +125,7 @@ static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *s
     }
 }
 
-/* One thread: takes the next item until none is left. No result depends on the thread of an
- * item. */
+/* Runs items until none is left. No result depends on the thread of an item. */
 static void run_thread(int thread, void *arg)
 {
     attention_task *t = arg;
@@ -145,9 +143,8 @@ static bool is_large(const attention_call *c)
     return hd__attention_work(c) > ATTENTION_WORTH;
 }
 
-/* Computes the bytes of scratch for all threads. Fails if they overflow, as they may with expanded
- * tensors. One thread needs less than 64 * rows * cols bytes, so t->room cannot overflow if this
- * bound is small. */
+/* The bytes of scratch for all threads, which overflow for some expanded tensors. A thread needs
+ * less than 64 * rows * cols bytes. */
 static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
@@ -191,8 +188,8 @@ static bool run_attention(attention_task *t)
     return true;
 }
 
-/* Cuts the n rows of each head into parts of a multiple of `unit` rows, so that a large call has at
- * least ATTENTION_PARTS items. The cut depends on shapes only. */
+/* Cuts the n rows of each head into multiples of `unit`, so that a large call has at least
+ * ATTENTION_PARTS items. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;

@@ -6,7 +6,7 @@
 #include "tensor/dims.h"
 #include "tensor/kernels/attention.h"
 
-/* The numbers of a call. The op keeps them for backward, beside the saved tensors. */
+/* The numbers of a call, which the op keeps for backward. */
 typedef struct hd__attention_call {
     int n_batch;
     int64_t batch[HD_MAX_DIMS], heads;

@@ -18,8 +18,7 @@ enum {
     TOGETHER = 8  /* rows that are joined together, so that their lines stay in the first cache */
 };
 
-/* The params of by_way_of_float: two conversions, to float32 and from it. bfloat16 has no direct
- * conversion to the other dtypes. */
+/* Converts bfloat16 from and to other dtypes by two loops, by way of float32. */
 typedef struct two_steps {
     hdk_loop to_float, from_float;
 } two_steps;
@@ -46,7 +45,7 @@ typedef struct repetition {
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
-/* Fills a run of the output with one converted value: a loop for an input of stride 0. */
+/* Fills a run of the output with one value, as the input's stride is 0. */
 static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const repetition *r = params;
@@ -98,7 +97,7 @@ hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src)
 
 /* ---------------------------------------------------------------- parts side by side */
 
-/* Copies x to y, from index `start` of dim on. */
+/* Copies x into y from index `start` of dim on. */
 static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 {
     hd_tensor place = *y;
@@ -108,8 +107,7 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
     hd__tensor_copy(&place, x);
 }
 
-/* The task of joining narrow parts row by row, so that the output is written in order. Part by
- * part, each would write a few bytes in every row. */
+/* Joins narrow parts row by row, so that the output is written in order. */
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;

@@ -1,5 +1,4 @@
-/* create.c - makes tensors that are filled with one value, with a range of numbers, or with random
- * numbers. */
+/* create.c - makes tensors filled with one value, a range of numbers, or random numbers. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -82,9 +81,8 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 
 /* ---------------------------------------------------------------- ranges */
 
-/* The length of arange's result; -1 with an error. For an int64 result, start, end and step are
- * integers. For a float result it is computed in double even if they are integers, as in
- * PyTorch. */
+/* The length of an arange; -1 with an error. For int64, the numbers are integers. For floats it is
+ * computed in double, even from integers, as in PyTorch. */
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__tensor_scalar_double(start), b = hd__tensor_scalar_double(end),
@@ -106,8 +104,7 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     return len < 0x1p63 ? (int64_t)len : INT64_MAX;
 }
 
-/* Cuts s towards zero to an int64, as PyTorch does with start, end and step of an int64 arange.
- * Fails if it does not fit. */
+/* Cuts a number of an int64 arange to an integer, as PyTorch does. */
 static bool to_whole(hd_scalar *s)
 {
     if (!s->is_int && !hd__tensor_scalar_fits(HD_INT64, *s)) {
@@ -122,8 +119,7 @@ typedef struct steps {
     hd_scalar start, step;
 } steps;
 
-/* Writes elements [begin, end) of an arange. Integers wrap, because the step after the last element
- * may overflow. */
+/* Integers wrap, because the step after the last element may overflow. */
 static void run_steps(int64_t begin, int64_t end, void *arg)
 {
     const steps *s = arg;
@@ -164,8 +160,8 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(d, start, end, step);
 }
 
-/* The task of a linspace: n numbers from a to b. They are computed from both ends towards the
- * middle, with one rounding each, so that both ends are exact. */
+/* A linspace, computed from both ends to the middle with one rounding each, so that both ends are
+ * exact. */
 typedef struct line {
     hd_dtype d;
     char *y;
@@ -225,7 +221,6 @@ hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m)
 
 typedef hd_tensor *fill_random(hd_tensor *x, double a, double b);
 
-/* Fills y, a fresh tensor or NULL. */
 static hd_tensor *drawn(hd_tensor *y, fill_random *fill)
 {
     return y ? fill(y, 0, 1) : NULL;
@@ -236,7 +231,7 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_
     return hd__tensor_float_dtype(d) ? drawn(hd__tensor_empty(d, ndim, sizes), fill) : NULL;
 }
 
-/* The result has x's order of dims in memory, because numbers are drawn in the order of memory. */
+/* The result is laid out like x, because numbers are drawn in the order of memory. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);
@@ -281,8 +276,8 @@ static int64_t gap_below(int64_t v, int digits)
     return INT64_C(1) << (64 - __builtin_clzll(size) - digits);
 }
 
-/* Shrinks [lo, hi) so that rounding to dtype d does not lead out of it, as in PyTorch. Fails if the
- * range becomes empty. */
+/* Shrinks [lo, hi) so that rounding to dtype d does not lead out of it, as in PyTorch. Fails if it
+ * becomes empty. */
 static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 {
     const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;

@@ -1,9 +1,8 @@
 /* dict.c - an ordered map from names to tensors, strings and numbers.
  *
- * An array lists the entries in the order of their insertion. An open-addressed hash table, at most
- * half full, finds a name: each slot is 0 if it is free, or the position in the array plus 1.
- * Entries never move in memory, so a name or string that a function returned stays valid until its
- * entry changes or is removed. */
+ * An array has the entries in the order of their insertion. An open-addressed hash table, at most
+ * half full, finds a name: a slot is 0 if free, else a position in the array + 1. Entries never
+ * move in memory, so a returned name or string is valid until its entry changes or is removed. */
 #include <inttypes.h>
 
 #include "tensor/copy.h"
@@ -105,8 +104,8 @@ static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
     return false;
 }
 
-/* Writes the end of the message about a missing name whose prefix no name in d has: ". The prefixes
- * in d are 'optim', 'rng'". Writes nothing if a name in d has that prefix. */
+/* The end of the message about a missing name: ". The prefixes in d are 'optim', 'rng'". Writes
+ * nothing if a name in d has its prefix. */
 static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
 {
     size_t len = 0;
@@ -127,7 +126,7 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
     }
 }
 
-/* The entry of this name. NULL with an error if it is missing, or is of neither kind. */
+/* The entry of this name and one of two kinds; otherwise NULL with an error. */
 static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_kind kind,
                                     hd_dict_kind or_kind)
 {
@@ -277,7 +276,6 @@ static void dict_move(hd_dict *d, hd__dict_entry *e)
     hd_free(e);
 }
 
-/* Moves all entries of fresh to d, and removes the names that fresh marks as removed. */
 static void dict_take(hd_dict *d, hd_dict *fresh)
 {
     for (int64_t i = 0; i < fresh->len; i++) {

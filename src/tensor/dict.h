@@ -25,8 +25,8 @@ struct hd_dict {
     int64_t places; /* the number of slots; 0: no entry was ever set */
 };
 
-/* The name "prefix.field", or "field" for an empty prefix, as a text in the innermost scope. NULL
- * if memory runs out; every hd_dict function takes a NULL name, and fails. */
+/* "prefix.field", or "field" for an empty prefix, in the innermost scope. NULL if memory runs out;
+ * every hd_dict function fails for a NULL name. */
 const char *hd__dict_field(const char *prefix, const char *field);
 
 #endif

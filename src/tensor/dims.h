@@ -1,9 +1,8 @@
 /* dims.h - walks: loops over the elements of several operands of any strides together (dims.c).
  *
- * hd__dims has the sizes and strides of a walk. A function makes it from tensors or dim by dim,
- * then sorts and merges its dims, and walks from place to place. A place has an offset for each
- * operand, which the caller adds to the operand's pointer. Strides are in bytes, so that no
- * function needs a dtype. Dim 0 is the innermost: a walk in order goes through it fastest. */
+ * hd__dims has the sizes and strides of a walk. It is made from tensors or dim by dim, then sorted,
+ * merged, and walked from place to place. The caller adds a place's offsets to the operands'
+ * pointers. Strides are in bytes, so that no function needs a dtype. Dim 0 is the innermost. */
 #ifndef HEED_TENSOR_DIMS_H
 #define HEED_TENSOR_DIMS_H
 
@@ -16,7 +15,7 @@ typedef struct hd__dims_axis {
 } hd__dims_axis;
 
 typedef struct hd__dims {
-    int n, ndim; /* number of operands; number of dims */
+    int n, ndim; /* number of operands, of dims */
     hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 
@@ -26,8 +25,8 @@ typedef struct hd__dims_place {
     int64_t offset[HD__WALKED]; /* of each operand, in bytes */
 } hd__dims_place;
 
-/* The stride, in elements, of x's dim d in a walk that has this size there. It is 0 if x is
- * broadcast along the dim: x's size is 1, or x lacks the dim (d < 0). */
+/* The stride, in elements, of x's dim d in a walk that has this size there: 0 if x has size 1 and
+ * is broadcast, or lacks the dim (d < 0). */
 static inline int64_t hd__dims_stride_over(const hd_tensor *x, int d, int64_t size)
 {
     return d < 0 || (x->sizes[d] == 1 && size != 1) ? 0 : x->strides[d];
@@ -37,16 +36,15 @@ static inline int64_t hd__dims_stride_over(const hd_tensor *x, int d, int64_t si
  * strides of 0. */
 void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs);
 
-/* The walk over the elements of xs[0], to which the others broadcast, with its dims sorted and
- * merged. It has at least one dim. For a single element, the strides of that dim are those of a
- * dense array. */
+/* The walk over xs[0], to which the others broadcast, sorted and merged. It has at least one dim,
+ * which is dense if there is only one element. */
 void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs);
 
 void hd__dims_append(hd__dims *w, const hd__dims_axis *dim); /* adds an outermost dim */
 hd__dims_axis hd__dims_take(hd__dims *w, int d);             /* removes dim d, and returns it */
 
-/* Sets operand i's strides to those of an array with elements `step` bytes apart, in the order of
- * the walk. */
+/* Gives operand i the strides of an array in the order of the walk, its elements `step` bytes
+ * apart. */
 void hd__dims_dense(hd__dims *w, int i, int64_t step);
 
 /* Sorts the dims by operand 0's absolute strides. The smallest becomes innermost; dims of equal
@@ -59,7 +57,7 @@ void hd__dims_sort(hd__dims *w);
  * is larger; otherwise the next operand decides. Dims that no operand decides keep their order. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y);
 
-/* Joins `outer` to `inner` and returns true, if outer continues inner in each operand. */
+/* Joins outer to inner, if outer's stride is inner's size times inner's stride in each operand. */
 static inline bool hd__dims_join(hd__dims_axis *inner, const hd__dims_axis *outer, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -71,7 +69,7 @@ static inline bool hd__dims_join(hd__dims_axis *inner, const hd__dims_axis *oute
     return true;
 }
 
-/* Drops dims of size 1 and joins neighbouring dims. The offsets and their order do not change. */
+/* Drops dims of size 1 and joins neighbours. The offsets and their order do not change. */
 void hd__dims_merge(hd__dims *w);
 
 /* The dim in which operand i, with elements of `item` bytes, is dense. Returns 0 if operand i is
@@ -82,7 +80,8 @@ int hd__dims_across(const hd__dims *w, int i, int64_t item);
 int64_t hd__dims_count(const hd__dims *w);
 
 /* For assertions: true if a and b have the same number of places, and operand 0 the same last
- * offset. This holds after dims were reordered or merged, but not if one was lost or doubled. */
+ * offset. This holds after dims were reordered or merged, but not if one was left out or taken
+ * twice. */
 bool hd__dims_alike(const hd__dims *a, const hd__dims *b);
 
 /* Writes place number `flat` of the walk, 0 <= flat < hd__dims_count. */
@@ -99,9 +98,8 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 
 /* hd__dims_next at the end of dim d. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
-/* Moves p by one step in dim d; at the end of d, back to its start and by one step in the next
- * outer dim. The indices inside d do not change. After the last place, p is at the first place
- * again, and the result is false. */
+/* Moves p by one step in dim d or, at its end, in the next outer dim; dims inside d do not move.
+ * After the last place it returns false, and p is at the first place again. */
 static inline bool hd__dims_next(const hd__dims *w, int d, hd__dims_place *p)
 {
     if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {

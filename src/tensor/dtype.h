@@ -1,12 +1,11 @@
-/* dtype.h - checks of dtypes, promotion of dtypes, and conversion of numbers (dtype.c). Each check
- * is true if the dtype is fine; otherwise it fails with HD_DTYPE. */
+/* dtype.h - checks and promotion of dtypes, and conversion of numbers (dtype.c). A check that fails
+ * sets HD_DTYPE. */
 #ifndef HEED_TENSOR_DTYPE_H
 #define HEED_TENSOR_DTYPE_H
 
 #include "base/error/call.h"
 #include "tensor/tensor_struct.h"
 
-/* True if d is one of the dtypes. */
 bool hd__tensor_dtype_fail(int d);
 static inline bool hd__tensor_dtype_arg(int d)
 {
@@ -22,14 +21,13 @@ bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_
                           const hd_tensor *b);
 /* True if x is of dtype d: "hd_where: condition of int64: expected bool". */
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
-/* hd__tensor_float_dtype of x, which is a tensor. */
 static inline bool hd__tensor_float_arg(const hd_tensor *x)
 {
     return hd__tensor_is_float(x->dtype) || hd__tensor_float_dtype(x->dtype);
 }
 
-/* The dtype that a and b promote to. As in PyTorch, a 0-d tensor does not change the dtype of a
- * tensor with dims, unless its category is higher: bool < integer < float. */
+/* The dtype that a and b promote to. As in PyTorch, a 0-d tensor decides only if its category is
+ * higher: bool < integer < float. */
 hd_dtype hd__tensor_promote(const hd_tensor *a, const hd_tensor *b);
 /* The dtype that a and the number s promote to. */
 hd_dtype hd__tensor_promote_scalar(const hd_tensor *a, hd_scalar s);
@@ -47,8 +45,7 @@ static inline int64_t hd__tensor_scalar_int(hd_scalar s)
 
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__tensor_scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
-/* True if d can hold the value. Otherwise fails with HD_VALUE: NaN or infinity as int64, 1e40 as
- * float32. */
+/* True if d can hold the value. Fails with HD_VALUE for NaN as int64, or 1e40 as float32. */
 bool hd__tensor_scalar_fits(hd_dtype d, hd_scalar value);
 
 #endif

@@ -1,4 +1,4 @@
-/* elementwise.c - runs the kernels' loops over the elements of tensors, for all elementwise ops.
+/* elementwise.c - runs the kernels' loops over the elements of tensors.
  *
  * A loop gets small contiguous operands of one shape in a single call. All others are walked
  * (dims.h): the loop is called for each run along the innermost dim or, if an input is transposed,
@@ -63,7 +63,7 @@ typedef struct task {
     void (*after)(void);
 } task;
 
-/* Calls the loop for the places [begin, end) of the walk. */
+/* The places [begin, end) of the walk. */
 static void run_range(int64_t begin, int64_t end, void *arg)
 {
     const task *t = arg;
@@ -118,7 +118,7 @@ typedef struct tiling {
     hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;
-    bool turned[HD__WALKED];        /* the operands that are transposed */
+    bool turned[HD__WALKED];        /* the transposed operands */
     int64_t columns, strips, parts; /* columns of a tile; number of tiles across, and along */
 } tiling;
 
@@ -206,9 +206,8 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
                      LOOP_GRAIN / (HDK_STRIP * t.columns) + 1, run_tiles, &t);
 }
 
-/* True if the output should be written past the cache: it is large and written in long runs, and
- * each input is small, or read in order. Not for bools, whose loops take longer than the writes to
- * memory. */
+/* True if the output is large and written in long runs, and each input is small or read in order.
+ * Not for bools, whose loops take longer than the writes. */
 static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];

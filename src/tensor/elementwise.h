@@ -1,5 +1,4 @@
-/* elementwise.h - runs the kernels' loops over the elements of tensors, for all elementwise ops
- * (elementwise.c). */
+/* elementwise.h - runs the kernels' loops over the elements of tensors (elementwise.c). */
 #ifndef HEED_TENSOR_ELEMENTWISE_H
 #define HEED_TENSOR_ELEMENTWISE_H
 
@@ -7,8 +6,7 @@
 #include "tensor/kernels/elementwise.h"
 
 /* Calls f for each run along the walk's innermost dim. Splits many elements into tasks of the pool.
- * data[i] is operand i's first element. Calls `after`, unless it is NULL, at the end of each
- * task. */
+ * data[i]: operand i's first element. Each task ends with `after`, unless it is NULL. */
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
 /* Calls f for all elements of operands[0], the output, to which the others broadcast. Returns the
@@ -18,23 +16,20 @@ hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *oper
  * large for the cache past the cache. */
 hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* A dim of the walk, not the innermost, in which an input is dense. That input should be transposed
- * tile by tile (hd__loop_over_tiles). Returns 0 if there is no such dim, or if tiles are not worth
- * it. */
+/* A dim of the walk, not the innermost, in which an input is dense, so that tiles pay; 0: none. */
 int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands);
 /* hd__loop in tiles; d is the dim of hd__loop_tiled_dim. f NULL copies the input to the output,
  * which has its dtype and is dense along the innermost dim. */
 void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
                          hd_tensor *const *operands);
 
-/* A 0-d tensor with a number. It lives as long as the struct, and is in no scope. */
+/* A 0-d tensor with a number. It is in no scope, and lives as long as the struct. */
 typedef struct hd__loop_number {
     hd_tensor t;
     hd__tensor_storage storage;
     int64_t bytes;
 } hd__loop_number;
 
-/* Sets up *n with s in dtype d. Returns its tensor. */
 hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s);
 
 /* A tensor for the result of an elementwise op on xs, of dtype d and the shape that they broadcast
@@ -42,8 +37,8 @@ hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s);
  * PyTorch's TensorIterator: the sum of two transposed tensors is transposed. */
 hd_tensor *hd__loop_out(hd_dtype d, int n, hd_tensor *const *xs);
 
-/* Run a loop for f(x), and for a op b. Both convert their inputs to dtype `in` first. The result is
- * of dtype `in` for hd__map_unary, and of dtype `out` for hd__map_binary. */
+/* f(x), and a op b. The inputs are converted to dtype `in` first. The result is of dtype `in`; that
+ * of map_binary of dtype `out`. */
 hd_tensor *hd__map_unary(hdk_loop loop, const void *params, hd_dtype in, hd_tensor *x);
 hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b);
 
@@ -56,8 +51,7 @@ void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
 /* The loop of an arithmetic op of hdk_binary on a and b. *d becomes the dtype that it computes in.
- * Returns NULL with HD_DTYPE if the op does not take these dtypes, as hd_sub does not take
- * bools. */
+ * NULL with HD_DTYPE if the op does not take these dtypes (hd_sub takes no bools). */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
 /* The same for x and the number s. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);

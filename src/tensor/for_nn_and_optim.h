@@ -1,6 +1,5 @@
-/* for_nn_and_optim.h - the internal functions of tensor that nn and optim may call. nn and optim
- * include no other internal header of tensor, because they see no more of a tensor than a user
- * does. Each section names the file of its functions. */
+/* for_nn_and_optim.h - the internal functions of tensor that nn and optim may call. They include no
+ * other internal header of tensor. Each section names the file of its functions. */
 #ifndef HEED_TENSOR_FOR_NN_AND_OPTIM_H
 #define HEED_TENSOR_FOR_NN_AND_OPTIM_H
 
@@ -27,8 +26,7 @@ static inline bool hd__tensor_is_float(int dtype)
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
 
-/* True if elements of dtype d are floating-point numbers. Unlike hd__tensor_is_float, it is also
- * true for bfloat16, which heed only stores. */
+/* True for every floating-point dtype, also for bfloat16, which heed only stores. */
 static inline bool hd__tensor_holds_floats(int d)
 {
     return hd__tensor_is_float(d) || d == HD_BFLOAT16;
@@ -37,7 +35,7 @@ static inline bool hd__tensor_holds_floats(int d)
 /* ---------------------------------------------------------------- writing (access.c, copy.c) */
 
 /* True if hd_data_mut(x) would succeed; otherwise fails as it does. Changes nothing. A function
- * that writes to several tensors checks all of them before it writes to the first. */
+ * that writes to several tensors checks all of them first. */
 bool hd__tensor_may_write(hd_tensor *x);
 /* True if every element of x may be written separately. Fails for an expanded x, for a leaf that
  * requires grad in grad mode, and for a gradient that was passed to a hook. */
@@ -52,16 +50,15 @@ void hd__tensor_write_array(hd_tensor *x, const void *array);
 /* True if hd__tensor_take_over may be called on leaf t. Fails with HD_STATE while a backward runs
  * on this thread. */
 bool hd__tensor_may_take_over(const hd_tensor *t);
-/* Gives leaf t the storage, dtype and strides of y, a fresh tensor of t's shape. t's .grad becomes
- * g; HD_NONE leaves t without one. t keeps its holders and hooks. Views of t, and aliases that a
- * graph saved, keep the old storage. Cannot fail. */
+/* Gives leaf t the storage, dtype and strides of y, a fresh tensor of t's shape. Its .grad becomes
+ * g, or none for HD_NONE. It keeps its holders and hooks. Views of t, and aliases that a graph
+ * saved, keep the old storage. Cannot fail. */
 void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
 extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the process */
 
 /* ---------------------------------------------------------------- warnings (access.c) */
 
-/* How a leaf's .grad was used. It is kept up to date only while a program listens to warnings
- * (diagnose/stale_gradients.c). */
+/* How a leaf's .grad was used. Kept up to date only while a program listens to warnings. */
 typedef struct hd__tensor_grad_use {
     uint64_t by;     /* the optimizer that stepped with it; 0: none, or the program changed it */
     int64_t version; /* of the .grad, after that step or the last backward: the later of both */
@@ -70,9 +67,8 @@ typedef struct hd__tensor_grad_use {
     atomic_bool written; /* a backward has written it since the last step of any optimizer */
 } hd__tensor_grad_use;
 
-/* The record of p's .grad, which the caller may change. Unless `version` is NULL, *version becomes
- * the present version of p's .grad, or -1 without a .grad. NULL if p is not a leaf, or has never
- * required grad. */
+/* The record of p's .grad, which the caller may change; NULL if p is no leaf or has never required
+ * grad. *version, unless NULL, becomes the present version of p's .grad; -1 without one. */
 hd__tensor_grad_use *hd__tensor_grad_use_of(const hd_tensor *p, int64_t *version);
 /* The number of in-place changes of x's storage so far. */
 int64_t hd__tensor_version_of(const hd_tensor *x);
@@ -97,14 +93,12 @@ int hd__scopes_above(const hd_scope *s, uint64_t wanted);
  * -1, it closed a scope that it had not opened. */
 bool hd__scopes_wrong(const char *who, int above);
 
-/* Copies t's text into the innermost scope, and frees t's. Returns the copy; NULL if memory runs
- * out now, or ran out while t was written. */
+/* Moves t's text into the innermost scope. NULL if memory runs out, or ran out in t before. */
 const char *hd__tensor_text_give(hd__text *t);
 
 /* ---------------------------------------------------------------- dictionaries (dict.c) */
 
-/* True if the object, argument `arg` of the caller, the dictionary d and prefix are all valid;
- * otherwise sets an error. */
+/* Checks the arguments of a function that saves or loads state; `arg` is the object's name. */
 #define hd__tensor_state_given(arg, object, d, prefix)                                             \
     (hd__object(arg, object) && hd__object("d", d) && hd__arg_given("prefix", prefix))
 
@@ -112,14 +106,13 @@ const char *hd__tensor_text_give(hd__text *t);
  * exactly, and no later step overflows it. */
 #define HD__MOST_SAVED ((int64_t)1 << 53)
 
-/* Ends a function that saves state, so that it writes all of its entries to d or none. The function
- * fills `fresh`, a new dictionary, before. If `complete`, moves all entries of fresh to d, or none
- * if memory runs out. Frees fresh, which may be NULL. Returns true if it has moved them. */
+/* Ends a function that saves state and has filled `fresh`, a new dictionary. If `complete`, moves
+ * all entries of fresh to d; none if memory runs out. Frees fresh, which may be NULL. Returns true
+ * if it has moved them. */
 bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 
-/* The body of a function that saves the state of an object, its argument `arg`. Checks the
- * arguments, opens a scope in which `write` fills a new dictionary, and ends with
- * hd__dict_commit. */
+/* The body of a function that saves an object's state: checks its arguments, lets `write` fill a
+ * new dictionary in a scope, and ends with hd__dict_commit. */
 #define hd__tensor_state_save(arg, object, d, prefix, write)                                       \
     (hd__tensor_state_given(arg, object, d, prefix) &&                                             \
      hd__dict_state_write(object, d, prefix, write))
@@ -127,9 +120,8 @@ bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
                           bool (*write)(const void *object, hd_dict *fresh, const char *prefix));
 /* Marks a name in fresh, so that hd__dict_commit removes it from d. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
-/* A row-major copy of d's tensor `key`. Fails if its dtype and shape are not x's: "hd_optim_load:
- * 'o.sum' is float32 (2,): expected float32 (3,)". Unless `of` is "", the message has it before the
- * key. */
+/* A row-major copy of d's tensor `key`. It must have x's dtype and shape: "hd_optim_load: 'o.sum'
+ * is float32 (2,): expected float32 (3,)". `of`: a text before the key in the message, or "". */
 hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x);
 /* *v = d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is 0:
  * expected 1 to 9". False for a NULL name, after a failed hd__dict_field. */

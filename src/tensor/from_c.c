@@ -1,6 +1,5 @@
 /* from_c.c - makes tensors from C arrays. The macros of tensor.h pass the array's element type and
- * its length, so that these functions can refuse a dtype that does not match the type, and sizes
- * that need more elements than the array has. */
+ * length, so that these functions refuse a wrong dtype, and more elements than the array has. */
 #include "tensor/lifecycle.h"
 
 /* In the order of hd_c_type. */
@@ -83,7 +82,7 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
 
 /* ---------------------------------------------------------------- C integers */
 
-/* Bytes of a C integer type that hd_tensor_of converts to int64; 0 for any other type. */
+/* Bytes of an integer type that becomes int64; 0 for any other type. */
 static size_t integer_bytes(hd_c_type type)
 {
     switch (type) {

@@ -1,8 +1,7 @@
 /* generator_dict.c - saves a random generator to a dictionary, and loads one.
  *
  * The state is the Mersenne twister's words (int64, (624,)), the position of the next word, the
- * spare normal number and the Bernoulli stream. Loading checks all entries before it changes the
- * generator. */
+ * spare normal number and the Bernoulli stream. Loading checks everything first. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,9 +1,8 @@
 /* lanes.c - runs a kernel on all lanes along one dim.
  *
- * The other dims are merged if all operands allow it. A call of the kernel gets lanes that are
- * neighbours in one of the remaining dims: the one with the input's smallest stride, so that the
- * kernel reads memory in order. The cuts into tasks depend on shapes and strides only, never on the
- * number of threads. */
+ * The other dims are merged if all operands allow it. A call of the kernel gets neighbouring lanes
+ * of the dim in which the input has its smallest stride, so that it reads memory in order. Tasks
+ * depend on shapes and strides only, never on the number of threads. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/lanes.h"
@@ -51,8 +50,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
 }
 
-/* Takes the dim in which operand 1 has the smallest stride out of the walk. A call of the kernel
- * gets k neighbouring lanes of this dim. */
+/* Takes the dim of neighbouring lanes out of the walk: the one with operand 1's smallest stride. */
 static void choose_side(hd__lanes *w)
 {
     hd__dims_axis side = {1, {0}};

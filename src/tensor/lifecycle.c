@@ -20,9 +20,8 @@ bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 /* ---------------------------------------------------------------- holders */
 
 /* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
- * data, with the block's alignment. The block lives on after the tensor as long as a view uses the
- * storage. If the block would be too large for the quarantine, the data get a block of their
- * own. */
+ * data, with the block's alignment. The block outlives the tensor if a view uses the storage. Data
+ * that are too large for the quarantine get a block of their own. */
 enum { DATA_AT = HD__TENSOR_AT + 256 };
 
 _Static_assert(sizeof(hd__tensor_storage) <= HD__TENSOR_AT &&
@@ -34,9 +33,8 @@ static inline hd_tensor *tensor_in(hd__tensor_storage *s)
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
-/* The release function of a storage whose data lie in a block of their own, or that was made in
- * debug mode. With HEED_DEBUG=1 it overwrites the data, so that an old pointer from hd_data shows
- * NaN or -1. */
+/* The release function of data in a block of their own, and of all data in debug mode. With
+ * HEED_DEBUG=1, old pointers of hd_data then show NaN or -1. */
 static void give_data(void *data, void *user)
 {
     hd__tensor_storage *s = user;
@@ -54,7 +52,7 @@ static void storage_release(hd__tensor_storage *s)
         return;
     }
     if (s->foreign) {
-        HD__CALLS_BACK; /* the program itself calls the functions of heed in its release */
+        HD__CALLS_BACK; /* release is the program's code: messages name the functions it calls */
         s->release(s->data, s->user);
     } else if (s->release) {
         s->release(s->data, s->user);
@@ -62,8 +60,8 @@ static void storage_release(hd__tensor_storage *s)
     hd__mem_retire(s);
 }
 
-/* Reports the end of a listed tensor. Releases the storage of a moved tensor, and gives it back its
- * old storage, whose block it lies in, so that destroy releases that one, too. */
+/* Reports the end of a listed tensor. Releases a moved tensor's storage, and gives it back its old
+ * one, whose block it lies in, so that destroy releases that, too. */
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
@@ -204,7 +202,7 @@ static hd__tensor_storage *storage_new(size_t nbytes)
     return s;
 }
 
-/* Sets up t over s, with one holder, no scope, and without sizes. Takes over one of s's refs. */
+/* Sets up t, except its geometry, with one holder and no scope. Takes over one of s's refs. */
 static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__tensor_storage *s)
 {
     hd__count(HD__TENSORS, 1);
@@ -280,7 +278,6 @@ void hd__tensor_set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int6
     }
 }
 
-/* Reports a new tensor to debug mode's listeners. */
 HD__RARE static void tell_made(hd_tensor *t)
 {
     t->made_by = hd__call_kept();
@@ -305,8 +302,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
     return adopt(t);
 }
 
-/* A contiguous tensor with undefined values. If not `owned`, it has no data until the caller sets
- * them. */
+/* A contiguous tensor. If it is not `owned`, the caller sets its data. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
@@ -438,8 +434,8 @@ bool hd__tensor_may_take_over(const hd_tensor *t)
                    "a backward runs on this thread. Call it before or after the backward");
 }
 
-/* Gives t the storage, dtype and strides of y. A listed t leaves the list meanwhile, because other
- * threads read the storages of listed tensors. */
+/* A listed t leaves the list meanwhile, because other threads read the storages of listed
+ * tensors. */
 static void set_elements(hd_tensor *t, const hd_tensor *y)
 {
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;

@@ -3,8 +3,7 @@
  * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
  * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
  * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
- * or in cells of a grid over each matrix. Every thread packs rows and columns into scratch of its
- * own. */
+ * or in cells of a grid over each matrix. Every thread packs into scratch of its own. */
 #include "base/threads/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/product.h"
@@ -18,9 +17,9 @@ enum {
     PACKING = 6, /* packing a row or column of a cell takes as long as this many elements of c */
     /* with this many matrices for each thread, they are dealt whole, even if unevenly */
     EVEN_ENOUGH = 4,
-    LONG_DOT = 1 << 17, /* the fewest elements of a dot that is dealt to the threads */
+    LONG_DOT = 1 << 17, /* elements of a dot that the threads share */
     DOT_PARTS = 8,
-    /* A bfloat16 b is widened to float32 part by part. Elements of a part: */
+    /* elements of a part of a bfloat16 b that is widened at once: */
     WIDE_FEW = 1 << 14,   /* in scratch, for at most HDK_SPLIT_ROWS rows of a */
     WIDE_MANY = 1 << 18,  /* in scratch, for more rows */
     WIDE_LEAST = 1 << 12, /* on the stack */
@@ -32,14 +31,14 @@ enum { A, B, C }; /* the operands of a walk over batches */
 typedef struct product_task {
     hdk_product one; /* the first product of the batch, whole */
     int dtype;
-    int64_t bytes, b_bytes; /* bytes of an element of a and c, and of b */
-    bool widens;            /* b is bfloat16, and is widened part by part */
+    int64_t bytes, b_bytes; /* of an element of a and c; of b */
+    bool widens;            /* b is bfloat16 */
     int64_t wide;           /* elements of scratch for a widened part of b */
     int64_t steps, span;    /* steps and columns of such a part */
     hd__dims batch, summed; /* batch dims that c has; those that are summed over */
     int64_t rows, cols;     /* of a cell; the last cells may be smaller */
-    int64_t down, across;   /* number of cells of one matrix, in both directions */
-    int64_t cells;          /* number of cells of all matrices */
+    int64_t down, across;   /* number of cells of one matrix */
+    int64_t cells;          /* of all matrices */
     int pieces;             /* number of tasks, each a range of cells */
     char *scratch;          /* `room` bytes for each piece, or NULL */
     int64_t room;
@@ -98,8 +97,7 @@ static int64_t batch_size(const hd__product_matrix *x, int d)
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
-/* Makes each batch dim part of c's rows or of the inner size, or puts it into t->batch or
- * t->summed. */
+/* Absorbs each batch dim, or puts it into t->batch or t->summed. */
 static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
                          const hd__product_matrix *c)
 {
@@ -130,9 +128,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* Chooses the steps and columns of a part of b that is widened into `room` elements. A part has
- * whole dense lines of b, or pieces of them if fewer than WIDE_LINES lines would fit. Not for
- * HDK_SPLIT, whose sums cannot continue from part to part. */
+/* The steps and columns of a part of b that is widened into `room` elements: whole dense lines of
+ * b, or pieces of lines if fewer than WIDE_LINES would fit. Not for HDK_SPLIT, whose sums cannot
+ * continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -165,7 +163,7 @@ static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64
     part->b_col = by_rows ? 1 : len;
 }
 
-/* Computes a product with a bfloat16 b. The bits are those of b converted to float32. */
+/* A product with a bfloat16 b, with the bits of b converted to float32. */
 static void run_widened(const product_task *t, const hdk_product *p, char *scratch)
 {
     float few[WIDE_LEAST];
@@ -206,8 +204,8 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
     }
 }
 
-/* The bytes of scratch for the largest cell; 0 if scratch is of no use. Sets the sizes of b's parts
- * if b is widened. */
+/* The bytes of scratch for the largest cell; 0: scratch is of no use. Also sets the size of a part
+ * of a widened b. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;
@@ -233,7 +231,7 @@ static int64_t room_for(product_task *t)
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* Computes one cell of c: the sum over all places of t->summed. */
+/* One cell of c, summed over t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
@@ -272,9 +270,8 @@ static void run_piece(int piece, void *arg)
     }
 }
 
-/* Cuts each matrix into at most `cells` cells, so that the largest cell costs as little as
- * possible. A cell's width is a multiple of a tile's, and its cost includes the packing of its rows
- * and columns. */
+/* Cuts each matrix into at most `cells` cells, so that the largest costs as little as possible. A
+ * cell is whole tiles wide; its cost includes the packing of its rows and columns. */
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
@@ -291,7 +288,6 @@ static void cut_matrices(product_task *t, int64_t cells)
     t->across = ceil_div(n, t->cols);
 }
 
-/* Cuts the work into one piece for each thread that is worth it. */
 static void deal(product_task *t)
 {
     int64_t matrices = hd__dims_count(&t->batch);
@@ -336,7 +332,7 @@ static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *
     return split ? HDK_SPLIT : HDK_CHAIN;
 }
 
-/* A dim of size 1 may have any stride. Sets it to 0, so that nothing is computed from it. */
+/* Dims of size 1 may have any stride. Sets it to 0, so that nothing is computed from it. */
 static void clear_strides(hdk_product *p)
 {
     p->a_row = p->m > 1 ? p->a_row : 0;

@@ -4,8 +4,8 @@
 
 #include "tensor/dims.h"
 
-/* A tensor as a batch of matrices (rows, cols). Its first `batch` dims are those of the batch; row
- * and col are the strides of a matrix, in elements. */
+/* A tensor as matrices (..., rows, cols): `batch` leading dims; row and col are strides in
+ * elements. */
 typedef struct hd__product_matrix {
     const hd_tensor *t;
     int64_t rows, cols, row, col;
@@ -36,12 +36,11 @@ static inline hd__product_matrix hd__product_matrix_right(const hd_tensor *x)
                         : hd__product_matrix_left(x);
 }
 
-/* y as the result of a b. no_rows: y has no dim of rows, because a has one dim; no_cols: y has no
- * dim of columns, because b has one dim. */
+/* y as the result of a b. It has no rows if a has one dim, and no columns if b has one. */
 hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* Computes c = a b, all of the same dtype, which is not bool. If a and c are float32, a b of two
- * dims may be bfloat16; the bits are those of b converted to float32. Batches broadcast. A batch
+/* Computes c = a b, all of the same dtype, which is not bool. If a and c are float32, b may be
+ * bfloat16, of two dims; the bits are those of b converted to float32. Batches broadcast. A batch
  * dim that c lacks is summed over, in order. c is contiguous. bias (c.cols,) is added to each row,
  * unless it is NULL. */
 void hd__product(hd__product_matrix a, hd__product_matrix b, hd__product_matrix c,

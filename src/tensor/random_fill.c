@@ -40,7 +40,6 @@ static void draw_uniform(const distribution *d, void *x, int64_t n)
     }
 }
 
-/* Fills a run of n elements that lie `step` bytes apart. */
 static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
 {
     double buffer[BUFFER];
@@ -63,7 +62,7 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
     }
 }
 
-/* Fills x in the order of its memory, without the pool. */
+/* In the order of x's memory, on this thread. */
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
@@ -91,8 +90,7 @@ hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
-/* A contiguous x of 16 or more elements is drawn in blocks, with mean and std cast to x's dtype.
- * Any other x is drawn number by number, with mean and std as doubles. */
+/* Casts mean and std to x's dtype if it draws in blocks; otherwise they stay double. */
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();

@@ -1,5 +1,4 @@
-/* random_fill.h - fills tensors of any strides with random numbers of the current generator. This
- * does not count as an in-place change (random_fill.c). */
+/* random_fill.h - fills tensors of any strides with random numbers, and changes no version. */
 #ifndef HEED_TENSOR_RANDOM_FILL_H
 #define HEED_TENSOR_RANDOM_FILL_H
 
@@ -11,9 +10,8 @@ hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
 
 /* Sets each element of x to 1 with probability p, and to 0 otherwise. Draws in logical order from
- * the MCG31 stream, in the order of x's memory from the native one. bytes is a fresh bool tensor of
- * (numel,). The caller allocates it, so that this function cannot fail; this function releases
- * it. */
+ * the MCG31 stream, in the order of x's memory from the native one. bytes is a fresh bool tensor
+ * (numel,), which the function releases. The caller allocates it, so that this cannot fail. */
 void hd__tensor_bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p);
 
 #endif

@@ -1,9 +1,9 @@
 /* reduce_dims.c - reductions over any set of dims, as a sequence of reductions along one dim
  * (lanes.h).
  *
- * The reduced dims are put innermost and merged. The first step reduces the innermost of them, and
- * the next step reduces its results. The order of a sum depends on shapes and strides only, never
- * on the number of threads. */
+ * The reduced dims are put innermost and merged. Each step reduces the innermost dim, and the next
+ * one its results. The order of a sum depends on shapes and strides only, never on the number of
+ * threads. */
 #include "tensor/copy.h"
 #include "tensor/reduce_dims.h"
 
@@ -15,10 +15,9 @@ enum {
     PIECE = HDK_SUM_MAX   /* the most elements of a piece of a lane */
 };
 
-/* x's dims in the order of a reduction: the reduced dims innermost, merged, and around them the
- * kept dims in x's order. Each step reduces dim 0. */
+/* x's dims: the reduced ones innermost, merged, and around them the kept ones in x's order. */
 typedef struct plan {
-    int dtype, reduced; /* reduced: the number of reduced dims, at least 1 */
+    int dtype, reduced; /* number of reduced dims, at least 1 */
     char *data;
     hd__dims dims;
 } plan;
@@ -80,8 +79,8 @@ static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_
     hd__lanes_run(&w, f, p);
 }
 
-/* Makes the results t of a step the input of the next. Its dims are the kept dims and, innermost,
- * one dense dim of the `left` results that still have to be reduced to one. */
+/* Makes the results t of a step the input of the next: the kept dims around one dense dim of the
+ * `left` results that remain for each place. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
     while (q->reduced > 1) {
@@ -93,8 +92,8 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__tensor_bytes_of(t->dtype));
 }
 
-/* A contiguous copy of x whose last dims are those of *mask, in x's order. *mask becomes the mask
- * of these last dims. */
+/* A contiguous copy of x with the dims of *mask last, in x's order. *mask becomes their new
+ * mask. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -144,8 +143,7 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
     }
 }
 
-/* Reduces a small contiguous x over its last dims, or over its first dims, by one call of the
- * kernel. Returns false, and does nothing, for any other x. */
+/* Reduces a small contiguous x over its last or first dims by one call. False for any other x. */
 static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
                          double p, hd_tensor *extra)
 {

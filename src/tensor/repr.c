@@ -1,8 +1,8 @@
 /* repr.c - writes tensors as text, character for character as PyTorch prints them.
  *
- * Three passes visit the shown elements: one chooses the style of the numbers, one finds the width
- * of a cell, and one writes the text. They read elements in place, through the strides, and never
- * read an element that is not shown. Floats are compared as doubles. */
+ * Three passes visit the shown elements, in place: to choose the style of the numbers, to find the
+ * width of a cell, and to write the text. No other element is ever read. Floats are compared as
+ * doubles. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -20,7 +20,7 @@ typedef struct printer {
     hd__text *out;
     bool summarise;
     bool integral, sci;
-    double hi, lo; /* the largest and smallest absolute values of shown floats; not of 0 */
+    double hi, lo; /* the largest and smallest absolute values of shown finite floats but 0 */
     int width;     /* of a cell */
 } printer;
 
@@ -171,7 +171,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
     return n;
 }
 
-/* Widens the cells for an element. In floats, 0, inf and nan do not widen them. */
+/* In floats, 0, inf and nan do not widen the cells. */
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
@@ -294,7 +294,7 @@ static void write_suffixes(printer *p, size_t start)
     }
 }
 
-/* Writes x with the options o, or with those in force if o is NULL. */
+/* o NULL: the options in force. */
 static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
 {
     printer p = {.x = x, .o = o ? *o : options_in_force(), .out = out};

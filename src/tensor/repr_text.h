@@ -6,8 +6,8 @@
 
 #include "base/text/text.h"
 
-/* Writes the text to f, and frees the text. Flushes f if `at_once`. Fails with HD_IO if writing
- * fails. Returns false if memory ran out while the text was built. */
+/* Writes the text to f, and frees the text. Flushes f if `at_once`. Fails with HD_IO, or if memory
+ * ran out in the text before. */
 bool hd__tensor_text_print(hd__text *t, FILE *f, bool at_once);
 
 #endif

@@ -29,8 +29,7 @@ HD__TLS hd_scope *hd__scope_top;
 
 /* ---------------------------------------------------------------- opening and closing */
 
-/* For messages: the file and line that opened the innermost scope of the program. heed's own scopes
- * have no file. */
+/* The file and line of the innermost scope that has them; heed's own scopes do not. */
 HD__RARE static const char *place_of_scope(int *line)
 {
     const hd_scope *s = hd__scope_top;
@@ -41,8 +40,7 @@ HD__RARE static const char *place_of_scope(int *line)
     return s ? s->file : NULL;
 }
 
-/* With HEED_DEBUG=1: the freed_by of s's tensors, which names the place that opened s. Equal texts
- * share one copy. */
+/* With HEED_DEBUG=1: the freed_by of s's tensors, which names the place that opened s. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
@@ -125,7 +123,7 @@ bool hd__scopes_wrong(const char *who, int above)
                    who, above, above == 1 ? "" : "s");
 }
 
-/* The memory of a new scope, after the thread's root is open; NULL with an error. */
+/* The memory of a new scope, if the thread has no scope yet or many. */
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");
@@ -214,7 +212,7 @@ void *hd__scope_alloc(size_t bytes)
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* The table is in this file, because every program with a tensor links scope.o of libheed.a. */
+/* The table is here, because every program with a tensor links this file of libheed.a. */
 const hd_debug_layout_table hd_debug_layout = {
     .size = sizeof(hd_debug_layout_table),
     .dtype = offsetof(hd_tensor, dtype),

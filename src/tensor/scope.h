@@ -16,12 +16,11 @@ struct hd_scope {
 
 enum { HD__SCOPE_MANY = 100000 }; /* the first warn_at of a scope */
 
-/* Memory that lives as long as the innermost scope. NULL if memory runs out. */
+/* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
 
-/* Opens the thread's root scope. False with an error if heed cannot start. */
+/* Opens the thread's root scope. */
 bool hd__scope_enter_thread(void);
-/* True if this thread has a scope; opens the root if necessary. */
 static inline bool hd__scope_ready(void)
 {
     return hd__scope_top || hd__scope_enter_thread();

@@ -1,10 +1,9 @@
-/* tensor_args.c - the errors of tensor arguments: NULL, a number, HD_NONE, another object, a freed
- * tensor, a dtype for storing only.
+/* tensor_args.c - the errors of wrong tensor arguments, such as NULL, a number or a freed tensor.
  *
- * quarantine.c in src/base explains how long freed memory is kept. When a tensor's last holder is
- * gone, hd__tensor_bury overwrites two fields: freed_by, the function that freed the tensor, and
- * seal, a checksum of the fields that the message reads. If the memory has been used again, the
- * seal almost certainly does not match; then the message says less, and no pointer is followed. */
+ * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
+ * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
+ * that the message reads. If the memory was used again, the seal almost certainly does not match;
+ * then the message says less, and no pointer is followed. */
 #include <inttypes.h>
 
 #include "base/error/lasting.h"
@@ -40,8 +39,8 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                                         : "");
 }
 
-/* Writes the name of the function that takes a number in place of the called one: "hd_mul_scalar_"
- * for "hd_mul_". Returns "" if there is none, or if arg is "x", which is always a tensor. */
+/* The variant of the called function that takes a number: "hd_mul_scalar_" for "hd_mul_". "" if it
+ * has none, or if arg is "x", which is never a number. */
 static const char *scalar_form(const char *arg, char text[32])
 {
     static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",
@@ -58,8 +57,7 @@ static const char *scalar_form(const char *arg, char text[32])
     return "";
 }
 
-/* The error of NULL. A literal 0 in a tensor's place is NULL, too, so the message names the
- * function that takes a number. */
+/* A literal 0 in a tensor's place is NULL, too. */
 static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];

@@ -10,10 +10,9 @@
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
 /* True if x is a tensor of a dtype that heed computes with. HD_NONE and NULL fail with HD_NULL_ARG;
- * for NULL, an earlier error stays in place (hd__arg_null_arg). A freed tensor fails with HD_STATE
- * for as long as the quarantine recognises it (base's quarantine.c); the message says how it was
- * freed and which function made it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16, which is
- * for storing only: ...". */
+ * for NULL, an earlier error stays in place (hd__arg_null_arg). A freed tensor fails with HD_STATE,
+ * as long as it is recognised (base's quarantine.c); the message says what freed it and what made
+ * it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_computed(x)) ||
@@ -29,8 +28,7 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* The same for a public function that only reads a field of x. `call` is its name. It needs
- * HD__CALL only if x is wrong. */
+/* The same for a public function, `call`, that only reads a field of x, and has no HD__CALL. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {
@@ -48,12 +46,10 @@ static inline bool hd__tensor_arg_or_none(const char *arg, const hd_tensor *x)
  * calls them name[0], name[1] ... */
 bool hd__tensor_args(const char *name, int64_t n, hd_tensor *const *xs, bool any);
 
-/* Checks the arguments a and b. */
 static inline bool hd__tensor_two_args(const hd_tensor *a, const hd_tensor *b)
 {
     return hd__tensor_arg("a", a) && hd__tensor_arg("b", b);
 }
-/* Checks the argument x, which must be of a float dtype. */
 static inline bool hd__tensor_float_x(const hd_tensor *x)
 {
     return hd__tensor_arg("x", x) && hd__tensor_float_arg(x);
@@ -64,8 +60,7 @@ static inline uintptr_t hd__tensor_seal_of(const hd_tensor *t)
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
 }
 
-/* Marks t as freed, after its last holder is gone. Stores which function freed it, for the message
- * of hd__tensor_arg (tensor_args.c). */
+/* Marks t as freed, and notes the function that freed it, for hd__tensor_arg's message. */
 static inline void hd__tensor_bury(hd_tensor *t)
 {
     t->freed_by = hd__call;

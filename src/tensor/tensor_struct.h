@@ -1,9 +1,8 @@
 /* tensor_struct.h - the structs of a tensor and its storage, and inline functions that read them.
- * All files of tensor and autograd include it.
  *
  * Invariants of a tensor: refs >= 1, refs >= retained; sizes are never negative; numel is their
- * product; every index that sizes and strides reach from offset lies inside the storage; sizes
- * and strides from ndim on are undefined. */
+ * product; every index that sizes and strides reach from offset lies inside the storage; sizes and
+ * strides from ndim on are undefined. */
 #ifndef HEED_TENSOR_TENSOR_STRUCT_H
 #define HEED_TENSOR_TENSOR_STRUCT_H
 
@@ -20,8 +19,8 @@ typedef struct hd__tensor_storage {
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
     bool foreign;    /* release is the program's own function */
-    /* Debug mode: the function that changed the storage last, and the module that ran then. Valid
-     * only if release is not NULL. */
+    /* Debug mode: the function that changed it last, and the module that ran then. Set only if
+     * release is not NULL. */
     const char *changed_by, *changed_in;
 } hd__tensor_storage;
 
@@ -40,9 +39,8 @@ typedef struct hd__tensor_attachment_ops {
 
 /* True if a function of the tensor layer may write to x; otherwise sets an error. It refuses leaves
  * that require grad, in grad mode, and gradients that were passed to the user's code. It is not in
- * the table above, because it also decides for tensors without an attachment. A constructor in
- * history.c sets it before any tensor is made. In a program that links tensor alone it is NULL, and
- * every tensor may be written. */
+ * the table above, because it also judges tensors without an attachment. A constructor in history.c
+ * sets it. NULL in a program that links tensor alone: every tensor may be written. */
 extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
@@ -86,7 +84,7 @@ struct hd_tensor {
 enum {
     HD__F_PARAMETER = 1,    /* prints as a Parameter */
     HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind: no in-place changes */
-    HD__F_CONTIGUOUS = 4,   /* row-major without gaps; a change of sizes or strides sets it anew */
+    HD__F_CONTIGUOUS = 4,   /* row-major without gaps; code that sets sizes or strides updates it */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
     HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
     HD__F_LENT = 32,        /* a gradient passed to the user's code, or its alias: read-only */
@@ -141,7 +139,6 @@ static inline uint32_t hd__tensor_storage_version(const hd_tensor *x)
     return atomic_load_explicit(&x->storage->version, memory_order_relaxed);
 }
 
-/* Bytes of an element. */
 static inline int64_t hd__tensor_bytes_of(hd_dtype d)
 {
     static const uint8_t bytes[] = {4, 8, 8, 1, 2};
