@@ -24,6 +24,13 @@ typedef struct hd__nn_entry {
     hd_module *own;
 } hd__nn_entry;
 
+/* For the warning of stray_modules.c in src/diagnose, whose lock protects it. */
+typedef struct hd__nn_stray {
+    const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
+    hd_module *prev, *next; /* its neighbours there */
+    bool told;              /* the warning was given */
+} hd__nn_stray;
+
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
     hd_module *above;  /* where hd__module_after came from, */
@@ -33,6 +40,7 @@ struct hd__module {
     int64_t n, room;
     hd__nn_entry *entries;      /* in the order of registration */
     bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
+    hd__nn_stray stray;
 };
 
 /* NULL: e is no child, or the user has emptied its field. */
