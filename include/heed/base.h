@@ -69,8 +69,8 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  * then remembers my_loss. If functions with a name call each other, the first of them speaks. In
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...", and
  * leave out the functions around that forward. heed keeps a copy of each name as long as the
- * process lasts, so a name should be a literal: thousands of different names make each call slower.
- * A longjmp out of the block leaves the name in force on that thread. */
+ * process lasts, so a name should be a literal. A longjmp out of the block leaves the name in force
+ * on that thread. */
 #define HD_CALL(name)                                                                              \
     hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
         hd_call_begin(name)
