@@ -212,7 +212,7 @@ HD_API void hd_warning_print(const char *message, void *user);
  *   and the call that changed it, with their modules.
  *   A module that nothing holds: it has run inside of another module's forward, in training and
  *   with a parameter that requires grad, it has no parent, and nobody has freed it when hd_shutdown
- *   runs. "Net runs a Linear that has no parent" is told once for each two types of modules.
+ *   runs. "Net runs a Linear that has no parent" is told once for each such pair of types.
  *   Live tensors: hd_tensor_report and hd_shutdown tell which functions made them, in the forward
  *   of which modules. What the graph saved of a tensor counts as a tensor of the same maker.
  * The function is always the one that the program called, such as hd_optim_step; in the forward of

@@ -52,8 +52,8 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Is this the step in vain that the warning waits for? The count stays there, so that it comes once
- * for each cause. */
+/* Counts a step, in vain or not. Is it the last of IN_VAIN steps in a row? The count stays there, so
+ * that the warning of this cause comes once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {
@@ -71,7 +71,6 @@ static void watch_step(hd_optim *o)
     const bool tell_used = f.used && !o->told_used;
     const bool tell_freed = is_told_now(&o->freed, nothing && f.wanted && f.written);
     const bool tell_frozen = is_told_now(&o->frozen, nothing && !f.wanted);
-    const int64_t n = o->n;
     o->told_used |= tell_used;
     if (tell_used) {
         hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
@@ -84,12 +83,11 @@ static void watch_step(hd_optim *o)
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
                 IN_VAIN);
-    }
-    if (tell_frozen) {
+    } else if (tell_frozen) {
         hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
                 " parameters requires grad: make the optimizer after hd_lora_apply and "
                 "hd_module_freeze, of the parameters that train",
-                IN_VAIN, n);
+                IN_VAIN, o->n);
     }
 }
 

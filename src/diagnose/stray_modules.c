@@ -65,8 +65,8 @@ void hd__hear_module_freed(const hd_module *m)
     }
 }
 
-/* The text of a stray that nothing holds now, which is told of now, as are all others of this text.
- * NULL: there is none. */
+/* The text of a stray that nothing holds and that was not told of; NULL: there is none. From now on
+ * it counts as told of, and so do all others of this text. */
 static const char *take_stray(void)
 {
     HD__LOCKED(hd__diagnose_lock);

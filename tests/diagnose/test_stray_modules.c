@@ -76,7 +76,7 @@ static void run(net *m)
     "nothing has freed it. Register it with hd_register_module; if it is to stay apart, free it "  \
     "with hd_module_free"
 
-/* One is told of for each two types of modules, and at one end alone. */
+/* One is told of for each pair of types, and at one end alone. */
 START_TEST(a_module_is_not_registered)
 {
     net *first = net_new(&net_type, hd_linear_new(3, 3, true));

@@ -17,9 +17,9 @@ typedef struct lasting {
 
 /* The lock protects both: the tree, in which a text is looked for, and the list, newest first. */
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
-static lasting *root, *newest;
+static lasting *tree, *newest;
 
-/* A number whose high bits differ between texts */
+/* A number whose high bits depend on the whole text */
 static uint64_t mixed(const char *text)
 {
     uint64_t bits = 0;
@@ -33,7 +33,7 @@ static uint64_t mixed(const char *text)
  * because it is nobody's to free. */
 const char *hd__lasting_text(const char *text)
 {
-    lasting **at = &root;
+    lasting **at = &tree;
     HD__LOCKED(hd__lasting_lock);
     for (uint64_t bits = mixed(text); *at && strcmp((*at)->text, text) != 0; bits <<= 1) {
         at = &(*at)->below[bits >> 63];
