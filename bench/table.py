@@ -74,11 +74,7 @@ GOALS = [
 # The rows of README.md's table.
 SHORT = {
     "matmul/2048x2048x2048/nn": "matmul, 2048 x 2048 x 2048",
-    "tiny/add": "`a + b`, (6, 3), with grad",
     "tiny/step": "training step of the notebook's MultiHeadAttention",
-    "attention/1024/dropout0": "MultiHeadAttention, 1024 tokens, width 768, forward and backward",
-    "attention/1024/dropout0.1": "the same with dropout 0.1",
-    "gpt/small/dropout0.1": "training step of a GPT of 10.7 million parameters, dropout 0.1",
     "gpt/124m/dropout0.1": "training step of the book's GPT of GPT-2's size, dropout 0.1",
     "decode/124m/batch1": "64 tokens that this GPT writes, one by one, with a cache",
     "start": "from a process's start to its first result",

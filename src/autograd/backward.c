@@ -1,12 +1,13 @@
-/* backward.c - the engine: walks the graph from outputs to leaves and adds up gradients.
+/* backward.c - the engine: walks the graph from the outputs to the leaves and sums gradients.
  *
- * Nodes wait in a heap, the youngest first. A node is younger than its inputs, so when it comes out
- * of the heap, all gradients for its outputs have arrived. The gradients of leaves are kept aside
- * until the whole walk has succeeded, and are then added to their .grad: to all or to none.
+ * Nodes wait in a heap, the youngest on top. A node is younger than its inputs, so when it comes
+ * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected
+ * until the whole walk has succeeded, and then added to every .grad. After a failure no .grad
+ * changes.
  *
- * The file follows a gradient: it arrives at a node, the node's backward runs, and the run is
- * around all of it. run.c has the heap and what else a run holds, output.c a node's outputs once
- * they are complete, and commit.c the .grad at the end. */
+ * The file follows a gradient: first it arrives at a node, then the node's backward runs; the run
+ * around all nodes comes last. run.c has the heap and the other data of a run, output.c the steps
+ * when a node's gradient is complete, and commit.c the writing of .grad. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -36,8 +37,8 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* g in the shape and dtype of the output that it belongs to: broadcasting is undone here, for every
- * op. Node `from` gave it for that input; NULL: the caller did, whose shape is right. */
+/* g in the shape and dtype of output `out`: undoes broadcasting, for every op. g came from node
+ * `from` for its input number `input`; from the caller, with the right shape, if `from` is NULL. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -56,21 +57,22 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* An outer run is at n, or has gradients waiting there. */
+/* Called when an outer run waits at n or runs it. A leaf can be shared; another node is an
+ * error. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
     if (n->op == &hd__graph_leaf_op) {
         return hd__run_set_aside(r, n, false);
     }
-    return hd_fail(HD_STATE,
-                   "it was called inside another backward (by a hook, or by the backward of a "
-                   "user's op), and both backwards reach %s, where the outer one has gradients "
-                   "waiting: give it a graph of its own",
-                   hd__node_name(n, name));
+    return hd_fail(
+        HD_STATE,
+        "a hook or a user's op called it inside another backward, and both backwards reach %s, "
+        "where the outer one has gradients waiting. Give the inner backward a graph of its own",
+        hd__node_name(n, name));
 }
 
-/* n waits in the heap for what arrives at any of its outputs. */
+/* Puts n on the heap, because a gradient has arrived at one of its outputs. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -80,8 +82,8 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to what has arrived at the edge's node, and queues that. The sum is added to in place once
- * the engine alone has seen it. */
+/* Adds g to the sum at the end of edge e, and queues the node there. Adds in place only if nobody
+ * but the engine holds the sum. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -114,8 +116,8 @@ static void *graph_freed(const hd__node *n)
 {
     char name[64];
     return hd_fail(HD_GRAD,
-                   "%s: its graph was freed by an earlier backward; "
-                   "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
+                   "%s: its graph was freed by an earlier backward. hd_backward_with(y, HD_NONE, "
+                   "true) keeps a graph; hd_detach gives a tensor without one",
                    hd__node_name(n, name));
 }
 
@@ -142,7 +144,7 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* The backward of a user's op asks for its saved tensors itself. */
+/* A user's op is not checked here: its backward calls hd_saved, which checks. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -154,8 +156,8 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n, and lets its commits hold it until the .grad is written. Those of leaves that are
- * complete in the meantime have their own node. */
+/* Runs n. If n adds commits, the first of them retains n, until the .grad is written. Commits of
+ * other leaves that complete meanwhile retain their own nodes. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -174,8 +176,8 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* A node has passed its gradient on to this leaf. A leaf that is counted runs as soon as its last
- * edge has passed; when it comes out of the heap later, nothing is left to do. */
+/* Called when a node has passed an edge that may lead to a leaf. A counted leaf runs right after
+ * its last edge; when it comes out of the heap later, it has nothing left to do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -244,7 +246,7 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return ok && pass_on(r, n, dx);
 }
 
-/* In a scope of its own, with dy and dx on the stack or in a block. */
+/* Runs n's backward in a scope of its own. Its dy[] and dx[] lie on the stack if they are short. */
 static inline bool scoped_backward(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **dy = few;
@@ -264,7 +266,7 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* Does n's backward lead to what is asked for? A captured node itself need not run. */
+/* True if n's backward contributes to a requested gradient. That of a captured node may not. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
@@ -274,7 +276,7 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-/* n has run, or the walk ended before that. */
+/* Resets n after it has run, or after a failure. */
 static void leave_node(const run *r, hd__node *n)
 {
     if (!hd__run_left_alone(r, n)) {
@@ -322,8 +324,8 @@ static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
                        r->seed, HD__SHAPE(y));
     }
     return hd_fail(HD_GRAD,
-                   "%s %s does not require grad: nothing that it was computed from "
-                   "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from "
+                   "%s %s does not require grad: no tensor that it was computed from requires "
+                   "grad, or grad mode was off then (HD_NO_GRAD), or it is from "
                    "hd_detach",
                    r->seed, HD__SHAPE(y));
 }
@@ -334,8 +336,9 @@ bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad)
     bool none = hd__tensor_is_none(grad);
     if (none && y->numel != 1) {
         return hd_fail(HD_GRAD,
-                       "%s %s has %" PRId64 " elements: expected one, as of hd_sum or hd_mean, "
-                       "or hd_backward_with and a gradient of that shape",
+                       "%s %s has %" PRId64
+                       " elements: expected 1. Reduce it by hd_sum or hd_mean, or pass a gradient "
+                       "of its shape to hd_backward_with",
                        r->seed, HD__SHAPE(y), y->numel);
     }
     if (!none && !hd__tensor_same_shape(grad, y)) {
@@ -371,7 +374,7 @@ bool hd__run_end(hd__run *r, bool ok)
     while (r->len) { /* after a failure */
         hd__node *n = hd__run_pop(r);
         if (hd__run_left_alone(r, n) ||
-            n->queued == r->depth) { /* hd_grad_of only looks at others */
+            n->queued == r->depth) { /* others were only marked by hd_grad_of */
             leave_node(r, n);
         }
         hd__node_release(n);
@@ -394,14 +397,14 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* For warnings. A hook may free y. */
+    /* Retained for warnings, because a hook may free y. */
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;
-    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
+    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
-    hd_scope_close(scope); /* now the engine alone holds what it made itself */
+    hd_scope_close(scope); /* now only the engine holds the seed's tensors */
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {

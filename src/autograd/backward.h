@@ -1,6 +1,5 @@
-/* backward.h - the engine (backward.c).
- *
- * A run begins, is given its first gradients, walks the graph, and ends:
+/* backward.h - the engine, which computes gradients from the outputs back to the leaves
+ * (backward.c). hd_backward and hd_grad_of each make one run:
  *   ok = hd__run_begin(&r);
  *   ok = ok && hd__run_seed(&r, y, grad);             for each y, in one scope
  *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     if it began */
@@ -9,15 +8,19 @@
 
 #include "autograd/run.h"
 
+/* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. */
 bool hd__run_begin(hd__run *r);
-/* The gradient that y starts with: grad, or a one for HD_NONE. Made in the current scope. */
+/* Starts the run at y with the gradient grad; HD_NONE stands for a 1. Allocates in the current
+ * scope. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
+/* Runs the backward of each waiting node, the youngest first. */
 bool hd__run_walk(hd__run *r);
-/* ok: nothing has failed so far. Then the leaves get their gradients, all of them or, on failure,
- * none. Frees what the run holds. */
+/* If `ok`, writes the gradients into the leaves' .grad: all of them or, if something fails now,
+ * none. Frees everything that the run holds. */
 bool hd__run_end(hd__run *r, bool ok);
 
-/* Is the i-th saved tensor as it was? If it was changed in place, HD_GRAD says so. */
+/* True if n's saved tensor i still has the values that it had when it was saved. Fails with HD_GRAD
+ * if it was changed in place, or if an earlier backward has freed it. */
 bool hd__run_saved_ok(const hd__node *n, int i);
 
 #endif

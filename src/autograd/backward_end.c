@@ -1,11 +1,11 @@
-/* backward_end.c - a function for the end of backwards, and leaves that are complete early for it.
+/* backward_end.c - hd_on_backward_end: a function that is called at the end of each backward, and
+ * hooks of leaves that run early for it.
  *
- * Training on several machines sends gradients while backward goes on, and waits for the last of
- * them before any .grad is written. For that it has a function for the end of each backward, and
- * hooks on leaves. A leaf is complete when the last of its edges has been passed. The heap does not
- * know when that is: a leaf is older than all other nodes, and comes out of it last. So the edges
- * that lead to each leaf are counted before the walk. The sums stay the same, and so do their
- * bits. */
+ * Training on several machines (heed-mpi) sends each leaf's gradient while backward still runs,
+ * from a hook, and waits for the last one at the end, before any .grad is written. A leaf's
+ * gradient is complete when its last edge has passed. The heap cannot tell when: a leaf is older
+ * than all other nodes and leaves the heap last. So the edges to each leaf are counted before the
+ * walk. The order of the sums does not change, and neither do their bits. */
 #include "autograd/backward_end.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
@@ -14,9 +14,9 @@
 typedef hd__run run;
 
 static HD__TLS struct {
-    hd_backward_end f; /* NULL: none */
+    hd_backward_end f; /* NULL: none is registered */
     void *user;
-    run *at; /* the run whose end calls f now; else NULL */
+    run *at; /* while f is called: the run that ends; else NULL */
 } end;
 
 bool hd_on_backward_end(hd_backward_end f, void *user)
@@ -56,9 +56,9 @@ bool hd__run_call_end(run *r, bool ok)
     return ok && scope && well;
 }
 
-/* ---------------------------------------------------------------- another gradient */
+/* ---------------------------------------------------------------- replacing a gradient */
 
-/* The commit to x's .grad; NULL: there is none. */
+/* The commit that will write x's .grad, or NULL. */
 static hd__run_commit *commit_to(run *r, const hd__node *x)
 {
     hd__run_commit *c = r->commits, *past = c + r->n_commits;
@@ -76,8 +76,8 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
         return false;
     }
     if (!end.at) {
-        return hd_fail(HD_STATE, "no backward ends: expected a call by the function of "
-                                 "hd_on_backward_end");
+        return hd_fail(HD_STATE,
+                       "no backward is ending. Call it from the function of hd_on_backward_end");
     }
     hd__node *n = hd__graph_leaf_node(x);
     if (!n || !n->requires_grad) {

@@ -1,5 +1,6 @@
-/* commit.c - gradients on their way to a .grad. They are kept until the whole walk has succeeded,
- * and are then added to all of them, or to none. */
+/* commit.c - writes a run's gradients into .grad. They are collected as commits until the whole
+ * walk has succeeded. Then first everything that may fail is prepared for all commits, and after
+ * that every .grad is written. */
 #include "autograd/backward_end.h"
 #include "autograd/commit.h"
 #include "autograd/grad.h"
@@ -28,8 +29,8 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 
 /* ---------------------------------------------------------------- the end of a run */
 
-/* May a value be added to a .grad while the commits are applied one by one? Not if it shares memory
- * with a .grad that is written to, unless the two are the same element by element. */
+/* True if `value` keeps its elements while the commits are applied one by one: it shares no memory
+ * with a .grad that is written, except element by element with its own, `grad`. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -43,9 +44,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* The part of a commit that can fail. The value is added to a .grad in place, or to a copy of it
- * that takes its place: a tensor that the caller gave to hd_set_grad stays as it is, and an
- * expanded one cannot be added to. */
+/* The part of a commit that may fail. It decides whether the value is added to the .grad in place,
+ * or whether their sum replaces the .grad: a tensor that the user passed to hd_set_grad must not
+ * change, and an expanded one cannot be added to. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;
@@ -54,7 +55,7 @@ static bool prepare_commit(hd__run *r, hd__run_commit *c)
         return hd__run_slot_set(&c->value, hd__loop_add(*c->slot, c->value));
     }
     if (!grad) {
-        hd__tensor_leave_base(c->value); /* what a view's backward gives is not copied */
+        hd__tensor_leave_base(c->value); /* a view's gradient is kept without a copy */
     }
     bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__tensor_held_once(c->value);
     return as_it_is || hd__run_slot_set(&c->value, hd__tensor_clone(c->value));
@@ -74,7 +75,7 @@ static void apply_commit(hd__run_commit *c)
     }
 }
 
-/* Is all of g 0? So it is if the program has zeroed it, also by a pointer that it has kept. */
+/* True if g is all 0: the program has zeroed it, perhaps through a pointer that it kept. */
 static bool all_zero(const hd_tensor *g)
 {
     int64_t i = 0;
@@ -84,7 +85,7 @@ static bool all_zero(const hd_tensor *g)
     return i == g->numel;
 }
 
-/* The same for a leaf's .grad, with a note for warnings of what backward did to it. */
+/* The same for a leaf's .grad, and records for warnings how backward changed it. */
 HD__RARE static void apply_and_note(hd__run_commit *c)
 {
     hd__tensor_grad_use *use = hd__graph_leaf_use(c->n);

@@ -23,7 +23,7 @@ bool hd_set_grad_mode(bool on)
 
 /* ---------------------------------------------------------------- leaves */
 
-/* A leaf has no inputs to pass anything to, so that it has no backward. */
+/* A leaf has no inputs, so it needs no backward. */
 const hd__op hd__graph_leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
@@ -38,11 +38,11 @@ static bool make_leaf(hd_tensor *x)
     return n;
 }
 
-/* What hd_is_leaf gives, without its error for a view that may not be used any more. */
+/* hd_is_leaf without its error for a view that can no longer be used. */
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
-    bool part = hd__graph_stale_in_graph(x) && !lost; /* of its base, when it is next used */
+    bool part = hd__graph_stale_in_graph(x) && !lost; /* its next use gives it an AsStrided node */
     return !part && (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
 
@@ -101,7 +101,8 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* The extra of x's output, made if it is not there yet; NULL if memory runs out. */
+/* The hooks and retained gradient of x's output; makes them first if there are none. NULL on
+ * error. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -115,8 +116,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* What x, a non-leaf, has for its .grad, made if it is not there yet; NULL if memory runs out, and
- * then nothing is left of it. */
+/* The .grad of x, which is no leaf; makes its place first if there is none. NULL if memory runs
+ * out, and then x is unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);
@@ -133,7 +134,8 @@ static hd__node_own_grad *own_grad_of(hd_tensor *x)
     return extra->own;
 }
 
-/* Where x's .grad lies, and *given what is known of it; NULL when x can have none yet. */
+/* The place of x's .grad; *given becomes the place of its flag grad_given. NULL if x has none
+ * yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__graph_leaf_node(x);
@@ -144,7 +146,7 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
     return leaf ? &leaf->grad : own ? &own->grad : NULL;
 }
 
-/* Does backward give x no .grad, because x is no leaf and hd_retain_grad was not called? */
+/* True if backward writes no .grad for x: x is no leaf, and hd_retain_grad was not called. */
 static bool keeps_none(const hd_tensor *x)
 {
     const hd__node_own_grad *own = hd__graph_own_grad_in(x);
@@ -176,7 +178,7 @@ bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
         return true;
     }
     if (x == g) {
-        return hd_fail(HD_VALUE, "%s is to be its own gradient: expected another tensor",
+        return hd_fail(HD_VALUE, "%s cannot be its own gradient: expected another tensor",
                        HD__SHAPE(x));
     }
     if (!hd__tensor_same_shape(x, g) || x->dtype != g->dtype) {
@@ -224,7 +226,8 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
     }
     int64_t n = hd_list_len(xs), given = hd_list_len(gs);
     if (n != given) {
-        return hd_fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " tensors: expected as many",
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " gradients for %" PRId64 " tensors: expected one for each",
                        given, n);
     }
     hd_tensor **held = hd__mem_alloc_zeroed((size_t)(n + 1) * sizeof *held);

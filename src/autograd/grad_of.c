@@ -1,8 +1,9 @@
-/* grad_of.c - gradients with respect to given inputs, returned instead of added to .grad.
+/* grad_of.c - hd_grad_of (torch.autograd.grad): returns gradients with respect to given inputs, and
+ * writes no .grad.
  *
- * A run that captures the gradients that arrive at the inputs. Only the nodes on a path from an
- * output to an input run: they are found first and get a mark of their own. Leaves get no mark, and
- * nothing else is written to them, because the graphs of other threads may have the same leaves. */
+ * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
+ * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
+ * other threads may use the same leaves in their graphs. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -21,7 +22,7 @@ hd_grad_options hd_grad_defaults(void)
 
 /* ---------------------------------------------------------------- the nodes on a path */
 
-/* Is an output of n asked for? */
+/* True if the caller requested the gradient of one of n's outputs. */
 static bool is_captured(const run *r, const hd__node *n)
 {
     bool is = false;
@@ -31,6 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
+/* True if n is captured or has an input on a path. Leaves have no marks: the captures are
+ * searched. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -42,7 +45,7 @@ static bool on_path(const run *r, const hd__node *n)
     return on;
 }
 
-/* Marks the nodes from which a captured one can be reached: only they will run. */
+/* Marks all nodes from which a captured output can be reached. Only these will run. */
 static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
@@ -83,7 +86,8 @@ static bool find_captures(run *r, const hd_list *inputs)
 static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 {
     if (grads && grads->len != outputs->len) {
-        return hd_fail(HD_VALUE, "%" PRId64 " gradients for %" PRId64 " outputs: expected as many",
+        return hd_fail(HD_VALUE,
+                       "%" PRId64 " gradients for %" PRId64 " outputs: expected one for each",
                        grads->len, outputs->len);
     }
     for (int64_t i = 0; i < outputs->len; i++) {
@@ -94,7 +98,7 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* values[i], for input i, becomes an alias of what was captured. */
+/* Sets values[i] to an alias of the gradient captured for input i. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -142,7 +146,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd_free(r.captures);
         return NULL;
     }
-    HD__DRAWS_BEGIN(draws); /* of hooks and users' ops */
+    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);

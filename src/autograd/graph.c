@@ -1,9 +1,8 @@
-/* graph.c - reading the graph from outside: what a tensor prints of its node, and the nodes that it
- * came from, one by one.
+/* graph.c - lets users read the graph: grad_fn in a printed tensor, and hd_grad_node and
+ * hd_node_..., which walk from node to node.
  *
- * A public hd_node is the engine's node itself, and nothing here changes one. The functions that
- * take a tensor first give a stale view its new node, as every use of it does
- * (hd__graph_refresh_view in history.c). */
+ * A public hd_node is the engine's own node; nothing here changes it. The functions that take a
+ * tensor first refresh a stale view (hd__graph_refresh_view in history.c), as every use does. */
 #include "autograd/history.h"
 #include "autograd/run.h"
 #include "tensor/scope.h"
@@ -11,7 +10,8 @@
 
 /* ---------------------------------------------------------------- a tensor's node */
 
-/* The end of a tensor's repr. PyTorch prints Invalid for a view that may not be used any more. */
+/* Writes the end of a tensor's repr. PyTorch prints Invalid for a view that can no longer be
+ * used. */
 static void describe_node(const hd_tensor *x, char *text, size_t size)
 {
     char name[64];
@@ -59,7 +59,7 @@ static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
 const hd__tensor_attachment_ops hd__graph_attachment = {release_attachment, describe_node,
                                                         grad_use_in, in_run, leaf_taken_over};
 
-/* A name that was put together lives in the innermost scope. */
+/* n's name. The composed name of a user's op lives in the innermost scope. */
 static const char *name_of(const hd__node *n)
 {
     if (n->op != &hd__graph_user_op) {

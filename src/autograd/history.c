@@ -1,18 +1,18 @@
-/* history.c - views and changes in place: what both do to the graph. A picture of it is in
- * docs/architecture.md, "Views and in-place changes".
+/* history.c - how views and changes in place rewrite the graph. docs/architecture.md, "Views and
+ * in-place changes", has a picture of it.
  *
  * Base and view. A view is a tensor over the memory of another one: a slice, a transpose, an
- * expanded tensor. Its `base` is the tensor that it was taken of or, when that is a view itself,
- * the base of that one. So a base never has a base. A view holds its base; a base does not know its
+ * expanded tensor. Its `base` is the tensor that it was taken from or, if that is a view itself,
+ * that view's base. So a base never has a base. A view holds its base; a base does not know its
  * views.
  *
- * Versions. A storage counts the changes in place of its elements (hd__tensor_bump). A saved tensor
- * remembers the version at which it was saved, and backward refuses it at any other. A view
- * remembers in view_version the version that its node belongs to. When the storage has a newer one,
+ * Versions. Each storage counts the changes in place of its elements (hd__tensor_bump). A saved
+ * tensor remembers the version at which it was saved, and backward refuses it at any other version.
+ * A view's view_version is the version that its node describes. If the storage has a newer version,
  * the view is stale: its node describes how its old value was made.
  *
- * A change of a plain tensor, hd_mul_(x, w), is recorded like y = hd_mul(x, w), but x itself
- * becomes the output of the new node. That leads to the node that x had before, and to w's.
+ * A change of a tensor that is no view, hd_mul_(x, w), is recorded like y = hd_mul(x, w), but x
+ * itself becomes the output of the new node, whose edges lead to x's previous node and to w's.
  *
  * A change through a view, hd_mul_(v, w), changes the base as well. So the base becomes the output
  * of a new node, CopySlices, and v becomes the output of another one, AsStrided, which leads to
@@ -20,27 +20,27 @@
  * CopySlices. CopySlices leads to the base's old node and to w's. Its backward copies the base's
  * gradient, gives the part that lies at v to the inner node, and writes the result over that part.
  *
- * Other views of the base are not told. They are stale from now on, and each of them gets an
- * AsStrided node of its own, which leads to the base's new node, when it is next used
- * (hd__graph_refresh_view). No other function that only reads a tensor writes to it, so this one
- * takes a lock: several threads may use one stale view at once. It stores the new node before the
- * new view_version, so a thread that finds the view up to date also finds the new node.
+ * Other views of the base do not change now; they become stale. The next use of such a view gives
+ * it an AsStrided node of its own, which leads to the base's new node (hd__graph_refresh_view).
+ * Several threads may use one stale view at once, so this function takes a lock. It stores the new
+ * node before the new view_version, so a thread that finds the view up to date also finds the new
+ * node.
  *
- * retain_grad and .grad are properties of the tensor: they move to the new node. Hooks were
- * registered for the old value: they stay with the old node.
+ * retain_grad and .grad belong to the tensor, so they move to its new node. Hooks were registered
+ * for the old value, so they stay with the old node.
  *
- * What is refused, as in PyTorch (hd__graph_inplace_ok), and why:
- * - a tensor some of whose elements share memory (expand): one write would change several elements;
+ * hd__graph_inplace_ok refuses these tensors, as PyTorch does:
+ * - an expanded tensor, in which several elements share memory: one write would change them all;
  * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
- *   result, and its .grad would belong to a value that is gone. A view stays refused when the leaf
- *   stops requiring grad: its node leads to the leaf;
+ *   result, and its .grad would belong to a value that no longer exists. The view is refused even
+ *   after the leaf stopped requiring grad, because the view's node leads to the leaf;
  * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
- *   get a new one alone. For the same reason it cannot be used any more once its base has changed;
- * - a view that was taken while grad mode was off: no node leads from it to its base, and it is
- *   not clear whether the change is meant to be part of the graph. For the same reason it cannot be
- *   used in the graph any more once its base has changed;
- * - a view of a parameter that hd_module_to has converted since: it lies in the memory that the
- *   parameter had before. */
+ *   get a new one alone. It also cannot be used any more once its base has changed;
+ * - a view that was taken while grad mode was off: no node leads from it to its base, so it is
+ *   unclear whether the change belongs to the graph. It also cannot be used in the graph any more
+ *   once its base has changed;
+ * - a view of a parameter that hd_module_to has converted since: the view lies in the parameter's
+ *   old memory. */
 
 #include "autograd/history.h"
 #include "autograd/record.h"
@@ -52,7 +52,7 @@
 
 /* ---------------------------------------------------------------- where a view lies */
 
-/* A base or a view in their common storage. */
+/* Where a base or a view lies in their common storage. */
 typedef struct geometry {
     int ndim;
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS], offset;
@@ -70,8 +70,8 @@ static geometry geometry_of(const hd_tensor *x)
     return g;
 }
 
-/* Undefined values laid out as g. They lie in a block that also fills the gaps of g: a base may
- * have some, when it is a detached slice. */
+/* A tensor with g's sizes and strides and undefined values. Its block includes the gaps between g's
+ * elements, which a base has if it is a detached slice. */
 static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;
@@ -82,7 +82,7 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     return block ? hd__tensor_alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
-/* The part of `whole`, which is laid out as base, that lies where view does. */
+/* The part of `whole` at view's place. `whole` is laid out as base. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
     return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
@@ -91,6 +91,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
+/* Makes y a view of x, as the first comment describes. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -124,7 +125,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* Makes the room that replace_node needs for x's retain_grad, before anything changes. */
+/* Allocates the place that replace_node needs for x's .grad, so that replace_node cannot fail. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
     if (!hd__graph_own_grad_in(x)) {
@@ -134,7 +135,7 @@ static bool retain_room(const hd_tensor *x, hd__node *to)
     return to->outs[0].extra;
 }
 
-/* x, at its storage's present version, becomes the output of `to`. */
+/* Makes x the output of node `to`, at the present version of its storage. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
     if (hd__graph_own_grad_in(x)) {
@@ -147,8 +148,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 
 /* ---------------------------------------------------------------- views of a changed base */
 
-/* y = the part of x where the view lies:  dx = 0, but dy at that part. The gradients of elements
- * that an expanded dim repeats add up. */
+/* y = x at the view's place. dx = dy at the view's place, 0 elsewhere. If an expanded dim repeats
+ * an element, its gradients are summed. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -168,8 +169,8 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* A node that makes x a part of its base, which is that output of the node `base`. NULL: the base
- * is a leaf that requires no grad any more. */
+/* A node AsStrided for view x, whose base is the given output of node `base`. `base` is NULL if the
+ * base is a leaf that no longer requires grad. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
@@ -183,14 +184,14 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* What x is, if it is a view that gets no new node. */
+/* For messages: the kind of a view that can get no new node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
                                        : "a view taken while grad mode was off";
 }
 
-/* Does view x still lie in its base? hd_module_to gives parameters other memory. */
+/* True if view x still lies in its base's memory. hd_module_to moves parameters to new memory. */
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
@@ -227,7 +228,7 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
     pthread_mutex_unlock(&lock);
-    hd__node_release(old); /* after the lock: a whole chain of nodes may go with it */
+    hd__node_release(old); /* outside of the lock: it may free a long chain */
     hd__node_release(n);
     return ok;
 }
@@ -240,7 +241,7 @@ static bool is_grad_leaf(const hd_tensor *x)
     return n && n->requires_grad;
 }
 
-/* Is x part of the graph, and a view of a leaf, even of one that requires no grad any more? */
+/* True if x is in the graph and a view of a leaf, even if the leaf no longer requires grad. */
 static bool is_view_of_leaf(const hd_tensor *x)
 {
     return x->base && hd__graph_requires_grad(x) &&
@@ -255,9 +256,12 @@ static bool no_grad_leaf(const char *arg, const hd_tensor *x)
                     "or a clone of it",
                     arg, HD__SHAPE(x))) &&
            (!is_view_of_leaf(x) ||
-            hd_fail(HD_GRAD,
-                    "%s of %s is a view of a leaf %s requires grad: change it under HD_NO_GRAD",
-                    arg, HD__SHAPE(x), is_grad_leaf(x->base) ? "that" : "and"));
+            hd_fail(
+                HD_GRAD,
+                is_grad_leaf(x->base)
+                    ? "%s of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD"
+                    : "%s of %s is a view of a leaf and requires grad: change it under HD_NO_GRAD",
+                arg, HD__SHAPE(x)));
 }
 
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
@@ -274,7 +278,7 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     if (!hd__record_any_wants_grad(n_in, in)) {
         return true;
     }
-    for (int i = 0; i < n_in; i++) { /* an input that may not be used any more is found now */
+    for (int i = 0; i < n_in; i++) { /* finds inputs that can no longer be used */
         if (!hd__tensor_is_none(in[i]) && !hd__graph_refresh_view(in[i])) {
             return false;
         }
@@ -285,7 +289,7 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }
 
-/* May hd_data_mut, hd_set or hd_copy_from, which are functions of the tensor layer, write to x? */
+/* The check of hd_data_mut, hd_set and hd_copy_from, which belong to the layer below autograd. */
 static bool write_ok(const char *arg, hd_tensor *x)
 {
     return hd__graph_not_lent(arg, x) && (!hd__record_grad_mode_on || no_grad_leaf(arg, x));
@@ -298,7 +302,7 @@ __attribute__((constructor)) static void install(void)
 
 /* ---------------------------------------------------------------- a change in place */
 
-/* dbase = dy, but at the view what the inner node gives for it */
+/* dbase = dy, with the inner node's gradient at the view's place */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -321,8 +325,8 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
-/* The new node of view x's base, around the op's own node, whose edge to the view it turns into one
- * to the base. */
+/* A node CopySlices for the base of view x, around the op's own node `inner`. Turns inner's edge to
+ * the view into an edge to the base. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;

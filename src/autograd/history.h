@@ -1,36 +1,36 @@
-/* history.h - how views and changes in place record themselves (history.c, which begins with an
- * explanation of all of this). */
+/* history.h - records views and changes in place in the graph. The first comment of history.c
+ * explains the ideas. */
 #ifndef HEED_AUTOGRAD_HISTORY_H
 #define HEED_AUTOGRAD_HISTORY_H
 
 #include "autograd/grad.h"
 #include "autograd/node.h"
 
-/* Makes y, an alias of x by hd__tensor_alias, a view of x, and records it. Every view must be made
- * by this, in and out of grad mode, because its base must be known. Returns the result of
+/* Makes y, an alias of x from hd__tensor_alias, a view of x, and records it. Every view goes
+ * through here, also while grad mode is off, so that its base is known. Returns the result of
  * hd__record. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
-/* The same for several views of x by one op (split, unbind). */
+/* The same for an op that makes several views of x (split, unbind). */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 
-/* An in-place op calls hd__graph_inplace_ok first. Then it does everything that needs memory, and
- * then calls hd__record_inplace, which bumps x's version and rewrites the history of x and its
- * base, or fails and changes nothing. The change itself comes last and cannot fail. in[0] must be
- * x; saved may hold x, which then means its new value. */
+/* An in-place op has four steps: hd__graph_inplace_ok; everything that allocates memory;
+ * hd__record_inplace; the change of x's elements, which cannot fail. hd__record_inplace raises x's
+ * version and gives new nodes to x and its base, or fails and changes nothing. in[0] must be x. If
+ * x is among the saved tensors, it is saved with its new value. */
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
-/* Gives a stale view its new node if its base is part of the graph. False with an error if memory
- * runs out, for an output of split, for a view that was taken while grad mode was off, or for one
- * whose base lies elsewhere now. */
+/* Gives x a new node if it is a stale view in the graph. Fails if memory runs out, and if x can get
+ * no node: an output of split, a view taken while grad mode was off, or a view of a parameter that
+ * hd_module_to has moved since. */
 bool hd__graph_refresh_view(const hd_tensor *x);
 
-extern const hd__op hd__graph_as_strided_op; /* of a view that was stale */
+extern const hd__op hd__graph_as_strided_op; /* the op of a refreshed view's node */
 
-/* *e becomes the place where x's gradient goes: a retained node, or none when x requires no
- * gradient. Grad mode does not matter. False where hd__graph_refresh_view fails, with its error. */
+/* Sets *e to the node output that x's gradient goes to, and retains the node. The node is NULL if x
+ * requires no grad. Grad mode does not matter. Fails only if hd__graph_refresh_view does. */
 static inline bool hd__edge_of(const hd_tensor *x, hd__edge *e)
 {
     *e = (hd__edge){NULL, 0};

@@ -1,8 +1,8 @@
-/* node.c - nodes of the graph: how they are made, shared and released.
+/* node.c - makes, shares and releases nodes of the graph.
  *
- * A node is one block of memory: the node itself, then its edges, its saved tensors, its outputs
- * and the op's parameters. When the last holder of a long chain lets go of it, its nodes are freed
- * one by one from a list, without recursion. */
+ * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params.
+ * When the last reference to a long chain goes, its nodes are freed one by one from a list, without
+ * recursion. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
@@ -14,8 +14,7 @@ static HD__TLS uint64_t last_seq; /* of this thread's nodes */
 
 /* ---------------------------------------------------------------- making */
 
-/* The node comes later than the thread's last node and than every input, whichever thread made
- * that. */
+/* Numbers n after this thread's last node and after every input, also one of another thread. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;
@@ -31,8 +30,8 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* The block, with all parts empty so that it can be released at any time. Each field is set by
- * itself: clearing the block takes longer than all the rest of making a node. */
+/* A node whose parts are all empty, so that it can be released at any time. Sets each field by
+ * itself, because clearing the whole block takes longer than the rest of making a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {
@@ -190,7 +189,7 @@ static void free_extra(hd__node_out_extra *e)
     hd_free(e);
 }
 
-/* Gives up one count, and puts the node on the list when that was the last. */
+/* Drops one reference to n, and puts n on the list if it was the last one. */
 static void give_up(hd__node *n, hd__node **list)
 {
     if (n && hd__refs_down(&n->refs)) {

@@ -1,22 +1,23 @@
-/* node.h - making, sharing and releasing nodes (node.c), and attaching them to tensors. */
+/* node.h - makes, shares and releases nodes (node.c), attaches them to tensors, and names them in
+ * messages. */
 #ifndef HEED_AUTOGRAD_NODE_H
 #define HEED_AUTOGRAD_NODE_H
 
 #include "autograd/op.h"
 #include "base/memory/refs.h"
 
-/* A node for one call of op, attached to nothing yet, with edges to the nodes of the inputs. Where
- * args->in is NULL the edges are empty: the caller fills them in and stamps the node. The outputs
- * are described as ys; where that is NULL, the caller describes them. `changing` is the storage
- * whose version the call is about to bump, or NULL. Returns NULL with an error on failure; what the
- * params own is then still the caller's. */
+/* A new node for one call of op, with edges to the nodes of the inputs. If args->in is NULL, the
+ * edges are empty; the caller fills them in and calls hd__node_stamp. If ys is NULL, the caller
+ * describes the outputs. `changing` is the storage whose version the call is about to raise, or
+ * NULL. On failure the caller still owns everything that the params own. */
 hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
                        hd_tensor *const *ys, const hd__tensor_storage *changing);
-void hd__node_stamp(hd__node *n);   /* sets seq, after the edges were written */
-void hd__node_release(hd__node *n); /* takes NULL; without recursion */
+void hd__node_stamp(hd__node *n);   /* sets seq from the edges */
+void hd__node_release(hd__node *n); /* n may be NULL; does not recurse */
+/* Frees n's saved tensors after its backward. */
 void hd__node_free_saved(hd__node *n);
 
-void hd__node_own_grad_drop(hd__node_own_grad *k); /* takes NULL */
+void hd__node_own_grad_drop(hd__node_own_grad *k); /* k may be NULL */
 
 static inline hd__node *hd__node_retain(hd__node *n)
 {
@@ -26,7 +27,8 @@ static inline hd__node *hd__node_retain(hd__node *n)
     return n;
 }
 
-/* Output k is x, or like x. Copying all sizes, used or not, is a copy of a size that is known. */
+/* Writes x's dtype and sizes into output k. It copies all HD_MAX_DIMS sizes, because a copy of a
+ * constant length is fast. */
 static inline void hd__node_describe_output(hd__node *n, int k, const hd_tensor *x)
 {
     n->outs[k].dtype = x->dtype;
@@ -36,7 +38,7 @@ static inline void hd__node_describe_output(hd__node *n, int k, const hd_tensor 
 
 extern const hd__tensor_attachment_ops hd__graph_attachment;
 
-/* x becomes that output of n, which takes over one count of n. */
+/* Makes x the given output of n. Takes over one of the caller's references to n. */
 static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 {
     if (x->attachment) {
@@ -50,13 +52,15 @@ static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 
 /* ---------------------------------------------------------------- in messages */
 
+/* "MulBackward0"; of a user's op "ExpBackward", written into text */
 const char *hd__node_name(const hd__node *n, char text[64]);
 /* "hd_log" or "hd_log in GPT.blocks.0" */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
-/* For a version error of what n saved in s: "; hd_exp saved it, and hd_mul_ changed it". */
+/* Ends the error about a tensor that n saved and that was changed in its storage s: "; hd_exp saved
+ * it, and hd_mul_ changed it". */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* Is i from 0 to n - 1? Else HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
+/* True if 0 <= i < n; otherwise HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

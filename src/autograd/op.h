@@ -1,11 +1,11 @@
-/* op.h - an op, its node in the backward graph, and what a backward function reads of the node. All
- * of autograd and of its ops see these types, so they belong to no file.
+/* op.h - the types of the backward graph: an op, its node, and the functions with which a backward
+ * reads its node. Every file of autograd uses them.
  *
- * The result of a recorded op has that op's node as its attachment, and `output` says which of the
- * node's outputs it is. A leaf that requires grad, or did so once, has a leaf node as its
- * attachment, whose op is hd__graph_leaf_op and which holds .grad. Nodes are reference counted:
- * tensors hold them, and so do the edges of later nodes. A node never holds its own output, so
- * there are no cycles. */
+ * The result of a recorded op is a tensor whose attachment is the op's node, and whose `output` is
+ * the number of the node's output. A leaf that requires grad, or once did, has a leaf node as its
+ * attachment: its op is hd__graph_leaf_op, and it holds .grad. Nodes are reference counted; tensors
+ * hold them, and the edges of later nodes do. A node never holds its own output, so the graph has
+ * no cycles. */
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
@@ -14,21 +14,22 @@
 
 typedef struct hd_ctx hd__node;
 
-/* backward computes dx[], the gradients of the inputs, from dy[], those of the outputs. dy[k] has
- * the shape and dtype of output k; it is zero for an output that no gradient reached. dx[] comes
- * filled with HD_NONE; an entry is wanted only where hd__node_needs(n, i). A call that fails in
- * backward fails all of it, whatever dx[] holds then. dx[i] may have any shape that input i
- * broadcasts to, and any float dtype: the engine sums and casts. backward runs with grad mode off,
- * in a scope of its own. */
+/* backward computes the gradients dx[] of the inputs from the gradients dy[] of the outputs. dy[k]
+ * has the shape and dtype of output k, and is zero if no gradient reached that output. dx[] comes
+ * filled with HD_NONE; backward sets the entries where hd__node_needs(n, i). dx[i] may have any
+ * shape that input i broadcasts to, and any float dtype: the engine sums and casts. If a call
+ * inside backward fails, the whole run fails, and dx[] is ignored. backward runs with grad mode off
+ * and in a scope of its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-    void (*free)(hd__node *n); /* releases what the params own; NULL: they are plain bytes */
-    /* A second backward is refused although this op saves no tensor, because PyTorch saves one. */
+    void (*free)(hd__node *n); /* frees memory that the params own; NULL: they own none */
+    /* Refuses a second backward although this op saves no tensor, because PyTorch's op saves
+     * one. */
     bool once;
-    bool fills; /* the caller may ask for infinities, so debug mode does not report them */
-    bool parts; /* backward takes NULL for an output that no gradient reached; others get zeros */
-    int kind;   /* tells apart the ops that share functions, mostly by the number of a loop */
+    bool fills; /* the user may fill in infinities on purpose: debug mode does not report them */
+    bool parts; /* dy[k] may be NULL, for an output that no gradient reached; else it is zeros */
+    int kind;   /* a number for backward functions that several ops share, mostly a loop's */
 } hd__op;
 
 /* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
@@ -38,49 +39,49 @@ typedef struct hd__op {
         .name = (text), .backward = (f), .kind = (number)                                          \
     }
 
-/* Both have 16 bytes, also where pointers have 4. */
+/* An edge and a saved tensor take 16 bytes each, also where pointers have 4 bytes. */
 typedef struct hd__edge {
     hd__node *node; /* NULL: this input needs no gradient */
     _Alignas(8) uint32_t output;
 } hd__edge;
 
 typedef struct hd__node_saved {
-    hd_tensor *t;                 /* a detached alias, held; HD_NONE: left out, or freed */
-    _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
+    hd_tensor *t;                 /* a detached alias, held; HD_NONE: not saved, or freed */
+    _Alignas(8) uint32_t version; /* its storage's version when it was saved */
 } hd__node_saved;
 
-typedef struct hd__node_out_meta { /* what the engine knows of an output, and gathers for it */
+typedef struct hd__node_out_meta { /* one output: its shape, and its gradient during a run */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending; /* the sum of the gradients that arrived so far, held; or NULL */
-    struct hd__node_out_extra *extra; /* hooks and retain_grad; NULL where there are none */
+    hd_tensor *pending;               /* sum of the gradients that have arrived, held; or NULL */
+    struct hd__node_out_extra *extra; /* hooks and retain_grad; NULL if there are none */
 } hd__node_out_meta;
 
 enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 };
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
-    bool complete;      /* everything is filled in; release calls op->free only then */
-    bool freed;         /* saved tensors are gone: a second backward is an error */
-    uint8_t queued;     /* the depth of the run that it waits or runs in; 0: none (backward.h) */
-    bool requires_grad; /* of a leaf node; false after hd_requires_grad_(x, false) */
-    bool saved_apart;   /* saved is a block of its own (users' ops) */
-    bool failed;        /* of a user's op: its last backward failed */
-    bool grad_given;    /* grad is from hd_set_grad: backward does not write to it */
-    atomic_uchar ended; /* HD__ENDED: a backward that keeps no graph has run it, or begun here */
+    bool complete;      /* all fields are set; only then release calls op->free */
+    bool freed;         /* its saved tensors are freed: a second backward is an error */
+    uint8_t queued;     /* depth of the run in which it waits or runs; 0: none (run.h) */
+    bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
+    bool saved_apart;   /* `saved` is a block of its own (users' ops) */
+    bool failed;        /* user's op only: its last backward failed */
+    bool grad_given;    /* grad came from hd_set_grad: backward must not write to it */
+    atomic_uchar ended; /* HD__ENDED: a backward without retain_graph has run or started here */
     const hd__op *op;
-    uint64_t seq;  /* larger than that of every input, and than that of the thread's last node */
-    uint64_t mark; /* of the last run that marked nodes and came by (grad_of.c, backward_end.c) */
+    uint64_t seq;  /* larger than every input's, and than that of the thread's previous node */
+    uint64_t mark; /* written by the last run that marked this node (grad_of.c, backward_end.c) */
     int32_t n_in, n_saved, n_out;
-    int32_t outstanding;     /* of a leaf that a run counted: edges that it has not passed yet */
+    int32_t outstanding;     /* leaf only, in a run that counts: edges that have not passed yet */
     hd__edge *edges;         /* n_in */
     hd__node_saved *saved;   /* n_saved */
     hd__node_out_meta *outs; /* n_out */
-    void *params;            /* the op's own bytes, copied when it was recorded; 16-byte aligned */
-    hd_tensor *grad;         /* of a leaf node: .grad, held; or NULL */
-    struct hd_ctx *inner;    /* of CopySlices: the node of the op that changed the view */
-    struct hd_ctx *next;     /* in the list of nodes that are being released */
-    const char *made_by, *made_in; /* in debug mode: the call that recorded it; NULL: unknown */
+    void *params;            /* a copy of the op's own arguments; 16-byte aligned */
+    hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
+    struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
+    struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
+    const char *made_by, *made_in; /* debug mode: the call and the module that recorded it; NULL */
 };
 
 typedef struct hd__node_hook {
@@ -90,8 +91,8 @@ typedef struct hd__node_hook {
     struct hd__node_hook *next;
 } hd__node_hook;
 
-/* What a non-leaf has for its .grad. It goes with the tensor to its next node; a backward that has
- * a gradient for it holds it too. */
+/* The .grad of a tensor that is no leaf. A change in place moves it to the tensor's new node. A run
+ * that has a gradient for it holds it, too. */
 typedef struct hd__node_own_grad {
     atomic_int refs;
     bool retain_grad;
@@ -101,14 +102,14 @@ typedef struct hd__node_own_grad {
 
 typedef struct hd__node_out_extra {
     hd__node_hook *hooks;   /* in the order of registration */
-    hd__node_own_grad *own; /* held; NULL: nothing asked for a .grad yet */
+    hd__node_own_grad *own; /* held; NULL: the user has not asked for a .grad yet */
 } hd__node_out_extra;
 
-/* Leaves have the first op; users' ops have the second, and their names come from their tables. */
+/* The op of every leaf node, and the op of every node of a user's op. */
 extern const hd__op hd__graph_leaf_op;
 extern const hd__op hd__graph_user_op;
 
-/* The name of n's op, which is a user's: its params begin with a pointer to it. */
+/* The name of a user's op. Its node's params begin with a pointer to the user's hd_op. */
 static inline const char *hd__node_user_name(const hd__node *n)
 {
     return (*(const hd_op *const *)n->params)->name;
@@ -119,11 +120,11 @@ static inline const char *hd__node_user_name(const hd__node *n)
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
     int64_t n_in;
-    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE where one is left out */
+    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE: an optional one is missing */
     int n_saved;
-    hd_tensor *const *saved; /* what backward needs; HD_NONE where it does not; never y: save_y */
-    bool save_y;             /* saves y itself, as a detached alias, after the others */
-    bool saved_is_old;       /* x of a change in place was saved as it was: backward refuses it */
+    hd_tensor *const *saved; /* tensors for backward; HD_NONE: not needed; never y (save_y) */
+    bool save_y;             /* also saves the result y, after the others */
+    bool saved_is_old;       /* in-place op: x was saved before the change; backward refuses it */
     const void *params;      /* copied into the node */
     size_t params_size;
 } hd__record_args;
@@ -132,28 +133,30 @@ typedef struct hd__record_args {
 #define HD__SAVES(n, xs) .n_saved = (n), .saved = (xs)
 #define HD__PARAMS(p) .params = &(p), .params_size = sizeof(p)
 
-enum { HD__FEW = 16 }; /* arrays for up to so many inputs lie on the stack */
+enum { HD__FEW = 16 }; /* arrays for at most HD__FEW inputs lie on the stack */
 
 /* ---------------------------------------------------------------- in backward functions */
 
+/* True if input i needs a gradient. */
 static inline bool hd__node_needs(const hd__node *n, int i)
 {
     return n->edges[i].node;
 }
 
-/* The i-th saved tensor, owned by the node. The engine has checked all of them. */
+/* Saved tensor i, which the node owns. The engine has checked its version. */
 static inline hd_tensor *hd__node_saved_get(const hd__node *n, int i)
 {
     return n->saved[i].t;
 }
 
+/* The params of hd__record_args, as they were copied into the node. */
 static inline const void *hd__node_params(const hd__node *n)
 {
     return n->params;
 }
 
-/* Does a gradient go to any input? None goes to a view that was taken while grad mode was off,
- * although that view says that it requires grad. */
+/* True if any input needs a gradient. A view that was taken while grad mode was off needs none,
+ * although hd_requires_grad is true for it. */
 static inline bool hd__node_any_edge(const hd__node *n)
 {
     bool any = false;
@@ -163,7 +166,7 @@ static inline bool hd__node_any_edge(const hd__node *n)
     return any;
 }
 
-/* What the graph knows of input i: its shape and dtype. Only where hd__node_needs(n, i). */
+/* The shape and dtype of input i. Only where hd__node_needs(n, i). */
 static inline const hd__node_out_meta *hd__node_input_meta(const hd__node *n, int i)
 {
     return &n->edges[i].node->outs[n->edges[i].output];

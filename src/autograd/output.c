@@ -1,5 +1,5 @@
-/* output.c - an output of a node whose gradient is complete: its hooks run, hd_grad_of takes what
- * it asked for, and of a leaf, or with retain_grad, the gradient is put aside for .grad. */
+/* output.c - the steps when an output's gradient is complete: its hooks run, hd_grad_of captures
+ * it, and a leaf, or a tensor with retain_grad, gets a commit for its .grad. */
 #include "autograd/commit.h"
 #include "autograd/output.h"
 #include "autograd/user_code.h"
@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------- hooks */
 
-/* The first hook after the one with this id. Ids grow along the list, so a hook may remove itself
- * and any other. */
+/* The first hook whose id is larger. Ids grow along the list, so a hook may remove itself or any
+ * other hook. */
 static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
 {
     hd__node_hook *h = extra->hooks;
@@ -18,8 +18,8 @@ static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
     return h;
 }
 
-/* The hook sees an alias of the gradient, and may give another tensor in its place. After the call
- * neither the hook nor the alias need exist any more. */
+/* Calls hook h with an alias of the gradient *sum, and puts the hook's result, if any, in its
+ * place. The call may have freed both h and the alias. */
 static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;
@@ -77,7 +77,8 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
     return n->mark == r->mark ? &n->outs[output].pending : NULL;
 }
 
-/* hd_grad_of may ask for one output several times. *at is its gradient. */
+/* Stores the gradient *at of output k into each capture; hd_grad_of may request one several
+ * times. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
     hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;

@@ -1,7 +1,7 @@
-/* record.c - writing the graph: a result of an op becomes the output of a new node.
+/* record.c - records the result of an op as the output of a new node.
  *
- * Every op that computes a fresh result ends here. Views and changes in place end in history.c,
- * which decides what else has to change; nodes themselves are made in node.c. */
+ * Every op that computes a new tensor ends here. Views and changes in place end in history.c, which
+ * also rewrites other nodes. node.c makes the nodes. */
 #include "autograd/grad.h"
 #include "autograd/node.h"
 #include "autograd/record.h"

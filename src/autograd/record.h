@@ -1,13 +1,13 @@
-/* record.h - how an op that gives a new tensor records itself (record.c), or tells of one where it
- * records nothing. */
+/* record.h - records an op whose result is a new tensor (record.c), and reports results of
+ * functions that record nothing to debug mode's listeners. */
 #ifndef HEED_AUTOGRAD_RECORD_H
 #define HEED_AUTOGRAD_RECORD_H
 
 #include "autograd/op.h"
 
-/* Writes the graph: y is the result of op on in[]. Returns y, untouched when grad mode is off or no
- * input needs a gradient; NULL when y is NULL or memory runs out. The caller has refused NULL
- * inputs before it computed. A y of an integer dtype stays unrecorded. */
+/* Records y as the result of op on args->in, and returns y. Records nothing if grad mode is off, if
+ * no input needs a gradient, or if y has an integer dtype. Returns NULL if y is NULL or memory runs
+ * out. The caller has checked the inputs before it computed y. */
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *args);
 /* HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(p)) */
 #define HD__RECORD(op, y, ...) hd__record(op, y, &(hd__record_args){__VA_ARGS__})
@@ -16,7 +16,7 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *arg
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
-/* Would an op on x record? For saving only what is needed:
+/* True if an op on x would be recorded. An op saves only tensors that its backward needs:
  *   saved = {hd__record_save_if(hd__record_wants_grad(b), a), ...} */
 bool hd__record_wants_grad(const hd_tensor *x);
 bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs);
@@ -27,8 +27,8 @@ static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
 
 extern HD__TLS bool hd__record_grad_mode_on;
 
-/* y, the result of a call that records nothing (op NULL), or had recorded before it computed, is
- * ready, or NULL. Returns y. */
+/* Reports y to debug mode's listeners if it is not NULL, and returns y. For functions that record
+ * nothing (op NULL), or that record before they compute. */
 static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
                                          hd_tensor *const *in)
 {

@@ -1,5 +1,5 @@
-/* run.c - what a run of the engine holds: the heap of nodes that wait, what an inner run has set
- * aside, the nodes that it reached and marked, the captures, and what shall come to a .grad. */
+/* run.c - the data of a run: the heap of waiting nodes, the fields that an inner run has set aside,
+ * the search for reachable nodes, captures and commits. */
 #include <stdlib.h>
 
 #include "autograd/history.h"
@@ -58,7 +58,8 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* The last one first: a leaf may be there twice, and what came first is older. */
+/* The last one first: a leaf may have been set aside twice, and the first time has the older
+ * value. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
@@ -82,8 +83,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Puts n on the heap, unless it is a leaf or was there before. Of leaves that are counted this is
- * one more edge. */
+/* Puts n on the heap, unless it is a leaf or has been there before. If r counts, adds one edge to a
+ * leaf. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;

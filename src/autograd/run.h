@@ -1,88 +1,91 @@
-/* run.h - a run of the engine, of hd_backward or of hd_grad_of, which captures gradients: what it
- * holds (run.c). backward.h begins and ends one.
+/* run.h - the data of one run of the engine (run.c). hd_backward makes a run that writes .grad;
+ * hd_grad_of makes one that captures gradients. backward.h begins and ends a run.
  *
- * A hook, or the backward of a user's op, may start another run. Both may share leaves, as in
- * PyTorch: what the outer run has gathered at a leaf is set aside until the inner one has ended.
- * Any other node where the outer run has gradients waits for these, so the inner run must not come
- * to it (HD_STATE). */
+ * A hook, or the backward of a user's op, may start an inner run. As in PyTorch, both runs may
+ * reach the same leaves: the inner run sets the outer one's sum at a leaf aside and puts it back at
+ * its end. It must not reach any other node where the outer run has gradients waiting
+ * (HD_STATE). */
 #ifndef HEED_AUTOGRAD_RUN_H
 #define HEED_AUTOGRAD_RUN_H
 
 #include "autograd/op.h"
 #include "tensor/lifecycle.h"
 
-typedef struct hd__run_commit { /* value, held, is on its way to a .grad, *slot */
-    hd__node *n;                /* retained, so that *slot stays; NULL: an earlier commit has it */
-    hd__node_own_grad *own;     /* of a non-leaf, held: *slot is in it; else NULL */
-    hd_tensor **slot, *value;
-    bool *given;   /* is what *slot has the caller's? */
-    bool in_place; /* value is added to *slot; else it takes its place */
-    bool gives;    /* value is the caller's, of hd_set_backward_grad */
+typedef struct hd__run_commit { /* at the end of the run, value is added to *slot, a .grad */
+    hd__node *n;                /* retained, so that *slot exists; NULL: an earlier commit has it */
+    hd__node_own_grad *own;     /* not a leaf: *slot lies in it, held; else NULL */
+    hd_tensor **slot, *value;   /* value is held */
+    bool *given;                /* true if the user gave the present *slot */
+    bool in_place; /* value is added into *slot's memory; otherwise it replaces *slot */
+    bool gives;    /* value came from hd_set_backward_grad */
 } hd__run_commit;
 
-/* For hd_grad_of: what arrives at an output of a node. A leaf's gradients add up here, in `value`,
- * and the run writes nothing to the leaf itself: other threads may compute gradients of it. */
+/* A gradient that hd_grad_of returns: the sum at one output of a node. A leaf's gradients are
+ * summed here, in `value`. The run writes nothing to the leaf itself, because other threads may
+ * compute gradients of it. */
 typedef struct hd__run_capture {
     hd__edge at;      /* retained */
-    int64_t input;    /* which of the caller's inputs this is */
-    hd_tensor *value; /* held; NULL: nothing has arrived yet */
+    int64_t input;    /* index among the caller's inputs */
+    hd_tensor *value; /* held; NULL: no gradient has arrived yet */
 } hd__run_capture;
 
-typedef struct hd__run_aside { /* what an inner run puts back into n, retained, when it ends */
-    hd__node *n;
-    hd_tensor *pending; /* of a leaf where the outer run has a gradient, held; else NULL */
-    uint8_t queued;     /* 0 where only the mark is put back */
+typedef struct hd__run_aside { /* fields of n that an inner run puts back when it ends */
+    hd__node *n;               /* retained */
+    hd_tensor *pending;        /* the outer run's sum at a leaf, held; else NULL */
+    uint8_t queued;            /* 0: only the mark is put back */
     uint64_t mark;
 } hd__run_aside;
 
 typedef struct hd__run {
-    const char *seed;  /* what the function calls the tensor that it begins with */
-    uint8_t depth;     /* 1; 2 in a run that was called from another one, and so on */
-    bool retain_graph; /* saved tensors stay for another run */
-    bool accumulate;   /* leaves, and tensors with retain_grad, get their .grad */
-    hd__node **heap;   /* the nodes that gradients wait at, retained */
+    const char *seed;  /* for messages: the name of the argument that the run starts from */
+    uint8_t depth;     /* 1; 2 in a run inside another one, and so on */
+    bool retain_graph; /* keeps saved tensors for another run */
+    bool accumulate;   /* hd_backward: writes .grad of leaves and of tensors with retain_grad */
+    hd__node **heap;   /* nodes at which gradients wait, retained */
     int64_t len, cap;
     hd__run_commit *commits;
     int64_t n_commits, cap_commits;
-    hd__run_capture *captures; /* the caller's, sorted (hd__run_captured) */
+    hd__run_capture *captures; /* owned by hd_grad_of; sorted for hd__run_captured */
     int64_t n_captures;
-    uint64_t mark;    /* only nodes with this mark run: those on a path to a capture; 0: all run */
-    uint64_t counted; /* of leaves whose edges were counted (backward_end.c); 0: of none */
+    uint64_t mark;    /* only nodes with this mark run, on paths to captures; 0: all nodes run */
+    uint64_t counted; /* mark of leaves whose edges are counted (backward_end.c); 0: none */
     hd__run_aside *asides;
     int64_t n_asides, cap_asides;
-    struct hd__run *outer; /* the run that this one was called from; or NULL */
+    struct hd__run *outer; /* the run inside which this one runs, or NULL */
     bool outer_grad_mode;
 } hd__run;
 
-extern HD__TLS hd__run
-    *hd__run_innermost; /* of the runs that this thread is in; NULL: it is in none */
+/* The innermost run of this thread, or NULL. */
+extern HD__TLS hd__run *hd__run_innermost;
 
-/* The heap: push retains the node; pop hands that count out with the youngest node. */
+/* Puts n on the heap and retains it. */
 bool hd__run_push(hd__run *r, hd__node *n);
+/* Takes the youngest node from the heap; the caller releases it. */
 hd__node *hd__run_pop(hd__run *r);
 
-/* Marks for nodes, which no run has used: the one that is returned, and the next one. */
+/* Two marks that no run has used before: the result, and the result + 1. */
 uint64_t hd__run_marks(void);
-/* Every node that can be reached from the outputs, but for leaves, once each, the youngest first,
- * into *order, of which there are *n. They get the mark, and so do leaves that r counts. */
+/* Collects all nodes but leaves that can be reached from the outputs into *order, *n of them, the
+ * youngest first. Marks each, and the leaves if r counts them. The caller frees *order. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
-/* Keeps what n has now, pending and queued or (mark_only) its mark alone, until r ends. */
+/* Moves n's pending sum and `queued` aside until r ends. mark_only: stores only n's mark. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
-void hd__run_put_back(hd__run *r); /* that */
+/* Undoes hd__run_set_aside, for all nodes. */
+void hd__run_put_back(hd__run *r);
 
-/* The first of the captures at this output of n, which stand side by side; NULL: there is none. */
+/* The first capture at this output of n; the others follow it directly. NULL: none. */
 hd__run_capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
-/* Sorts the captures by node and output, for that. */
+/* Sorts the captures by node and output, as hd__run_captured needs them. */
 void hd__run_sort_captures(hd__run *r);
 
-/* One more value on its way to a .grad, whose fields are zero; NULL if memory runs out. */
+/* Appends a commit whose fields are zero. NULL if memory runs out. */
 hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* *slot = t, held; t is NULL when it could not be made. */
+/* *slot = t, held. False if t is NULL, because its computation failed. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {
@@ -93,9 +96,9 @@ static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
     return t;
 }
 
-/* A gradient that the user's code recorded would keep its graph, and that may hold the gradient. So
- * this gives an alias without a graph. What was lent to the user's code, and comes back, is a
- * gradient like any other. */
+/* g, or an alias of g without a graph. The user's code may return a recorded tensor: its graph
+ * would stay alive with the gradient. It may also return the borrowed gradient that it was passed:
+ * the alias has no HD__F_LENT. */
 static inline hd_tensor *hd__run_detached_gradient(hd_tensor *g)
 {
     if (!g->attachment && !(g->flags & HD__F_LENT)) {

@@ -1,14 +1,15 @@
-/* user_code.c - the user's code while the engine runs it: hooks, and the functions of users' ops.
+/* user_code.c - guards the user's code that the engine calls: hooks, and the functions of users'
+ * ops.
  *
- * Whatever this code does, the call that runs it must end well or leave an error, and must not go
- * on with tensors that are gone. So the engine looks at the thread before and after:
- * - failures: one that the code cleared itself is its own affair, as in hd_forward; any other one
- *   fails the call;
- * - scopes: those that it left open are closed, and one that it closed too early means that tensors
- *   of the caller's are gone; both are errors;
- * - grad mode is set to what it was;
- * - the gradients that it was given are lent: writing to them is refused (hd__graph_not_lent), also
- *   later, if it kept them. */
+ * Whatever the user's code does, the engine must finish or fail with an error, and must not use
+ * freed tensors. So it compares the thread's state before and after the call:
+ * - failures: the call fails if a function failed inside, unless the user's code cleared the error
+ *   itself, as in hd_forward;
+ * - scopes: a scope left open is closed; a scope closed too early has freed the caller's tensors.
+ *   Both are errors;
+ * - grad mode: it is set back;
+ * - gradients: those passed to the user's code are read-only for it (hd__graph_not_lent), even
+ *   after the call, if it kept them. */
 #include <inttypes.h>
 
 #include "autograd/node.h"

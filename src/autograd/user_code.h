@@ -1,48 +1,51 @@
-/* user_code.h - the user's code while the engine runs it (user_code.c). */
+/* user_code.h - guards calls of the user's code by the engine: hooks, and the forward and backward
+ * of users' ops (user_code.c). */
 #ifndef HEED_AUTOGRAD_USER_CODE_H
 #define HEED_AUTOGRAD_USER_CODE_H
 
 #include "autograd/op.h"
 
-/* A call of the user's code by the engine: of a hook, or of the forward or backward of a user's op.
- * It may do what it likes with errors, scopes and grad mode: hd__graph_guest_left looks at all of
- * them. The gradients that it is given must stay as they are, because other gradients and the
- * caller's tensors may lie in the same memory. So until the call has returned, changes in place
- * refuse what lies there; and they refuse for ever the tensors that were given, and aliases of them
- * (HD__F_LENT), which the user's code may keep. */
+/* A guest is one call of the user's code by the engine. The user's code may change errors, scopes
+ * and grad mode: hd__graph_guest_left checks all three. It must not change the gradients that it is
+ * passed, because other gradients and the caller's tensors may share their memory. So until the
+ * call returns, changes in place refuse every tensor in that memory. The passed tensors themselves
+ * and their aliases (flag HD__F_LENT) are read-only for ever, because the user's code may keep
+ * them. */
 typedef struct hd__graph_guest {
-    const char *call;                     /* hd__call around it */
-    const hd__node *n;                    /* the node whose gradients are lent */
+    const char *call;                     /* hd__call before it */
+    const hd__node *n;                    /* the node whose gradients are passed */
     int64_t hook;                         /* the hook's id; 0: n's own function */
-    int n_lent;                           /* gradients */
-    hd_tensor *const *lent;               /* held */
-    bool grad_mode;                       /* what it is set to again */
-    hd_scope *scope;                      /* the innermost one before the call, and */
-    uint64_t serial;                      /* its number */
-    uint64_t failures;                    /* before the call, not cleared */
-    const struct hd__graph_guest *around; /* a guest that this one was called from */
+    int n_lent;                           /* number of passed gradients */
+    hd_tensor *const *lent;               /* the passed gradients, held */
+    bool grad_mode;                       /* grad mode before it */
+    hd_scope *scope;                      /* the innermost scope before it */
+    uint64_t serial;                      /* that scope's serial number */
+    uint64_t failures;                    /* uncleared failures before it */
+    const struct hd__graph_guest *around; /* the guest inside which this one runs, or NULL */
 } hd__graph_guest;
 
-extern HD__TLS const hd__graph_guest *hd__graph_guests; /* those that are running on this thread */
+/* The innermost running guest of this thread, or NULL. */
+extern HD__TLS const hd__graph_guest *hd__graph_guests;
 
-/* Fill in what messages and lending need first. A guest that enters must leave. */
+/* Call it right before the user's code. The caller has set n, hook, n_lent and lent. */
 void hd__graph_guest_enter(hd__graph_guest *g);
-/* Did nothing fail in g's call, or did it clear what failed, and are the scopes as they were?
- * Otherwise an error stands, and what the call gave must not be looked at. */
+/* Call it right after the user's code. True if no failure is left uncleared and the scopes are as
+ * before. Otherwise an error is set, and the caller must not read the call's results. */
 bool hd__graph_guest_left(hd__graph_guest *g);
 
-/* g as the user's code gets it, in the innermost scope. */
+/* A read-only alias of g for the user's code, in the innermost scope. */
 hd_tensor *hd__graph_lend(const hd_tensor *g);
 
-/* Does x share no memory with a gradient that is lent, and is it none that was? Otherwise HD_GRAD
- * names who has it. */
+/* True if the user's code may write to x: x was never passed as a gradient, and shares no memory
+ * with one that is passed now. Otherwise fails with HD_GRAD and names the hook or op. */
 bool hd__graph_lent_fail(const char *arg, const hd_tensor *x);
 static inline bool hd__graph_not_lent(const char *arg, const hd_tensor *x)
 {
     return !HD__UNLIKELY(hd__graph_guests || x->flags & HD__F_LENT) || hd__graph_lent_fail(arg, x);
 }
 
-/* What a call that failed returns: false. If its error was cleared, another one is set. */
+/* Returns false, for a call that failed. Sets a new error if the user's code has cleared the old
+ * one. */
 bool hd__graph_failed(void);
 
 #endif

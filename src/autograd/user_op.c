@@ -1,7 +1,7 @@
-/* user_op.c - ops that users define: a node whose parameters are the user's table and data.
+/* user_op.c - hd_apply: ops that users define. Their node's params are the user's hd_op and data.
  *
- * The node is made before forward runs, so that forward can save tensors in it. It joins the graph
- * only when an input needs a gradient. */
+ * The node is made before forward runs, so that forward can save tensors in it. It becomes part of
+ * the graph only if an input needs a gradient. */
 #include "autograd/backward.h"
 #include "autograd/node.h"
 #include "autograd/record.h"
@@ -22,8 +22,8 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Lends the n gradients dy, and holds what is lent, so that it is there after a user's backward.
- * Returns how many it could lend. */
+/* Makes read-only aliases of the n gradients dy, and holds them until the user's backward has run.
+ * Returns the number of aliases; less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -33,7 +33,7 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* Was no gradient freed already? The error names the one that was. */
+/* True if all gradients in dx exist. The error names one that the user's backward has freed. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -128,7 +128,7 @@ typedef struct application {
     const hd_op *op;
     int n, outputs;
     hd_tensor *const *inputs; /* n */
-    hd_tensor **y;            /* outputs; in the beginning NULL */
+    hd_tensor **y;            /* `outputs` results, NULL at first */
 } application;
 
 static bool field_given(const application *a, const char *field, bool given)
@@ -163,9 +163,9 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
     return any;
 }
 
-/* The results become fresh aliases, so that a tensor which the user keeps stays as it is. A result
- * that shares memory with an input is copied: the graph would not see that changing one in place
- * changes the other. */
+/* Checks the results, and replaces each by a new alias, so that a tensor that the user keeps stays
+ * out of the graph. Copies a result that shares memory with an input: changing one in place would
+ * change the other, which the graph could not know. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -212,7 +212,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* The user's data of a call that got no node, which would have freed it. */
+/* Frees the user's data of a call that failed before it had a node, which would have freed it. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

@@ -1,14 +1,15 @@
-/* attention_cached.c - attention over a text that comes in pieces. The keys and values of all
- * earlier tokens are kept, in tensors that have room for the whole context. */
+/* attention_cached.c - attention over a text that grows, token by token or piece by piece. The
+ * cache keeps the keys and values of all earlier tokens, in tensors allocated for the whole
+ * context. */
 #include "nn/attention_causal.h"
 #include "nn/module_args.h"
 
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the module that it was made for; not retained; or NULL */
+    const hd_module *attention; /* the only module that may use it, not retained; NULL: any */
     hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
-    int64_t len;                /* tokens that are in it */
+    int64_t len;                /* number of tokens in it */
 };
 
 /* ---------------------------------------------------------------- the cache */

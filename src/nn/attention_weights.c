@@ -1,5 +1,5 @@
-/* attention_weights.c - what the notebooks' classes share: the checks of their arguments, the mask,
- * attention under a mask, and the weights that they keep if they are asked to. */
+/* attention_weights.c - the functions that all of the notebooks' attention classes share: checks of
+ * arguments, the causal mask, attention under a mask, and hd_attention_keep_weights. */
 #include "nn/attention_weights.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -53,7 +53,7 @@ hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x)
     return p;
 }
 
-/* triu(ones(n, n), diagonal=1): one where a token must not look */
+/* triu(ones(n, n), diagonal=1): 1 where column j is a later token than row i */
 static hd_tensor *causal_mask(int64_t n)
 {
     hd_tensor *mask = hd_empty(HD_FLOAT32, n, n);
@@ -78,14 +78,14 @@ void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n)
 
 /* ---------------------------------------------------------------- attention */
 
-/* Are n numbers equal, bit by bit? */
+/* True if n numbers of `size` bytes are equal, bit by bit. */
 static bool all_same(const char *x, int64_t n, size_t size)
 {
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* Does the mask hide exactly what follows each of the tokens first to n - 1? It is read in every
- * call, because nothing may be kept that another thread could read. */
+/* True if the mask hides from each of the tokens first to n - 1 exactly the later tokens. Each call
+ * reads the mask again: a stored answer would be a race between threads. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
     size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
@@ -101,13 +101,13 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
-/* (n - first, n): the rows of the tokens first to n - 1 */
+/* The mask's rows of the tokens first to n - 1, (n - first, n). */
 static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
 
-/* Keeps the weights of a forward if it was asked to. Returns attn_weights. */
+/* Stores attn_weights in m if m->keep is set. Returns attn_weights, or NULL on error. */
 static hd_tensor *keep_weights(hd__nn_attention *m, hd_tensor *attn_weights)
 {
     bool ok = !m->keep || hd_assign(&m->weights, hd_detach(attn_weights));
@@ -154,7 +154,7 @@ void hd__nn_attention_free(hd_module *self)
     hd_release(((hd__nn_attention *)self)->weights);
 }
 
-/* The notebooks' classes, and no others, have that `free`. */
+/* Only the notebooks' attention classes have this `free`. */
 static bool keeps_weights(const hd_module *m)
 {
     return hd__object("m", m) && (m->type->free == hd__nn_attention_free ||
@@ -175,7 +175,7 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     return keep || hd_assign(&self->weights, HD_NONE);
 }
 
-/* Gives a new alias, so that the next forward does not take the weights away from the caller. */
+/* Returns a new alias, which the caller keeps when the next forward replaces m's weights. */
 hd_tensor *hd_attention_weights(const hd_module *m)
 {
     HD__CALL("hd_attention_weights");

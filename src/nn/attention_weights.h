@@ -1,45 +1,47 @@
-/* attention_weights.h - what the notebooks' classes of attention share (attention_weights.c). */
+/* attention_weights.h - the fields, checks and functions that all of the notebooks' attention
+ * classes share (attention_weights.c). */
 #ifndef HEED_NN_ATTENTION_WEIGHTS_H
 #define HEED_NN_ATTENTION_WEIGHTS_H
 
 #include "nn/module.h"
 
-/* Each of their structs begins with this. NULL stands for what a class does not have. */
+/* The struct of each attention class begins with this one. A field that a class lacks is NULL. */
 typedef struct hd__nn_attention {
     hd_module base;
-    bool keep;
-    hd_tensor *weights;                             /* the last ones, retained */
+    bool keep;          /* hd_attention_keep_weights */
+    hd_tensor *weights; /* attention weights of the last forward, retained; NULL or HD_NONE: none */
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
-    hd_tensor *mask; /* (context_length, context_length), buffer: not 0 where it hides */
+    hd_tensor *mask; /* (context_length, context_length), a buffer: not 0 where a key is hidden */
 } hd__nn_attention;
 
-/* A module of that class with three blank Linear(d_in, d_out) under the notebooks' names and in
- * their order. */
+/* A module of class `type` with three blank Linear(d_in, d_out): W_query, W_key and W_value,
+ * registered in the notebooks' order. */
 hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
                                   bool qkv_bias);
 
-/* What the three make of x (..., d_in): (..., d_out) each, computed in the notebooks' order, keys
- * first. */
+/* The results of W_key, W_query and W_value, (..., d_out) each. */
 typedef struct hd__nn_projected {
     hd_tensor *keys, *queries, *values;
 } hd__nn_projected;
+/* Projects x (..., d_in) in the notebooks' order: keys first. */
 hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x);
 
-/* The context vectors (..., num_tokens, d), from queries (..., num_tokens, d) of the tokens first,
- * first + 1, ..., and keys and values (..., first + num_tokens, d). The attention is fused unless
- * hd_set_fused_attention(false) was called. */
+/* The context vectors (..., num_tokens, d) under m's mask. The queries (..., num_tokens, d) belong
+ * to the tokens from `first` on; the keys and values (..., first + num_tokens, d) to all tokens.
+ * The attention is fused unless the user called hd_set_fused_attention(false). */
 hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first);
-/* softmax(attn_scores / sqrt(d)) values, d the last size of keys. It keeps the weights, after
- * dropout, if it was asked to. */
+/* softmax(attn_scores / sqrt(d)) values, where d is the last size of keys. If m->keep is set, it
+ * stores the weights after dropout. */
 hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,
                         hd_tensor *values);
-void hd__nn_attention_free(hd_module *self); /* the function `free` of these types */
-/* Is x (b, num_tokens, d_in), with at most context_length tokens? */
+/* The `free` of all attention types. keeps_weights recognizes the types by it. */
+void hd__nn_attention_free(hd_module *self);
+/* Checks that x is (b, num_tokens, d_in) and num_tokens at most context_length. */
 bool hd__nn_tokens_arg(const hd__nn_attention *m, hd_tensor *x);
-/* Checks the constructors' arguments. */
+/* Checks the arguments of a constructor. */
 bool hd__nn_attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                            int64_t num_heads);
-/* Registers the Dropout and the mask, (n, n). */
+/* Registers the Dropout, and the causal mask (n, n). */
 void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n);
 
 #endif

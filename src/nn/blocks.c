@@ -1,5 +1,5 @@
-/* blocks.c - the parts that a GPT is a stack of: the feed-forward net and the pre-norm transformer
- * block. */
+/* blocks.c - the layers of a GPT: the feed-forward net, and the transformer block, which normalizes
+ * before attention and before the feed-forward net (pre-norm). */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -49,7 +49,7 @@ static hd_tensor *add_shortcut(const transformer_block *m, hd_tensor *x, hd_tens
     return hd_add(hd_forward(m->drop_shortcut, y), x);
 }
 
-/* c: the cache of att, or NULL. */
+/* With a cache c, m->att attends to the tokens in c, too. c may be NULL. */
 static hd_tensor *block_run(const transformer_block *m, hd_tensor *x, hd_kv_cache *c)
 {
     hd_tensor *y = hd_forward(m->norm1, x);

@@ -1,4 +1,5 @@
-/* containers.c - Sequential and ModuleList, whose children "0", "1", ... have no fields. */
+/* containers.c - Sequential and ModuleList. Their children are named "0", "1", ... and have no
+ * fields in a struct: an entry of the module holds each. */
 #include "nn/containers.h"
 #include "nn/module_args.h"
 
@@ -23,7 +24,7 @@ bool hd__nn_is_module_list(const hd_module *m)
     return m->type == &module_list_type;
 }
 
-/* All entries of a container are children. */
+/* Entry i is child i, because a container has no tensors. */
 hd_module *hd__nn_list_child(const hd_module *list, int64_t i)
 {
     return i < list->priv->n ? hd__nn_child(&list->priv->entries[i]) : NULL;
@@ -33,7 +34,7 @@ hd_module *hd__nn_list_child(const hd_module *list, int64_t i)
 
 static bool container_append(hd_module *list, hd_module *child)
 {
-    char name[32] = ""; /* without a list nothing is named, and the child is freed */
+    char name[32] = ""; /* without a list, hd__nn_register_own frees the child */
     if (list) {
         snprintf(name, sizeof name, "%" PRId64, list->priv->n);
     }
@@ -48,7 +49,7 @@ static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *
     hd_module *m = hd_module_new(type);
     bool ok = true;
     for (int64_t i = 0; i < n; i++) {
-        char name[40]; /* the loop goes on after a failure: the list takes over every module */
+        char name[40]; /* no break after a failure: the list must take over every module */
         snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
         if (hd__object(name, modules[i])) {
             container_append(m, modules[i]);

@@ -1,12 +1,13 @@
-/* containers.h - the children of a Sequential or ModuleList (containers.c). */
+/* containers.h - how other files of nn look into a Sequential or ModuleList (containers.c). */
 #ifndef HEED_NN_CONTAINERS_H
 #define HEED_NN_CONTAINERS_H
 
 #include "nn/module.h"
 
-/* The i-th child of a Sequential or ModuleList; NULL if it has fewer. */
+/* Child i of a Sequential or ModuleList, counted from 0. NULL if i is too large. */
 hd_module *hd__nn_list_child(const hd_module *list, int64_t i);
 
-bool hd__nn_is_module_list(const hd_module *m); /* its summary shows equal children on one line */
+/* A ModuleList's summary shows equal children on one line. */
+bool hd__nn_is_module_list(const hd_module *m);
 
 #endif

@@ -1,9 +1,9 @@
-/* forward.c - running a module: it gets a scope of its own, and failures inside it are seen.
+/* forward.c - runs a module's forward in a scope of its own, and fails if any call inside failed.
  *
- * Each running forward is a frame on its thread's stack. In a frame the count of failures that were
- * not cleared starts at 0. So a failure inside is seen even if its result is not used, if an older
- * error stands, or if a module that this one calls clears its own errors. What a forward that fails
- * has drawn is taken back. */
+ * Each running forward is a frame on its thread's stack, and each frame counts its own failures
+ * from 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an older
+ * error was set before, or if an inner module cleared its own errors. After a failure the random
+ * generator is back where it was before the forward. */
 #include "base/error/lasting.h"
 #include "base/random/draws.h"
 #include "nn/module_args.h"
@@ -11,24 +11,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a forward began, and whether it ended. BY_HEED: hd_forward_begin was called by a function of
- * heed's, which speaks for itself. */
+/* How a forward began: by hd_forward, by hd_forward_begin from the user's code, or by
+ * hd_forward_begin from a function of heed's. Errors then begin with that function's name, not with
+ * the module's class. ENDED: the frame only waits to be removed. */
 enum how { BY_FORWARD, BY_BEGIN, BY_HEED, ENDED };
 
 typedef struct frame {
     struct frame *outer;
     hd_module *m;
     hd_scope *scope;
-    uint64_t serial;   /* of that scope */
-    uint64_t failures; /* those of the frame around, so far */
+    uint64_t serial;   /* the scope's serial number */
+    uint64_t failures; /* of the outer frame, until this one began */
     enum how how;
-    const char *name; /* while hd__event_listening: of the module around */
-    hd__draws draws;  /* long, so no frame is copied */
+    const char *name; /* hd__debug_module before this frame: the outer module's path */
+    hd__draws draws;  /* it is large, so no frame is copied */
 } frame;
 
 static HD__TLS frame *top;
 
-/* The name under which its parent holds m; without a parent, its type. */
+/* The name under which m's parent holds it. Without a parent, m's class. */
 static const char *own_name(const hd_module *m)
 {
     const hd_module *parent = m->priv->parent;
@@ -41,8 +42,7 @@ static const char *own_name(const hd_module *m)
     return m->type->name;
 }
 
-/* The names that lead to m from the module that nobody holds, "GPT.blocks.0". Of a
- * long path the end is kept. */
+/* m's dotted name from its outermost module on, "GPT.blocks.0". A long path loses its beginning. */
 HD__RARE static const char *path_of(const hd_module *m)
 {
     char text[400];
@@ -63,6 +63,7 @@ HD__RARE static const char *path_of(const hd_module *m)
     return hd__lasting_text(text + at);
 }
 
+/* The name of the first registered field of m that is NULL, or NULL. */
 static const char *empty_field(const hd_module *m)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
@@ -74,8 +75,9 @@ static const char *empty_field(const hd_module *m)
     return NULL;
 }
 
-/* A function was given NULL, most likely a field of the module whose forward runs: the one that is
- * empty, or else all that are registered, so that one is missing. */
+/* Ends the error of a NULL argument, which is most likely a field of the running module. Names the
+ * registered field that is NULL. Without one, lists the registered fields: the user's is
+ * missing. */
 static void note_of_null(char text[HD__NOTE])
 {
     const hd_module *m = top ? top->m : NULL;
@@ -92,6 +94,7 @@ static void note_of_null(char text[HD__NOTE])
     }
 }
 
+/* The innermost forward of the user's, for the first word of its errors. */
 static hd__call_forward forward_running(void)
 {
     const frame *f = top;
@@ -107,7 +110,8 @@ __attribute__((constructor)) static void install_notes(void)
     hd__forward_now = forward_running;
 }
 
-/* x: what forward is called with; NULL: not known */
+/* Begins a frame and its scope. x: forward's argument; NULL after hd_forward_begin, which has
+ * none. */
 static frame *push(hd_module *m, hd_tensor *x, enum how how)
 {
     frame *f = hd_alloc(sizeof *f);
@@ -132,7 +136,7 @@ static frame *push(hd_module *m, hd_tensor *x, enum how how)
     return f;
 }
 
-/* The failures in f and in the frames above it, which were begun and never ended. */
+/* The number of failures in f, and in the frames above it, which were begun and never ended. */
 static uint64_t failures_since(const frame *f)
 {
     uint64_t failures = hd__error_uncleared_swap(0);
@@ -142,6 +146,7 @@ static uint64_t failures_since(const frame *f)
     return failures;
 }
 
+/* Ends the top frame and its scope. Hands y out of it; NULL: the forward failed. */
 static void leave_top(hd_tensor *y)
 {
     frame *left = top;
@@ -160,8 +165,8 @@ static void leave_top(hd_tensor *y)
     hd_free(left);
 }
 
-/* Are the scopes that are open those of f and of the frames above it? Otherwise the error names f's
- * module, which has closed one of them or left others open. */
+/* True if just the scopes of f and of the frames above it are open. Otherwise f's module has closed
+ * one of them or left one open, and the error names the module. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;
@@ -169,7 +174,7 @@ static bool scopes_ok(frame *f)
         int above = hd__scopes_above(f->scope, f->serial);
         for (frame *each = top; each != f && above >= 0; each = each->outer) {
             each->how = ENDED;
-            hd__debug_module = each->name; /* f's in the end, for messages */
+            hd__debug_module = each->name; /* in the end f's, for the error */
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         if (above != 0) {
@@ -180,7 +185,7 @@ static bool scopes_ok(frame *f)
     return true;
 }
 
-/* y, which a forward without a failure gave, is no tensor that exists. */
+/* Fails because a forward without a failed call returned y, which is NULL, HD_NONE or freed. */
 static bool refuse_result(frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
@@ -198,6 +203,7 @@ static bool refuse_result(frame *f, const hd_tensor *y)
     return hd__tensor_given(name, y, false);
 }
 
+/* Ends f and the frames above it. Returns y, or NULL if any call inside failed. */
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;
@@ -209,7 +215,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     }
     failures += !failures && !gave;
     hd__error_uncleared_swap(before + failures);
-    if (failures && hd_error_code() == HD_OK) { /* this says why the forward gives NULL */
+    if (failures && hd_error_code() == HD_OK) { /* so that NULL has an error */
         hd_fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
     return failures ? NULL : y;

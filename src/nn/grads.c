@@ -1,6 +1,6 @@
-/* grads.c - the gradients of a module, written to a dictionary and read from one. A checkpoint
- * between two backwards of one step needs them besides the state. Reading makes all copies
- * first. */
+/* grads.c - writes a module's gradients into a dictionary and reads them back. A checkpoint that is
+ * taken between two backwards of one step needs them besides the state_dict. Reading copies all
+ * gradients before it changes one. */
 #include "heed/nn.h"
 #include "tensor/for_nn_and_optim.h"
 
@@ -37,7 +37,7 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* A row-major copy of d's gradient for p; HD_NONE if there is none, NULL on error. */
+/* A contiguous copy of p's gradient in d; HD_NONE if d has none, NULL on error. */
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {
@@ -45,8 +45,8 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
     return missing ? HD_NONE : key ? hd__dict_copy(m->type->name, d, key, p) : NULL;
 }
 
-/* Looks at tensors only: with an empty prefix, other parts of a checkpoint's state may be in d,
- * too. */
+/* Fails if a tensor of d under `prefix` is no parameter of m. Skips entries that are no tensors:
+ * with an empty prefix, d may hold other parts of a checkpoint, too. */
 static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
                       const hd_dict *parameters)
 {

@@ -1,6 +1,7 @@
-/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU: for
- * each its struct, forward, extra text and constructor. They draw their weights as PyTorch's
- * classes do. */
+/* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU. Each
+ * has a struct, a forward, the text in its summary's brackets (`extra`), and a constructor that
+ * draws the same weights as PyTorch's class. */
+#include "base/text/number.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -40,8 +41,8 @@ const hd_module_type hd__nn_linear_type =
 const hd_module_type hd__nn_packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Both bounds are 1 / sqrt(in_features). The weight's is computed by kaiming_uniform_, whose
- * rounding shows in the bits. */
+/* Weight and bias are uniform within 1 / sqrt(in_features). The weight's bound comes from
+ * kaiming_uniform_, because its rounding is part of PyTorch's bits. */
 static bool linear_draw(hd_module *self)
 {
     linear *m = (linear *)self;
@@ -77,7 +78,8 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 
 /* ---------------------------------------------------------------- Bilinear */
 
-/* It has the fields of Linear: weight (out_features, in1_features, in2_features), and bias. */
+/* A Bilinear has the struct of a Linear; its weight is (out_features, in1_features,
+ * in2_features). */
 static void bilinear_extra(const hd_module *self, char *text, size_t n)
 {
     const linear *m = (const linear *)self;
@@ -144,7 +146,7 @@ static hd_tensor *dropout_forward(hd_module *self, hd_tensor *x)
     if (!m->inplace || !training || m->p == 0) {
         return hd_dropout(x, m->p, training);
     }
-    hd_tensor *ones = hd_fill_(hd_clone(hd_detach(x)), 1); /* ones in x's shape and order of dims */
+    hd_tensor *ones = hd_fill_(hd_clone(hd_detach(x)), 1); /* ones, in x's shape */
     return hd_mul_(x, hd_dropout(ones, m->p, true));
 }
 
@@ -195,7 +197,7 @@ hd_module *hd_dropout_new(double p, bool inplace)
 typedef struct embedding {
     hd_module base;
     hd_tensor *weight;   /* (num_embeddings, embedding_dim) */
-    int64_t padding_idx; /* 0 or more; HD_NO_PADDING: none */
+    int64_t padding_idx; /* 0 or more, or HD_NO_PADDING */
 } embedding;
 
 static hd_tensor *embedding_forward(hd_module *self, hd_tensor *x)
@@ -384,7 +386,7 @@ double hd_norm_eps(const hd_module *m)
 
 typedef struct activation {
     hd_module base;
-    bool flag; /* of ReLU and SiLU: in place; of GELU: by tanh */
+    bool flag; /* ReLU and SiLU: inplace; GELU: approximate="tanh" */
 } activation;
 
 static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
@@ -406,7 +408,7 @@ static void relu_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type relu_type =
     HD_MODULE_TYPE(activation, "ReLU", relu_forward, NULL, relu_extra);
 
-/* x = silu(x): backward needs x as it was, which the clone keeps */
+/* In place, x = silu(clone of x): backward needs x's old values, which the clone keeps. */
 static hd_tensor *silu_forward(hd_module *self, hd_tensor *x)
 {
     return ((activation *)self)->flag ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);

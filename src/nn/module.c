@@ -1,7 +1,8 @@
-/* module.c - making modules, registering what they hold, and freeing them.
+/* module.c - makes modules, registers their parameters, buffers and children, and frees them.
  *
- * A registration that fails marks the module. So a constructor may register everything in a row and
- * check once, in hd_module_ready. What a field held before is released, as by hd_assign. */
+ * A failed registration marks the module as failed. So a constructor may register everything in a
+ * row, and hd_module_ready checks once at the end. Registering releases the field's old tensor, as
+ * hd_assign does. */
 #include "base/random/draws.h"
 #include "nn/module.h"
 #include "nn/module_args.h"
@@ -58,7 +59,8 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- walking without memory */
 
-/* Goes down to m's first child from entry i on, and notes the way back. NULL: there is none. */
+/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL: no
+ * child. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
     hd_module *child = hd__nn_child_from(m, &i);
@@ -84,7 +86,8 @@ bool hd__nn_has_children(const hd_module *m)
     return hd__nn_child_from(m, &i);
 }
 
-/* Frees m, whose children are freed. freed_by: what errors will say of its later use. */
+/* Frees m, whose children are freed already. If the program uses m later, the error names
+ * freed_by. */
 static void free_alone(hd_module *m, const char *freed_by)
 {
     if (hd__events) {
@@ -104,8 +107,8 @@ static void free_alone(hd_module *m, const char *freed_by)
 
 HD__TLS uint64_t hd__nn_modules_freed;
 
-/* Frees root, which has no parent, and all below it, children first. The user's free is called on
- * the way down. */
+/* Frees root, which has no parent, and all modules below it, children first. The types' own `free`
+ * functions are called on the way down, while the children still exist. */
 static void module_free(hd_module *root, const char *freed_by)
 {
     int64_t entry = 0;
@@ -137,7 +140,7 @@ static bool module_refuse(const hd_module *m, const char *name, const char *what
 static bool name_ok(const hd_module *m, const char *name)
 {
     if (!*name || strchr(name, '.')) {
-        return module_refuse(m, name, "is no name: expected text without dots");
+        return module_refuse(m, name, "is not a valid name: expected text without dots");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         if (strcmp(m->priv->entries[i].name, name) == 0) {
@@ -147,7 +150,7 @@ static bool name_ok(const hd_module *m, const char *name)
     return true;
 }
 
-/* Is the field in m's struct, after the hd_module, and not registered yet? */
+/* The field lies in m's struct behind the hd_module, and no entry has it yet. */
 static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
     if (!hd__arg_given("field", field)) {
@@ -187,8 +190,8 @@ static bool module_add(hd_module *m, const char *name, hd__nn_entry e)
     return e.name;
 }
 
-/* Can t be a parameter? It must be a leaf of a float dtype (also bfloat16), and hd_parameter or
- * requires_grad must have marked it as one. */
+/* A parameter is a leaf of float32, float64 or bfloat16, from hd_parameter or with
+ * requires_grad. */
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
@@ -254,15 +257,15 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
            hd_assign(e->tensor, t);
 }
 
-/* Can child become a child of m, which may be NULL? *ours: this call frees it on failure. It must
- * not free a module that another one frees, or one that holds m. */
+/* True if child may become a child of m, which may be NULL. Sets *ours if the caller must free the
+ * child when something else fails: not if it has a parent, which frees it, nor if it holds m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
     if (!hd__object("child", child)) {
         return false;
     }
-    /* Only m itself and modules with children can hold m: the others need not look up. */
+    /* A child without children holds m only if it is m itself, so one step up is enough. */
     bool look_up = hd__nn_has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
@@ -313,7 +316,7 @@ bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child)
 
 /* ---------------------------------------------------------------- one child for another */
 
-/* What was in the place of a child; NULL: nothing. It has no parent then. */
+/* Puts child into entry e. Returns the old child, now without a parent, or NULL. */
 static hd_module *child_exchange(hd__nn_entry *e, hd_module *child)
 {
     hd_module **place = e->child ? e->child : &e->own, *old = *place;
@@ -363,7 +366,7 @@ void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bo
                            const int64_t *sizes)
 {
     if (m->priv->failed) {
-        return; /* hd_module_ready will fail, so no more memory is asked for */
+        return; /* hd_module_ready will fail: allocate nothing more */
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *t = scope ? HD_NONE : NULL;
@@ -417,7 +420,7 @@ void hd_module_free(hd_module *m)
 
 /* ---------------------------------------------------------------- training */
 
-/* It needs no memory, so that it cannot stop half-way. */
+/* The walk allocates nothing, so this cannot fail half-way. */
 bool hd_module_train(hd_module *m, bool on)
 {
     HD__CALL("hd_module_train");

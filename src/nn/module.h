@@ -1,8 +1,8 @@
-/* module.h - the private part of a module, and how constructors fill it (module.c).
+/* module.h - the private part of a module, which lists its tensors and children by name, and the
+ * functions with which constructors fill it (module.c).
  *
- * Invariants: names are unique within a module. The field of a tensor's entry holds a tensor that
- * the module retains. A child's priv->parent is the module that holds it, and only that module
- * frees it. */
+ * Invariants: names are unique within a module. The module retains the tensor in each registered
+ * field. A child's priv->parent is the module that holds the child; only the parent frees it. */
 #ifndef HEED_NN_MODULE_H
 #define HEED_NN_MODULE_H
 
@@ -12,16 +12,16 @@
 typedef enum hd__nn_kind {
     HD__PARAMETER = 1,
     HD__BUFFER = 2,    /* persistent */
-    HD__TRANSIENT = 4, /* a buffer that the state_dict leaves out */
+    HD__TRANSIENT = 4, /* a buffer that is not in the state_dict */
     HD__CHILD = 8
 } hd__nn_kind;
 
 typedef struct hd__nn_entry {
     char *name;
     hd__nn_kind kind;
-    hd_tensor **tensor; /* the registered field, in the module's struct */
-    hd_module **child;  /* likewise; NULL: the child of a container, which is `own` */
-    hd_module *own;
+    hd_tensor **tensor; /* of a tensor: its field in the module's struct */
+    hd_module **child;  /* of a child: its field in the module's struct; NULL in a container */
+    hd_module *own;     /* in a container: the child itself */
 } hd__nn_entry;
 
 /* For the warning of stray_modules.c in src/diagnose, whose lock protects it. */
@@ -33,23 +33,23 @@ typedef struct hd__nn_stray {
 
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
-    hd_module *above;  /* where hd__module_after came from, */
-    int64_t place;     /* and which of its entries this module is */
+    hd_module *above;  /* hd__module_after: the module from which it came to this one */
+    int64_t place;     /* hd__module_after: this module's index among above's entries */
     bool training;
-    bool failed; /* a registration failed, so hd_module_ready will fail */
+    bool failed; /* a registration failed; hd_module_ready will fail, too */
     int64_t n, room;
     hd__nn_entry *entries;      /* in the order of registration */
-    bool (*draw)(hd_module *m); /* gives m's own tensors their values; NULL: they have them */
+    bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
     hd__nn_stray stray;
 };
 
-/* NULL: e is no child, or the user has emptied its field. */
+/* The child in entry e. NULL if e holds a tensor, or if the user has set the field to NULL. */
 static inline hd_module *hd__nn_child(const hd__nn_entry *e)
 {
     return e->child ? *e->child : e->own;
 }
 
-/* The first child of m from entry *i on, whose number *i becomes. NULL: there is none. */
+/* The first child of m at entry *i or later. Sets *i to its entry. NULL: no child follows. */
 static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 {
     for (; *i < m->priv->n; ++*i) {
@@ -63,33 +63,35 @@ static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 
 bool hd__nn_has_children(const hd_module *m);
 
-/* The module after m of all those below root, in the order of hd_module_visit; NULL after the last
- * one. root comes before them all. Needs no memory and no recursion: each module notes the way back
- * up, so only one thread may walk. The user may have changed the fields since the registration, and
- * `parent` with it, so that way is noted whenever it is gone down. */
+/* The module that follows m in the order of hd_module_visit, which begins with root. NULL after the
+ * last one. Needs no memory and no recursion: on the way down it writes into each module where it
+ * came from (`above`), so only one thread may walk. `parent` would not do: the user may have put
+ * another module into a field since the registration. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
-/* Registers a child that has no field, as containers do, under a name that m does not have yet;
- * otherwise like hd_register_module. */
+/* Like hd_register_module, for a container's child, which has no field in m's struct. The name must
+ * be new in m. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
-extern HD__TLS uint64_t hd__nn_modules_freed; /* how often this thread has freed modules */
+/* Grows whenever this thread frees a module. A walk compares it around a call of the user's. */
+extern HD__TLS uint64_t hd__nn_modules_freed;
 
 /* ---------------------------------------------------------------- making and drawing */
 
-/* A constructor first asks for all memory, and then writes to it: what is too large is refused at
- * once, and drawing cannot fail. The functions named `blank` make a module whose parameters have
- * undefined values; it has a `draw` to give them their values. Under HD_NO_INIT they are zero, and
- * nothing draws.
- *
- * Ends a constructor as hd_module_ready does, and draws m, by `draw` if it is not NULL, and all
- * modules below it. Gives m, or NULL, with m freed and nothing drawn. m may be NULL. */
+/* A constructor allocates all tensors first and draws their values last. So a module that is too
+ * large fails at once, and no random number is drawn for it. The functions named `blank` make a
+ * module whose parameters have undefined values, and set its `draw`. Under HD_NO_INIT the
+ * parameters are zero, and nothing is drawn. */
+
+/* Ends a constructor: hd_module_ready, then draws the values of m and of all modules below it.
+ * `draw` becomes m's own, unless it is NULL. Returns m. On failure, or if m is NULL, returns NULL;
+ * m is then freed, and the random generator is where it was. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
-/* Draws m alone, unless it has its values, or HD_NO_INIT stands. */
+/* Draws the values of m's own tensors, once. Under HD_NO_INIT it only marks them as drawn. */
 bool hd__module_draw(hd_module *m);
 
-/* Registers a new parameter without values, or HD_NONE if it is not wanted. Like
- * hd__nn_register_mask, it leaves no tensor in the caller's scope. */
+/* Registers a new float32 parameter of n sizes with undefined values; HD_NONE if `wanted` is false.
+ * Leaves no tensor in the caller's scope. */
 void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                            const int64_t *sizes);
 

@@ -1,6 +1,7 @@
-/* module_state.c - all tensors of a module together: loading, gradients, dtype.
+/* module_state.c - changes all tensors of a module at once: load_state_dict, zero_grad,
+ * requires_grad_, freeze and to.
  *
- * Everything that can fail comes before the first write. Loading converts and copies its sources
+ * Everything that can fail comes before the first change. Loading converts and copies its sources
  * first, so that writing needs no memory. */
 #include "nn/module_args.h"
 #include "nn/names.h"
@@ -10,23 +11,23 @@
 
 /* ---------------------------------------------------------------- loading */
 
-/* What does not fit: the lists for the message, and the caller's report. */
+/* The names that cannot be loaded: a list of each kind for the message, and the caller's report. */
 enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
     hd__text lists[LISTS];
-    hd_dict *report; /* NULL: not wanted */
+    hd_dict *report; /* from name to text; NULL if the caller passed none */
 } problems;
 
-/* What the dictionary has for one item. */
+/* The dictionary's tensor for one item. */
 typedef struct source {
-    hd_tensor *t; /* to copy from, contiguous and of the item's dtype; NULL: there is none */
-    /* Of the first item of a tensor, for all of the tensor's items: */
-    bool named;       /* the dictionary has one of their names */
-    int64_t supplied; /* 1 + the first of them that has a source, or 0 */
+    hd_tensor *t; /* contiguous and of the item's dtype; NULL: the dictionary has none */
+    /* A tensor with several names has several items. Its first item has, for all of them: */
+    bool named;       /* the dictionary has one of the names */
+    int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
 } source;
 
-/* What is wrong with this name is what, other and rest, one after another. Whoever notes looks at
- * hd_error_count afterwards, because memory may run out. */
+/* Adds `name` to list `which` and to the report, with the text what + other + rest. Memory may run
+ * out here: the caller compares hd_error_count at the end. */
 static void note(problems *p, int which, const char *name, const char *what, const char *other,
                  const char *rest)
 {
@@ -43,8 +44,8 @@ static void note(problems *p, int which, const char *name, const char *what, con
     hd_free(text.s);
 }
 
-/* The tensor to copy from into item; NULL if there is none. named: has d one of the names of item's
- * tensor? */
+/* The tensor of d that is copied into item. NULL if d has none, which is noted unless d has another
+ * name of the item's tensor (`named`). */
 static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
@@ -70,8 +71,8 @@ static bool same_bytes(const hd_tensor *a, const hd_tensor *b)
            0;
 }
 
-/* A shared parameter may have a source under each of its names. These must have the same bytes as
- * the first of them. */
+/* A shared parameter may have a source under each of its names. All of them must have the same
+ * bytes. */
 static void note_unequal(const hd__nn_items *items, source *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -85,7 +86,7 @@ static void note_unequal(const hd__nn_items *items, source *sources, problems *p
     }
 }
 
-/* Looks at tensors only: a file's metadata, which a dict holds as strings, is no part of the
+/* Skips entries of d that are no tensors: a file's metadata, which are strings, are not part of the
  * state. */
 static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
 {
@@ -98,7 +99,7 @@ static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
     }
 }
 
-/* Makes sources, one for each item, and notes what does not fit. */
+/* Fills sources, one for each item, and notes each name that cannot be loaded. */
 static void find_sources(const hd_dict *d, const hd__nn_items *items, source *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -113,8 +114,9 @@ static void find_sources(const hd_dict *d, const hd__nn_items *items, source *so
     note_unexpected(items->names, d, p);
 }
 
-/* If not, the error is "missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected
- * (2, 4)". With strict, names that are missing or unexpected are errors, too. */
+/* True if nothing in p is an error. Missing and unexpected names are errors only if `strict`. The
+ * message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected
+ * (2, 4)". */
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
     static const char *const before[LISTS] = {"missing ", "unexpected ", "in the dictionary ",
@@ -134,7 +136,7 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     return fitting;
 }
 
-/* Writes all of them or none: what may not be written is found before. */
+/* Writes all tensors or none: it looks for read-only ones before the first write. */
 static bool write_all(const hd_module *m, const hd__nn_items *items, const source *sources)
 {
     bool ok = true;
@@ -197,7 +199,8 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* Going back from what succeeded cannot fail: a leaf keeps the place for its gradient. */
+/* On failure it undoes the tensors before. Undoing cannot fail: a leaf keeps its gradient's
+ * place. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;
@@ -228,14 +231,14 @@ bool hd_module_requires_grad_(hd_module *m, bool on)
     return ok;
 }
 
-/* Is name the prefix, or below it? Everything is below "". */
+/* True if name is the prefix, or begins with the prefix and a dot. Every name is below "". */
 static bool is_below(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
     return n == 0 || (strncmp(name, prefix, n) == 0 && (name[n] == '.' || !name[n]));
 }
 
-/* Fails with the first words of the names, each once. */
+/* The error lists the first words of the parameters' names, each once. */
 static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const char *prefix)
 {
     hd__text words = {0};
@@ -292,11 +295,11 @@ int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 
 /* ---------------------------------------------------------------- dtype */
 
-/* What one tensor becomes. As in PyTorch, a parameter stays the same object, which optimizers and
- * hooks have, and takes over `to`; a buffer is replaced. */
+/* One tensor in its new dtype. As in PyTorch, a parameter stays the same object, because optimizers
+ * and hooks point to it, and takes over the storage of `to`; a buffer is replaced by `to`. */
 typedef struct conversion {
     hd_tensor *to;   /* the tensor itself if nothing changes */
-    hd_tensor *grad; /* of a parameter that changes: its converted gradient, or HD_NONE */
+    hd_tensor *grad; /* a changing parameter's gradient, converted, or HD_NONE; else NULL */
 } conversion;
 
 static hd_tensor *converted(hd_tensor *t, hd_dtype d)
@@ -314,7 +317,7 @@ static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
     return g == HD_NONE ? g : hd_to(g, d);
 }
 
-/* The part that can fail. A tensor that has several fields is converted once. */
+/* Makes all conversions, which may fail. A tensor in several fields is converted once. */
 static bool prepare_conversions(const hd_module *m, const hd__nn_items *items, hd_dtype d,
                                 conversion *all)
 {

@@ -1,10 +1,10 @@
-/* multihead_attention.c - torch.nn.MultiheadAttention: the packed class, its options and masks.
+/* multihead_attention.c - torch.nn.MultiheadAttention, which packs the three projections into one
+ * weight; its options and masks.
  *
- * Inside, all tensors are (sequence, batch, embed_dim), and each head of each sequence is a batch
- * of its own. With need_weights the softmax is plain, and a row whose keys are all masked is NaN.
- * Without it, as in hd_forward, which cannot return them, the attention is
- * scaled_dot_product_attention, and such a row is zero. Both are what PyTorch 2.13 does in
- * training. */
+ * Inside, all tensors are (sequence, batch, embed_dim), and the heads of all sequences form one
+ * batch dimension of b * num_heads. With need_weights the function computes the softmax itself; a
+ * query whose keys are all masked gives NaN. Without need_weights, as in hd_forward, it calls
+ * scaled_dot_product_attention; such a query gives 0. PyTorch 2.13 does the same in training. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -98,7 +98,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* for hd_forward, too: its x is all three */
+    HD__CALL("hd_multihead_attention"); /* also under hd_forward, whose x is query, key and value */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {
@@ -120,14 +120,14 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
 
 /* ---------------------------------------------------------------- masks */
 
-/* The mask to add to the scores: for a bool mask, -inf where it is true. */
+/* The mask as a summand of the scores: a bool mask becomes -inf where it is true, else 0. */
 static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 {
     return hd_dtype_of(mask) == HD_BOOL ? hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY)
                                         : mask;
 }
 
-/* Appends `more` columns of 0, for the keys that add_bias_kv and add_zero_attn append. */
+/* Appends `more` columns of 0: add_bias_kv and add_zero_attn append that many keys. */
 static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
 {
     if (more == 0 || !mask) {
@@ -140,15 +140,15 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
-/* Does is_causal alone count, whatever attn_mask says? So it does in PyTorch if there is no
- * padding. */
+/* True if attn_mask is ignored because is_causal is set. PyTorch does so without need_weights and
+ * without a key_padding_mask. */
 static bool only_causal(const call_args *a)
 {
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
-/* The mask to add to the scores (b * num_heads, l, s), of that shape or one that broadcasts to it,
- * or HD_NONE. s counts the `more` appended keys, too. */
+/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE: no
+ * mask. s includes the `more` appended keys. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {
@@ -170,7 +170,7 @@ static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, 
 
 /* ---------------------------------------------------------------- forward */
 
-/* Projects in[] = query, key, value, (n, b, width) each, to out[], (n, b, E) each. */
+/* Projects in[] = {query, key, value}, (n, b, width) each, to out[], (n, b, E) each. */
 static void project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
 {
     int64_t e = m->embed_dim;
@@ -197,8 +197,8 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* The heads of keys or values x (n, b, E), with what add_bias_kv (its bias (1, 1, E) for every
- * sequence of the batch) and add_zero_attn append: (b * num_heads, n + more, head_dim) */
+/* Splits keys or values x (n, b, E) into heads, with the rows that add_bias_kv (`bias`, (1, 1, E),
+ * in every sequence) and add_zero_attn append: (b * num_heads, n + more, head_dim). */
 static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
     if (bias != HD_NONE) {
@@ -211,8 +211,8 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim): fused without
- * need_weights, and otherwise with *weights, the softmax after dropout. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights,
+ * *weights becomes the softmax after dropout; otherwise the attention is fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -232,8 +232,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* in[]: (n, b, width) each. Gives the output (l, b, E), and in *weights (b * num_heads, l, s) with
- * need_weights. */
+/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights,
+ * *weights becomes (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -249,7 +249,7 @@ static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, con
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
 
-/* weights (b * num_heads, l, s) in the form that the caller asked for */
+/* weights (b * num_heads, l, s) as (b, l, s) or, not averaged, (b, num_heads, l, s). */
 static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
                                  bool batched)
 {
@@ -260,7 +260,7 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
     return batched ? w : hd_squeeze(w, 0);
 }
 
-/* given: query, key and value in the caller's layout. weights NULL: not wanted. */
+/* given[] = {query, key, value} in the caller's layout. weights may be NULL. */
 static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
                              hd_tensor **weights)
 {
@@ -272,7 +272,7 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        bool again = i > 0 && given[i] == given[i - 1]; /* the same in becomes the same out */
+        bool again = i > 0 && given[i] == given[i - 1]; /* project() compares pointers */
         in[i] = again            ? in[i - 1]
                 : !batched       ? hd_unsqueeze(given[i], 1)
                 : m->batch_first ? hd_transpose(given[i], 0, 1)
@@ -354,7 +354,7 @@ static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
            hd__nn_heads_arg("embed_dim", embed_dim, num_heads);
 }
 
-/* Registers in PyTorch's order, without values. */
+/* Registers all parameters in PyTorch's order, without values. */
 static void register_blanks(multihead_attention *m, const hd_multihead_attention_options *o)
 {
     hd_module *self = &m->base;
@@ -362,7 +362,7 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     bool packed = m->kdim == e && m->vdim == e, more = o->add_bias_kv;
     hd_register_module(self, "out_proj", &m->out_proj,
                        hd__nn_linear_blank(&hd__nn_packed_out_proj_type, e, e, o->bias));
-    if (!m->out_proj) { /* e may be so large that 3 e overflows */
+    if (!m->out_proj) { /* e may be so large that 3 * e would overflow below */
         return;
     }
     hd__nn_register_blank(self, "in_proj_weight", &m->in_proj_weight, packed, 2,

@@ -1,15 +1,15 @@
-/* names.c - what is inside a module, under dotted names: iteration and lookup.
+/* names.c - iterates over a module's tensors and submodules, and finds them by their dotted names.
  *
- * The order is PyTorch's: a module's own parameters, then its buffers, then its children in turn;
- * each kind in the order of registration. A field that the user has emptied since then has no
- * name. */
+ * The order is PyTorch's: a module's own parameters, then its buffers, then its children one after
+ * another; each kind in the order of registration. A field that the user has set to NULL is
+ * skipped. */
 #include "nn/names.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------- visiting */
 
-/* Goes down to m. */
+/* Pushes m. */
 static bool step_into(hd__nn_walk *w, hd_module *m)
 {
     w->path.failed |= !hd__text_grow(&w->v, &w->room, w->n + 1, sizeof *w->v);
@@ -21,7 +21,7 @@ static bool step_into(hd__nn_walk *w, hd_module *m)
     return true;
 }
 
-/* Makes w's path that of the innermost module, with this name after it. */
+/* Sets w->path to the innermost module's path and `name`. */
 static void walk_name(hd__nn_walk *w, const char *name)
 {
     size_t len = w->v[w->n - 1].len;
@@ -55,8 +55,8 @@ bool hd__nn_walk_end(hd__nn_walk *w)
     return !w->path.failed;
 }
 
-/* The user's function has freed modules, and may have put others in their places: the walk goes on
- * below those that are still where it came through them. */
+/* The visitor has freed modules, and may have put others in their places. Drops each module of the
+ * stack that is no longer where the walk found it, and all modules below it. */
 static void walk_cut(hd__nn_walk *w)
 {
     for (int64_t i = 1; i < w->n; i++) {
@@ -95,7 +95,7 @@ bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, voi
 
 /* ---------------------------------------------------------------- collecting */
 
-/* t is the tensor of entry e in the walk's module. */
+/* Adds tensor t of entry e in the walk's current module. */
 static bool add_item(hd__nn_items *items, hd__nn_walk *w, const hd__nn_entry *e, hd_tensor *t)
 {
     const char *name = NULL;
@@ -124,8 +124,8 @@ static bool collect_kind(hd__nn_items *items, hd__nn_walk *w, int kinds)
     return ok;
 }
 
-/* Sets `first` of each item, by a table of the indices + 1 of first items, at most half full, in
- * which a tensor is found by its address. */
+/* Sets `first` of each item. A hash table, at most half full, maps a tensor's address to 1 + the
+ * index of its first item. */
 static bool find_first(hd__nn_items *items)
 {
     int64_t slots = 16;
@@ -187,7 +187,8 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-/* detached: each name has an alias of its own, also where a tensor has several names. */
+/* detached: each name gets an alias of its own, even if several names share a tensor. Otherwise a
+ * shared tensor appears once, under its first name. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);
@@ -238,8 +239,8 @@ static hd__nn_entry *find_entry(const hd_module *m, const char *name, size_t len
     return NULL;
 }
 
-/* Follows the parts of name except the last one, which it leaves in *name. NULL: there is no such
- * child. */
+/* The module that all parts of *name but the last one lead to; *name becomes the last part. NULL if
+ * a part names no child. */
 static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -1,11 +1,12 @@
-/* names.h - what is inside a module, under dotted names (names.c). */
+/* names.h - walks over a module and the modules below it, and finds or collects their tensors under
+ * dotted names, as "blocks.0.att.W_query.weight" (names.c). */
 #ifndef HEED_NN_NAMES_H
 #define HEED_NN_NAMES_H
 
 #include "nn/module.h"
 
-/* A walk over a module and all modules below it, parents first. Modules may be nested as deeply as
- * memory allows, so it keeps its place on a stack of its own. It writes to no module.
+/* A walk over a module and all modules below it, parents first. Its stack lies on the heap, so
+ * modules may be nested as deeply as memory allows. It writes to no module.
  *   hd__nn_walk w = {.root = m};
  *   while (hd__nn_walk_next(&w)) {
  *       look_at(w.m);
@@ -14,45 +15,45 @@
 typedef struct hd__nn_walk {
     hd_module *root, *m;    /* m: where the walk is */
     const hd__nn_entry *at; /* the entry that holds m; NULL for root */
-    bool named;             /* is path wanted? */
-    hd__text path;          /* the names that lead to m, with dots; empty for root */
+    bool named;             /* set it to get `path` */
+    hd__text path;          /* m's dotted name; empty for root */
     struct hd__nn_step {
         hd_module *m;
-        int64_t next; /* entry */
-        size_t len;   /* of m's path */
+        int64_t next; /* the entry from which the walk goes on */
+        size_t len;   /* length of m's path */
     } * v;
-    int64_t n, room; /* n: m's depth, 1 for root */
+    int64_t n, room; /* n: the number of open steps, 1 at root */
 } hd__nn_walk;
 
-/* False after the last module, and if memory runs out. */
+/* Moves w->m to the next module. False after the last one, and if memory runs out. */
 bool hd__nn_walk_next(hd__nn_walk *w);
-/* Frees what w has. Was there enough memory? */
+/* Frees w's memory. False if memory had run out. */
 bool hd__nn_walk_end(hd__nn_walk *w);
 
 typedef struct hd__nn_item {
-    const char *name; /* with dots; NULL: names were not wanted */
+    const char *name; /* dotted; NULL under HD__UNNAMED */
     hd__nn_kind kind;
-    hd_tensor **field, *t; /* t: what the field held */
-    int64_t first;         /* the index of the first item with that tensor */
+    hd_tensor **field, *t; /* t: the tensor in the field */
+    int64_t first;         /* index of the first item that has this tensor */
 } hd__nn_item;
 
 typedef struct hd__nn_items {
     hd__nn_item *v;
     int64_t n, room;
-    hd_dict *names; /* from each name to the index of its item, in their order; or NULL */
+    hd_dict *names; /* from each name to its item's index; NULL under HD__UNNAMED */
 } hd__nn_items;
 
-/* Collects the tensors of the argument m and of all modules below it whose kind is in the mask
- * `kinds`, in PyTorch's order. A tensor that is in several fields has several items. HD__UNNAMED in
- * kinds leaves the names out: those of n tensors in n nested modules take memory and time in n^2.
- * *items must be zeroed before; free it whatever the result. */
+/* Collects the tensors of m and of all modules below it, in PyTorch's order: those whose kind is in
+ * the mask `kinds`. A tensor in several fields has several items. HD__UNNAMED in `kinds` leaves the
+ * names out, because the names of n tensors in n nested modules take O(n^2) bytes. The caller
+ * zeroes *items first, and frees it even after a failure. */
 enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);
 
-/* The entry of the argument m with this dotted name whose kind is in the mask `kinds`. If there is
- * none, fails with "Linear has no buffer \"mask\"", where `what` is "buffer". So it does if its
- * field is empty, unless holder is given: *holder becomes the module that has the entry. */
+/* The entry with this dotted name whose kind is in the mask `kinds`. If m has none, the error is
+ * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field is the same error,
+ * unless the caller passes `holder`. *holder becomes the module that has the entry. */
 hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
                           hd_module **holder);
 

@@ -1,8 +1,8 @@
-/* summary.c - print(model): PyTorch's nested lines.
+/* summary.c - hd_module_summary, which is PyTorch's print(model).
  *
- * A module is its name and its lines in brackets: first those of its extra text, then one for each
- * child with the child's own text. Further lines of a child's text move two columns to the
- * right. */
+ * A module's text is its class name with its lines in brackets: first the lines of its extra text,
+ * then "(name): " and the child's text for each child. All lines inside the brackets are indented
+ * by two columns. */
 #include "nn/containers.h"
 #include "nn/names.h"
 
@@ -13,8 +13,8 @@
 
 enum { EXTRA_TEXT = 1024 };
 
-/* Adds each line of s on a line of its own, two columns further to the right. As in PyTorch, blank
- * lines stay empty unless blanks_too. */
+/* Adds the lines of s, each indented by two columns. As in PyTorch, blank lines are not indented
+ * unless blanks_too. */
 static void add_lines(hd__text *t, const char *s, bool blanks_too)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
@@ -30,26 +30,25 @@ static void add_lines(hd__text *t, const char *s, bool blanks_too)
 
 /* ---------------------------------------------------------------- one module in another */
 
-/* A module whose text is being made. */
+/* A module whose text is not complete yet. */
 typedef struct level {
     const hd_module *m;
-    const char *name; /* under which the level above has it */
+    const char *name; /* the child's name in the level above */
     hd__text text;
-    hd__text same; /* of a ModuleList: the text of the children from `first` to `next` - 1 */
+    hd__text same; /* ModuleList only: the equal text of the children first to next - 1 */
     int64_t first, next;
 } level;
 
 typedef struct open_levels {
     level *v;
     int64_t n, room;
-    hd__text whole; /* of the outermost module, once it is complete */
+    hd__text whole; /* the outermost module's text, once it is complete */
 } open_levels;
 
-/* A text of n nested modules has n^2 bytes, because each line is two columns further to the
- * right. */
+/* The text of n nested modules has O(n^2) bytes, because each level indents it further. */
 enum { LEVELS_MOST = 1000 };
 
-/* The module, up to its first child or to its end. */
+/* Writes the module's text up to its first child, or up to its closing bracket. */
 static void begin_text(level *at)
 {
     const hd_module *m = at->m;
@@ -69,12 +68,12 @@ static void begin_text(level *at)
     }
 }
 
-/* Goes down to where the walk is. */
+/* Opens a level for the walk's current module. */
 static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
         return hd_fail(HD_VALUE,
-                       "%s: more than %d modules are nested in each other: expected fewer",
+                       "%s: modules are nested more than %d levels deep: expected fewer levels",
                        w->root->type->name, LEVELS_MOST);
     }
     if (!hd__text_grow(&l->v, &l->room, l->n + 1, sizeof *l->v)) {
@@ -85,7 +84,7 @@ static bool step_down(open_levels *l, const hd__nn_walk *w)
     return true;
 }
 
-/* Adds what is said of a child, and frees it. */
+/* Adds a child's text, and frees it. */
 static void add_child(level *at, hd__text child)
 {
     at->text.failed |= child.failed;
@@ -95,8 +94,7 @@ static void add_child(level *at, hd__text child)
     hd_free(child.s);
 }
 
-/* Writes the line of the children `first` to `next` - 1 of a ModuleList, which have one text:
- * `(0-2): 3 x Linear(...)`. */
+/* Ends a run of a ModuleList's children with equal texts: `(0-2): 3 x Linear(...)`. */
 static void end_equal(level *at)
 {
     hd__text child = {0};
@@ -113,7 +111,7 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* text is that of the child with this name. */
+/* Adds the complete text of the child `name`, which it takes over. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {
@@ -133,7 +131,7 @@ static void take_child(level *at, const char *name, hd__text text)
     at->next = place + 1;
 }
 
-/* The text of the innermost module is complete. */
+/* Completes the innermost module's text, and hands it to the level above. */
 static bool step_up(open_levels *l)
 {
     level *at = &l->v[l->n - 1];
@@ -179,7 +177,7 @@ static hd__text summary_make(hd_module *m)
     return l.whole;
 }
 
-/* The caller's scope owns the text. */
+/* The summary; the caller's scope owns the text. NULL on error. */
 static const char *summary_text(const hd_module *m)
 {
     if (!hd__object("m", m)) {

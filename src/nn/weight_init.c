@@ -1,5 +1,5 @@
-/* weight_init.c - torch.nn.init: fills of a tensor outside the graph, with PyTorch's formulas and
- * draws.
+/* weight_init.c - torch.nn.init: functions that fill a tensor outside of the graph, with PyTorch's
+ * formulas and random numbers.
  *
  * Bounds and deviations are computed in double and in PyTorch's order of operations, because their
  * rounding shows in the float32 weights. */
@@ -46,21 +46,22 @@ hd_tensor *hd_init_zeros_(hd_tensor *x)
 
 /* ---------------------------------------------------------------- truncated normal */
 
-/* Phi(x) */
+/* Phi(x), the standard normal distribution function */
 static double normal_cdf(double x)
 {
     return (1 + erf(x / sqrt(2.0))) / 2;
 }
 
-/* Is an element of mask true? 1, 0, or -1 after an error. */
+/* 1 if an element of mask is true, 0 if none is, -1 on error. */
 static int some_true(hd_tensor *mask)
 {
     hd_tensor *any = hd_any(mask);
     return any ? hd_item_int(any) != 0 : -1;
 }
 
-/* How candidates are drawn: from the normal distribution if [a, b] has enough of it, otherwise from
- * the uniform one over [a, b], with a chance of being refused that follows the density. */
+/* A normal distribution, truncated to [a, b]. Its candidates are drawn from the normal distribution
+ * (`normal`) if [a, b] covers enough of it; otherwise uniformly from [a, b], and accepted with a
+ * probability proportional to the density. */
 typedef struct truncation {
     double mean, std, a, b;
     bool normal;
@@ -71,8 +72,9 @@ static hd_tensor *draw_candidates(const truncation *t, hd_tensor *c)
     return t->normal ? hd_normal_(c, t->mean, t->std) : hd_uniform_(c, t->a, t->b);
 }
 
-/* Where a candidate in c is refused: outside [a, b], or where log v > -0.5 ((c - mean) / std)^2 -
- * peak, with a v that is drawn for each. */
+/* True where a candidate in c is refused: a normal one outside of [a, b]; a uniform one if log v >
+ * -0.5 ((c - mean) / std)^2 + 0.5 mode^2, with v uniform in [0, 1), and mode the point of [a, b]
+ * nearest to the mean, in deviations. */
 static hd_tensor *refused(const truncation *t, hd_tensor *c)
 {
     if (t->normal) {
@@ -93,8 +95,8 @@ static bool truncation_ok(double mean, double std, double a, double b)
                    mean, std, a, b);
 }
 
-/* A tensor in which the same numbers are drawn as in x: in the same order, and with gaps between
- * its elements if x has them, because such a tensor is drawn one by one. */
+/* A tensor that hd_normal_ fills with the same numbers as x. It has gaps between its elements if x
+ * has them, because such a tensor is filled one number at a time. */
 static hd_tensor *drawn_like(hd_tensor *x)
 {
     hd_tensor *y = hd_clone(x);
@@ -105,8 +107,8 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Draws candidates for all elements again and again, and takes them where the last one was refused.
- * Draws into another tensor, so that x changes as a whole. */
+/* Draws candidates for all elements, again and again, and keeps them where the last one was
+ * refused. It draws into a copy, so that a failure leaves x unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);
@@ -137,8 +139,7 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
         hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
-                "values may not have the distribution that is asked for: expected a mean near "
-                "[a, b]",
+                "values may not follow the requested distribution: expected a mean near [a, b]",
                 mean, 2 * std, a, b);
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
@@ -162,7 +163,8 @@ static bool has_two_dims(const hd_tensor *x)
             hd_fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
-/* For a weight (out, in, ...): in and out, each times the product of the sizes after them. */
+/* The fans of a weight (out, in, sizes...): in and out, each times the product of the other
+ * sizes. */
 static bool fans_of(const hd_tensor *x, fans *f)
 {
     if (!has_two_dims(x)) {
@@ -176,7 +178,7 @@ static bool fans_of(const hd_tensor *x, fans *f)
     return true;
 }
 
-/* Draws numbers of mean 0 and this deviation. */
+/* Fills x with numbers of mean 0 and standard deviation std. */
 static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
 {
     double bound = sqrt(3.0) * std;
@@ -269,9 +271,9 @@ hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const ch
 
 /* ---------------------------------------------------------------- orthogonal */
 
-/* Makes the rows of a (n, m), n <= m, float64, orthonormal, one after another. Twice, each row
- * loses its part along the rows before it; this leaves only rounding (Giraud, Langou and Rozloznik
- * 2005). It keeps its direction, so the factor R of this QR has a positive diagonal. */
+/* Makes the rows of a, float64 (n, m) with n <= m, orthonormal by Gram-Schmidt. Each row is
+ * projected twice, which leaves only rounding errors (Giraud, Langou and Rozloznik 2005). No row is
+ * negated, so R in this QR decomposition has a positive diagonal, as in PyTorch's orthogonal_. */
 static bool orthonormal_rows(hd_tensor *a)
 {
     bool ok = true;

@@ -208,11 +208,15 @@ START_TEST(a_freed_graph)
     ck_assert(hd_backward_with(y, HD_NONE, true));
     ck_assert(hd_backward(y));
     ck_assert(!hd_backward_with(y, HD_NONE, false));
-    ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
+    ck_error(
+        HD_GRAD,
+        "hd_backward_with: OwnSquare: its graph was freed by an earlier backward. "
+        "hd_backward_with(y, HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));
-    ck_error(HD_GRAD, "hd_grad_of: OwnSquare: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
+    ck_error(
+        HD_GRAD,
+        "hd_grad_of: OwnSquare: its graph was freed by an earlier backward. hd_backward_with(y, "
+        "HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
     ck_elements(hd_grad(a), 12);
     ck_assert(hd_backward(z) && hd_backward(z)); /* it saved nothing, so nothing was freed */
     ck_elements(hd_grad(a), 16);
@@ -270,15 +274,15 @@ START_TEST(first_gradients_that_do_not_fit)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2), *y = own_scale(a, 2);
     ck_assert(!hd_backward(y));
-    ck_error(HD_GRAD, "hd_backward: loss (2,) has 2 elements: expected one, as of hd_sum or "
-                      "hd_mean, or hd_backward_with and a gradient of that shape");
+    ck_error(HD_GRAD, "hd_backward: loss (2,) has 2 elements: expected 1. Reduce it by hd_sum or "
+                      "hd_mean, or pass a gradient of its shape to hd_backward_with");
     ck_assert(!hd_backward_with(y, vec(HD_FLOAT32, 1), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (1,) for (2,): expected the same shape");
     ck_assert(!hd_backward_with(y, hd_zeros(HD_INT64, 2), false));
     ck_error(HD_DTYPE, "hd_backward_with: int64: expected float32 or float64");
     ck_assert(!hd_backward(vec(HD_FLOAT32, 1)));
     ck_error(HD_GRAD,
-             "hd_backward: loss (1,) does not require grad: nothing that it was computed from "
+             "hd_backward: loss (1,) does not require grad: no tensor that it was computed from "
              "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     ck_assert(!hd_backward_with(y, NULL, false));
     ck_error(HD_NULL_ARG, "hd_backward_with: grad is NULL: expected a tensor or HD_NONE");
@@ -393,7 +397,7 @@ START_TEST(grad_of_options)
     ck_elements(hd_list_get(g, 0), 66);
     ck_assert_ptr_eq(hd_list_get(g, 1), HD_NONE);
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), hd_list_of(y, y), &o));
-    ck_error(HD_VALUE, "hd_grad_of: 2 gradients for 1 outputs: expected as many");
+    ck_error(HD_VALUE, "hd_grad_of: 2 gradients for 1 outputs: expected one for each");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(vec(HD_FLOAT32, 1)), NULL, &o));
     ck_error(HD_GRAD, "hd_grad_of: input 0 of (1,) does not require grad");
     ck_assert(hd_backward(y));

@@ -75,8 +75,8 @@ static void *walk_one_parameter(void *unused)
     ck_assert(hd_dtype_of(a) == HD_FLOAT64 && !hd_requires_grad(a));
     ck_one(d, 2);
     ck_assert_str_eq(hd_module_summary(m), "NULL");
-    ck_error(HD_VALUE, "hd_module_summary: Probe: more than 1000 modules are nested in each other: "
-                       "expected fewer");
+    ck_error(HD_VALUE, "hd_module_summary: Probe: modules are nested more than 1000 levels deep: "
+                       "expected fewer levels");
     hd_module_free(m);
     return unused;
 }

@@ -96,9 +96,9 @@ END_TEST
 START_TEST(refuses_bad_names)
 {
     fails(hd_register_parameter(&m->base, "a.b", &m->a, ramp_parameter(2)), HD_VALUE,
-          "hd_register_parameter: Probe: \"a.b\" is no name: expected text without dots");
+          "hd_register_parameter: Probe: \"a.b\" is not a valid name: expected text without dots");
     fails(hd_register_buffer(&m->base, "", &m->a, ramp_parameter(2), true), HD_VALUE,
-          "hd_register_buffer: Probe: \"\" is no name: expected text without dots");
+          "hd_register_buffer: Probe: \"\" is not a valid name: expected text without dots");
     fails(hd_register_parameter(&m->base, NULL, &m->a, ramp_parameter(2)), HD_NULL_ARG,
           "hd_register_parameter: name is NULL");
     fails(hd_register_parameter(&m->base, "taken", &m->a, ramp_parameter(2)), HD_VALUE,

@@ -1,7 +1,7 @@
 """Reads include/heed/*.h: topics, declarations, and the plain comments that describe them.
 
 A header is read from top to bottom. These are the rules that lead from a comment to a name
-(CONTRIBUTING.md states them for whoever writes a header):
+(docs/recipes.md states them for whoever writes a header):
 
 1. A banner, /* ------- topic */, begins a topic.
 2. A comment after a declaration, on its line, describes this declaration.

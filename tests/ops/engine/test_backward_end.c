@@ -222,7 +222,7 @@ START_TEST(wrong_gradients_are_refused)
     hd_tensor *a = LEAF(1, 2), *plain = hd_zeros(HD_FLOAT32, 2);
     given t = {a, hd_zeros(HD_FLOAT32, 3), NULL, NULL, true};
     ck_assert(!hd_set_backward_grad(a, plain));
-    ck_error(HD_STATE, "hd_set_backward_grad: no backward ends: expected a call by the function of "
+    ck_error(HD_STATE, "hd_set_backward_grad: no backward is ending. Call it from the function of "
                        "hd_on_backward_end");
     hd_on_backward_end(give, &t);
     ck_assert(!hd_backward(hd_sum(hd_exp(a))));

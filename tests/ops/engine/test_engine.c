@@ -51,22 +51,22 @@ START_TEST(needs_one_element_or_a_gradient)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2, 3);
     ck_assert(!hd_backward(hd_mul_scalar(a, 2)));
-    ck_error(HD_GRAD, "hd_backward: loss (3,) has 3 elements: expected one, as of hd_sum or "
-                      "hd_mean, or hd_backward_with and a gradient of that shape");
+    ck_error(HD_GRAD, "hd_backward: loss (3,) has 3 elements: expected 1. Reduce it by hd_sum or "
+                      "hd_mean, or pass a gradient of its shape to hd_backward_with");
     ck_assert(!hd_backward_with(hd_mul_scalar(a, 2), vec(HD_FLOAT32, 1, 2), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (2,) for (3,): expected the same shape");
     ck_assert(!hd_backward(hd_sum(hd_detach(a))));
     ck_error(HD_GRAD,
-             "hd_backward: loss () does not require grad: nothing that it was computed from "
+             "hd_backward: loss () does not require grad: no tensor that it was computed from "
              "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     hd_tensor *table = hd_reshape(hd_cat(0, a, a, hd_narrow(a, 0, 0, 2)), 4, 2);
     ck_assert(!hd_backward(table));
-    ck_error(HD_GRAD, "hd_backward: loss (4, 2) has 8 elements: expected one, as of hd_sum or "
-                      "hd_mean, or hd_backward_with and a gradient of that shape");
+    ck_error(HD_GRAD, "hd_backward: loss (4, 2) has 8 elements: expected 1. Reduce it by hd_sum or "
+                      "hd_mean, or pass a gradient of its shape to hd_backward_with");
     ck_assert(!hd_backward_with(hd_detach(table), hd_ones(HD_FLOAT32, 4, 2), false));
     ck_error(HD_GRAD,
-             "hd_backward_with: y (4, 2) does not require grad: nothing that it was computed from "
-             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
+             "hd_backward_with: y (4, 2) does not require grad: no tensor that it was computed "
+             "from requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
     ck_assert(!hd_backward(NULL));
     ck_error(HD_NULL_ARG, "hd_backward: loss is NULL");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
@@ -83,8 +83,10 @@ START_TEST(twice_needs_retain_graph)
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(a), 12);
     ck_assert(!hd_backward(y));
-    ck_error(HD_GRAD, "hd_backward: MulBackward0: its graph was freed by an earlier backward; "
-                      "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off");
+    ck_error(
+        HD_GRAD,
+        "hd_backward: MulBackward0: its graph was freed by an earlier backward. "
+        "hd_backward_with(y, HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
     ck_elements(hd_grad(a), 12);
 }
 END_TEST
@@ -124,8 +126,8 @@ START_TEST(twice_through_numbers)
                                      "DivBackward0", "CopySlices",   "PowBackward0"};
         char message[200];
         snprintf(message, sizeof message,
-                 "hd_backward: %s: its graph was freed by an earlier backward; "
-                 "hd_backward_with(y, HD_NONE, true) keeps it, and hd_detach cuts it off",
+                 "hd_backward: %s: its graph was freed by an earlier backward. hd_backward_with(y, "
+                 "HD_NONE, true) keeps a graph; hd_detach gives a tensor without one",
                  names[i]);
         y = hd_sum(y);
         ck_assert(hd_backward_with(y, HD_NONE, true));

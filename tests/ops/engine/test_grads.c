@@ -127,10 +127,10 @@ START_TEST(set_grads_of_all_or_none)
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 1, 2))));
     ck_error(HD_SHAPE, "hd_set_grads: (2,) of float32 for (1,) of float32: expected the same");
     ck_assert(!hd_set_grads(hd_list_of(y, a), hd_list_of(old, a)));
-    ck_error(HD_VALUE, "hd_set_grads: (2,) is to be its own gradient: expected another tensor");
+    ck_error(HD_VALUE, "hd_set_grads: (2,) cannot be its own gradient: expected another tensor");
     ck_assert_ptr_eq(hd_grad(y), HD_NONE);
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE)));
-    ck_error(HD_VALUE, "hd_set_grads: 1 gradients for 2 tensors: expected as many");
+    ck_error(HD_VALUE, "hd_set_grads: 1 gradients for 2 tensors: expected one for each");
     ck_assert(!hd_set_grads(hd_list_of(a, HD_NONE), hd_list_of(HD_NONE, old)));
     ck_error(HD_NULL_ARG, "hd_set_grads: x is HD_NONE: expected a tensor");
     ck_elements(hd_grad(a), 7, 8);
@@ -152,9 +152,9 @@ START_TEST(set_grad_refuses)
     uint64_t failures = hd_error_count(); /* while an error stands, a failure is counted too */
     ck_assert(!hd_set_grad(y, y));
     ck_assert(hd_error_count() == failures + 1);
-    ck_error(HD_VALUE, "hd_set_grad: (2,) is to be its own gradient: expected another tensor");
+    ck_error(HD_VALUE, "hd_set_grad: (2,) cannot be its own gradient: expected another tensor");
     ck_assert(!hd_set_grad(a, a));
-    ck_error(HD_VALUE, "hd_set_grad: (2,) is to be its own gradient: expected another tensor");
+    ck_error(HD_VALUE, "hd_set_grad: (2,) cannot be its own gradient: expected another tensor");
     ck_assert(hd_set_grad(a, hd_detach(a))); /* as in PyTorch */
     hd_tensor *whole = hd_arange(0, 2, 1);
     ck_assert(!hd_set_grad(whole, hd_arange(0, 2, 1)));

@@ -574,14 +574,13 @@ START_TEST(an_inner_run_over_the_same_nodes)
         ck_assert_int_eq(ok, inner_clears);
         if (!ok) {
             ck_error(HD_STATE,
-                     running ? "hd_backward_with: it was called inside another backward (by a "
-                               "hook, or by the backward of a user's op), and both backwards "
-                               "reach MulBackward0, where the outer one has gradients waiting: "
-                               "give it a graph of its own"
-                             : "hd_backward_with: it was called inside another backward (by a "
-                               "hook, or by the backward of a user's op), and both backwards "
-                               "reach ExpBackward0, where the outer one has gradients waiting: "
-                               "give it a graph of its own");
+                     running
+                         ? "hd_backward_with: a hook or a user's op called it inside another "
+                           "backward, and both backwards reach MulBackward0, where the outer one "
+                           "has gradients waiting. Give the inner backward a graph of its own"
+                         : "hd_backward_with: a hook or a user's op called it inside another "
+                           "backward, and both backwards reach ExpBackward0, where the outer one "
+                           "has gradients waiting. Give the inner backward a graph of its own");
             ck_assert_ptr_eq(hd_grad(x), HD_NONE);
         } else {
             ck_assert(hd_get(hd_grad(x), 0) == hd_item(hd_mul_scalar(h, 7)));
