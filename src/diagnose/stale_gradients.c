@@ -52,8 +52,8 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Counts a step, in vain or not. Is it the last of IN_VAIN steps in a row? The count stays there, so
- * that the warning of this cause comes once. */
+/* Counts a step, in vain or not. Is it the last of IN_VAIN steps in a row? The count stays there,
+ * so that the warning of this cause comes once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {
