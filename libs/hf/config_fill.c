@@ -112,6 +112,7 @@ static const char *expected_of(const hd__hf_config_key *k, const char *other, ch
     case HD__ONLY: return other ? other : words_text(k->words, room);
     case HD__ENDS: return "a whole number, and at most 16 of them";
     case HD__NAMES: return "a list of names, or all-linear";
+    case HD__FULL: return "a list of full_attention, or null";
     case HD__FLAGS: return "a list of at most 128 whole numbers";
     default: return "a whole number";
     }
@@ -122,7 +123,8 @@ bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
 {
     char room[HD__FLOAT_TEXT], expected[EXPECTED];
     const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
-    bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES;
+    bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES ||
+                 k->kind == HD__FULL;
     const char *mark = v->quoted && (!named || is_among(not_texts, found)) ? "\"" : "";
     return hd_fail(HD_VALUE, "'%.*s': %s%.*s: found %s%.*s%s: expected %s", HD__CUT(f->path),
                    f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
@@ -150,7 +152,7 @@ static bool put_number(const hd__hf_value *v, double *at)
 static bool put_name(const hd__hf_value *v, hd_lora_options *o)
 {
     ((const char **)o->target_modules)[o->num_target_modules++] = v->text;
-    return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
+    return v->quoted;
 }
 
 static bool put_flag(const hd__hf_value *v, int64_t *n)
@@ -173,9 +175,10 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     } nowhere;
     void *at = k->offset == HD__NOWHERE ? (void *)&nowhere : (char *)config + k->offset;
     const char *dot = strchr(v->name, '.');
-    bool element = dot && hd__text_is_digit(dot[1]); /* of a list */
+    bool listed = dot && hd__text_is_digit(dot[1]), element = listed && !strchr(dot + 1, '.');
     hd_generate_options *o = config;
-    if (hd__hf_is_word(v, k->words) || (k->kind == HD__INT && hd__hf_is_word(v, "null"))) {
+    if ((!dot && hd__hf_is_word(v, k->words)) ||
+        (k->kind == HD__INT && hd__hf_is_word(v, "null"))) {
         return true;
     }
     switch (k->kind) {
@@ -189,12 +192,14 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
         *(const char **)at = v->quoted ? hd__hf_activation(v->text) : NULL;
         return *(const char **)at;
     case HD__ANY: return true;
-    case HD__OBJECT: return dot && !element;
+    case HD__OBJECT: return dot && !listed;
     case HD__ONLY: return false;
     case HD__ENDS:
         return (!dot || element) && o->num_eos < HD_EOS_MOST &&
                put_whole(v, &o->eos_token_id[o->num_eos++]);
-    case HD__NAMES: return put_name(v, config);
+    case HD__NAMES:
+        return (element || (!dot && hd__hf_is_word(v, "all-linear"))) && put_name(v, config);
+    case HD__FULL: return element && hd__hf_is_word(v, "full_attention");
     case HD__FLAGS: return element && put_flag(v, at);
     default: return put_whole(v, at);
     }
@@ -211,7 +216,7 @@ static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
             continue;
         }
         hd__hf_value v = config_value(f, i);
-        if (t->null_is_left_out && hd__hf_is_word(&v, "null")) {
+        if (t->null_is_left_out && !strchr(name, '.') && hd__hf_is_word(&v, "null")) {
             continue;
         }
         ok = config_set(&v, k, config) || hd__hf_refuse_value(f, &v, k, t->other);

@@ -20,6 +20,7 @@ typedef enum hd__hf_config_kind {
     HD__ONLY,       /* one of `words`: it is not kept */
     HD__ENDS,       /* the next of the end tokens; hd_generate_options */
     HD__NAMES,      /* the next of the target modules, for which there is room; hd_lora_options */
+    HD__FULL,       /* a list of the text full_attention: it is not kept */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__hf_config_kind;
 
@@ -31,8 +32,9 @@ typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* in the configuration */
-    /* NULL, or values that are taken whatever the kind is. Where there are such and nothing is
-     * kept, any other value is a warning: it has no effect. */
+    /* NULL, or values that are taken whatever the kind is, in the place of the whole list or
+     * object. Where there are such and nothing is kept, any other value is a warning: it has no
+     * effect. */
     const char *words;
 } hd__hf_config_key;
 

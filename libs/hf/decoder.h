@@ -89,7 +89,7 @@ extern const hd__hf_known hd__decoder_known[];
 #define HD__WINDOW_KEYS                                                                            \
     HD__CHECKED("attention_dropout", NUMBER, "0"), HD__CHECKED("use_sliding_window", BOOL, NULL),  \
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
-        HD__ONLY_ROW("layer_types.", "full_attention null")
+        HD__CHECKED("layer_types.", FULL, "null")
 
 /* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not
  * be true if there would be layers with a window by it: `windowed`. */

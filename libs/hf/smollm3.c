@@ -23,6 +23,14 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
+/* Has layer i rotary positions, by the list or by the interval, which may be wrong still? */
+static bool is_rotary(const hd_smollm3_config *c, int64_t i)
+{
+    const int64_t interval = c->no_rope_layer_interval;
+    return i < c->num_no_rope_layers ? c->no_rope_layers[i]
+                                     : interval < 1 || (i + 1) % interval != 0;
+}
+
 /* The list becomes as long as there are layers. */
 static bool list_ok(const hd__hf_config *config)
 {
@@ -44,7 +52,7 @@ static bool list_ok(const hd__hf_config *config)
             config, "no_rope_layer_interval %" PRId64 ": expected 1 or more", interval);
     }
     for (int64_t i = 0; n == 0 && i < layers; i++) {
-        c->no_rope_layers[i] = (i + 1) % interval != 0;
+        c->no_rope_layers[i] = is_rotary(c, i);
     }
     c->num_no_rope_layers = layers;
     return true;
@@ -78,7 +86,7 @@ static const hd__hf_config_key smollm3_keys[] = {
     HD__CHECKED("attention_dropout", NUMBER, "0"),
     HD__CHECKED("use_sliding_window", BOOL, NULL),
     HD__CHECKED("sliding_window", INT, NULL),
-    HD__ONLY_ROW("layer_types.", "full_attention null"),
+    HD__CHECKED("layer_types.", FULL, "null"),
     HD__LAST_ROW(INT),
 };
 
@@ -87,11 +95,16 @@ static void smollm3_defaults(void *values)
     *(hd_smollm3_config *)values = hd_smollm3_config_defaults();
 }
 
-/* The layers without rotary positions may have the window. */
+/* The layers without rotary positions have the window. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
+    const hd_smollm3_config *c = config->values;
     hd__hf_value window = hd__hf_value_of(f, "sliding_window");
-    return hd__decoder_layer_types_ok(f, config, window.whole);
+    bool windowed = false;
+    for (int64_t i = 0; window.whole && i < c->num_hidden_layers && i < HD_LAYERS_MOST; i++) {
+        windowed |= !is_rotary(c, i);
+    }
+    return hd__decoder_layer_types_ok(f, config, windowed);
 }
 
 /* The list is that of the attentions which the model has now. */

@@ -559,6 +559,15 @@ START_TEST(configurations_that_are_refused)
         {"{" BASIC "\"target_modules\": \".*c_fc\"}",
          "adapter_config.json': target_modules: found .*c_fc: expected a list of names, or "
          "all-linear"},
+        {"{" BASIC "\"target_modules\": [\"c_fc\", [\"c_attn\"]]}",
+         "adapter_config.json': target_modules.1.0: found c_attn: expected a list of names, or "
+         "all-linear"},
+        {"{" BASIC "\"target_modules\": [\"c_fc\", null]}",
+         "adapter_config.json': target_modules.1: found null: expected a list of names, or "
+         "all-linear"},
+        {"{" BASIC "\"target_modules\": {\"a\": \"c_fc\"}}",
+         "adapter_config.json': target_modules.a: found c_fc: expected a list of names, or "
+         "all-linear"},
         {"{\"peft_type\": \"LORA\", \"r\": 0.5}",
          "adapter_config.json': r: found 0.5: expected a whole number"},
         {"{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": \"6\"}",

@@ -320,17 +320,26 @@ END_TEST
 
 START_TEST(generation_config)
 {
-    char wanted[512];
+    static const struct {
+        const char *ends, *found;
+    } cases[] = {
+        {"[1, \"2\"]", "1: found \"2\""},    {"[1, [2]]", "1.0: found 2"},
+        {"[[1, 2]]", "0.0: found 1"},        {"[1, null]", "1: found null"},
+        {"[1, {\"a\": 2}]", "1.a: found 2"},
+    };
+    char text[128], wanted[512];
     hd_generate_options o;
     begin_m();
-    put("generation_config.json", "{\"eos_token_id\": [1, \"2\"], \"top_k\": 3}");
-    ck_assert(!hd_generate_options_load(temporary("m"), &o));
-    snprintf(
-        wanted, sizeof wanted,
-        "hd_generate_options_load: '%s': eos_token_id.1: found \"2\": expected a whole number, and "
-        "at most 16 of them",
-        in_m("generation_config.json"));
-    ck_error(HD_VALUE, wanted);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "{\"eos_token_id\": %s, \"top_k\": 3}", cases[i].ends);
+        put("generation_config.json", text);
+        ck_assert(!hd_generate_options_load(temporary("m"), &o));
+        snprintf(wanted, sizeof wanted,
+                 "hd_generate_options_load: '%s': eos_token_id.%s: expected a whole number, and at "
+                 "most 16 of them",
+                 in_m("generation_config.json"), cases[i].found);
+        ck_error(HD_VALUE, wanted);
+    }
     ck_assert(o.num_eos == 0 && o.top_k == 50);
     put("generation_config.json", "{\"num_beams\": 4}");
     ck_assert(!hd_generate_options_load(temporary("m"), &o));

@@ -31,7 +31,8 @@ from hf_models import Heed
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from families import FAMILIES, KEYS, SMALL  # noqa: E402
 
-WRONG = [None, True, False, 0, 1, 2, 1.5, 2.0, -1, "x", "8", "true", "null", [], [1], ["x"], {}, {"a": 1}]
+WRONG = [None, True, False, 0, 1, 2, 1.5, 2.0, -1, "x", "8", "true", "null", [], [1], ["x"], [[1]], [None],
+         {}, {"a": 1}]
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 8}
 MOST = 4_000_000  # elements of a model that is made
@@ -127,7 +128,7 @@ def rotary(c, r):
         c["partial_rotary_factor"] = r.choice([1, 0.5, None])
 
 
-COMMON = {"use_cache": [True, False], "bos_token_id": [None, 1], "eos_token_id": [None, 2, [], [1, 2]],
+COMMON = {"use_cache": [True, False], "bos_token_id": [None, 1], "eos_token_id": [None, 2, [], [1, 2], [1, [2]]],
           "torch_dtype": ["float32", None], "dtype": ["float32"], "transformers_version": ["4.57.3"],
           "per_layer_config": [None, {}], "id2label": [None, {"0": "a"}], "a_key": [1, "x", {"b": 1}, None],
           "temperature": [0.5], "quantization_config": [None]}
