@@ -2,8 +2,8 @@
  * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
  * functions. */
 #include "heed/autograd.h"
-#include "level.h"
 #include "suites.h"
+#include "support/level.h"
 #include "support/support.h"
 
 enum { FEW = 9, MANY = 150 }; /* keys: row by row, and in tiles */
@@ -59,8 +59,7 @@ enum { COMPOSED, FUSED, PLAIN, WAYS };
 
 START_TEST(fused_is_composed)
 {
-    ck_assert_ptr_nonnull(hd_cpu_level());
-    const int best = hd__level;
+    const int before = leave_plain(), best = hd__level;
     static const int64_t sizes[][4] = {/* l, s, d, dv */
                                        {FEW, FEW, 4, 4}, {MANY, MANY, 24, 24}, {MANY, 70, 5, 40},
                                        {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17},
@@ -73,11 +72,11 @@ START_TEST(fused_is_composed)
         hd_tensor *grad[WAYS][3];
         hd_attention_options o = option_set(_i, size[0], size[1]);
         for (int way = 0; way < WAYS; way++) {
-            const int level = at_level(way == PLAIN ? HD__PLAIN : best);
+            hd__level = way == PLAIN ? HD__PLAIN : best;
             hd_set_fused_attention(way != COMPOSED);
             y[way] = attend(x, &o, &w[way]);
             ck_assert(hd_backward_with(y[way], dy, false));
-            at_level(level);
+            hd__level = best;
             for (int i = 0; i < 3; i++) {
                 grad[way][i] = hd_grad(x[i]);
                 hd_set_grad(x[i], HD_NONE);
@@ -95,6 +94,7 @@ START_TEST(fused_is_composed)
             }
         }
     }
+    hd__level = before;
 }
 END_TEST
 

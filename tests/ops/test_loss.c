@@ -1,7 +1,7 @@
 /* test_loss.c - mse_loss, cross_entropy, layer_norm: values, reductions, ignored rows, errors. */
 #include "heed/autograd.h"
-#include "level.h"
 #include "suites.h"
+#include "support/level.h"
 #include "support/support.h"
 
 /* A tensor of numbers with many digits, around `middle`. */
@@ -35,14 +35,15 @@ static hd_tensor *ints(int64_t n, const int64_t *v)
 START_TEST(mse_against_plain_loops)
 {
     HD_SCOPE;
+    const int before = leave_plain();
     for (int64_t n = 1; n < 200000; n = n * 3 + 1) {
         for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
             hd_tensor *x = DIGITS(d, 0, n), *t = DIGITS(d, 0.5, n);
-            const int level = at_level(HD__PLAIN);
+            const int level = at_plain();
             double sum =
                 hd_item(hd_mse_loss_with(hd_to(x, HD_FLOAT64), hd_to(t, HD_FLOAT64), HD_SUM));
             double room = d == HD_FLOAT64 ? 1e-13 : 2e-6;
-            at_level(level);
+            hd__level = level;
             ck_near(hd_item(hd_mse_loss_with(x, t, HD_SUM)), sum, room);
             ck_near(hd_item(hd_mse_loss(x, t)), sum / (double)n, room);
             hd_tensor *gaps = hd_select(hd_stack(1, x, x), 1, 1); /* another way through */
@@ -51,6 +52,7 @@ START_TEST(mse_against_plain_loops)
             ck_assert(hd_equal(hd_mean(each), hd_mse_loss(x, t)));
         }
     }
+    hd__level = before;
     ck_no_error();
 }
 END_TEST
@@ -130,17 +132,18 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *t, int64_t ignore, hd_reducti
  * ignored, and the gradient of their sum. */
 static hd_tensor *plain_entropy(hd_tensor *x, hd_tensor *t, hd_tensor **dx)
 {
-    const int level = at_level(HD__PLAIN);
+    const int level = at_plain();
     hd_tensor *leaf = hd_requires_grad_(hd_clone(hd_to(hd_detach(x), HD_FLOAT64)), true);
     hd_tensor *each = entropy(leaf, t, -100, HD_REDUCE_NONE);
     ck_assert(hd_backward(hd_sum(each)));
     *dx = hd_grad(leaf);
-    at_level(level);
+    hd__level = level;
     return each;
 }
 
 START_TEST(entropy_against_plain_loops)
 {
+    const int level = leave_plain();
     for (int64_t c = 1; c < 1100; c = c * 2 + c % 3) {
         HD_SCOPE;
         int64_t n = 9, target[9], counted = 0;
@@ -159,6 +162,7 @@ START_TEST(entropy_against_plain_loops)
         }
         ck_no_error();
     }
+    hd__level = level;
 }
 END_TEST
 
@@ -280,10 +284,10 @@ static void check_norm(hd_dtype d, double middle, int64_t rows, int64_t n, doubl
     HD_SCOPE;
     hd_tensor *x = DIGITS(d, middle, rows, n), *w = DIGITS(d, 1, n), *b = DIGITS(d, -1, n);
     hd_tensor *y = hd_layer_norm_n(x, 1, &n, w, b, 1e-5);
-    const int level = at_level(HD__PLAIN);
+    const int level = at_plain();
     hd_tensor *want = hd_layer_norm_n(hd_to(x, HD_FLOAT64), 1, &n, hd_to(w, HD_FLOAT64),
                                       hd_to(b, HD_FLOAT64), 1e-5);
-    at_level(level);
+    hd__level = level;
     ck_assert_msg(hd_allclose(hd_to(y, HD_FLOAT64), want, room, 15 * room, false),
                   "middle %g, n %d", middle, (int)n);
 }
@@ -326,11 +330,13 @@ END_TEST
 
 START_TEST(norm_against_plain_loops)
 {
+    const int level = leave_plain();
     for (int64_t n = 1; n < 1200; n = n * 2 + n % 3) {
         check_norm(HD_FLOAT32, 0, 5, n, 1e-6);
         check_norm(HD_FLOAT32, 1e4, 5, n, 1e-6); /* the mean alone would lose 4 digits */
         check_norm(HD_FLOAT64, 1e4, 3, n, 1e-11);
     }
+    hd__level = level;
 }
 END_TEST
 
