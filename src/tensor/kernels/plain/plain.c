@@ -27,6 +27,14 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
+/* What the sum of a lane begins with. PyTorch's begins with 0, but over the last dim, where the
+ * elements are side by side, with the first element; -0 before that does not change it. Of a tensor
+ * of no dims sn is 0. */
+static double first_zero(const hdk_lanes *l)
+{
+    return l->sn[0] <= 1 ? -0.0 : 0.0;
+}
+
 /* Does the causal mask or a bool mask hide key j from query i? */
 static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
 {
