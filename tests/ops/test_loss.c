@@ -368,6 +368,55 @@ START_TEST(norm_of_layouts_and_threads)
 }
 END_TEST
 
+/* Where squares overflow, the level plain gives NaN. Rows of 0 would hide it. */
+START_TEST(norm_of_huge_rows_at_plain)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = hd__level;
+    const int64_t n = 4;
+    hd__level = HD__PLAIN;
+    for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        HD_SCOPE;
+        const double huge = d == HD_FLOAT32 ? 1e20 : 1e160;
+        hd_tensor *x = hd_mul_scalar(vec(d, 1, -1, 2, -2), huge);
+        ck_elements(hd_layer_norm_n(x, 1, &n, HD_NONE, HD_NONE, 1e-5), NAN, NAN, NAN, NAN);
+        hd_tensor *equal = hd_full(d, huge, 4); /* of which no difference is squared */
+        ck_elements(hd_layer_norm_n(equal, 1, &n, HD_NONE, HD_NONE, 1e-5), 0, 0, 0, 0);
+    }
+    hd__level = level;
+    ck_no_error();
+}
+END_TEST
+
+/* Sums of 50,000 elements in float32 would be off by more than 1e-6 of their size. */
+START_TEST(plain_adds_in_float64)
+{
+    HD_SCOPE;
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = hd__level;
+    const int64_t n = 50000;
+    hd_tensor *in[] = {DIGITS(HD_FLOAT32, 3, 1, n), DIGITS(HD_FLOAT32, 1, n)}, *made[2][4];
+    hd__level = HD__PLAIN;
+    for (int wide = 0; wide < 2; wide++) {
+        const hd_dtype d = wide ? HD_FLOAT64 : HD_FLOAT32;
+        hd_tensor *x = hd_requires_grad_(hd_clone(hd_to(in[0], d)), true);
+        hd_tensor *w = hd_requires_grad_(hd_clone(hd_to(in[1], d)), true);
+        made[wide][0] = hd_layer_norm_n(x, 1, &n, w, HD_NONE, 1e-5);
+        ck_assert(hd_backward_with(made[wide][0], hd_abs(hd_detach(x)), false));
+        made[wide][1] = hd_grad(x);
+        made[wide][2] = hd_grad(w);
+        made[wide][3] = hd_cross_entropy(hd_detach(x), INTS(7));
+    }
+    hd__level = level;
+    for (int i = 0; i < 4; i++) {
+        double off = hd_item(hd_max(hd_abs(hd_sub(made[0][i], made[1][i]))));
+        double size = hd_item(hd_max(hd_abs(made[1][i])));
+        ck_assert_msg(off < 1e-6 * size, "%d: off by %g of %g", i, off, size);
+    }
+    ck_no_error();
+}
+END_TEST
+
 /* Rows whose sums for weight and bias are made apart from the results, and longer rows. */
 START_TEST(norm_gradients_of_long_rows)
 {
@@ -467,6 +516,8 @@ Suite *suite_loss(void)
         entropy_of_special_rows,
         entropy_errors,
         norm_against_plain_loops,
+        norm_of_huge_rows_at_plain,
+        plain_adds_in_float64,
         norm_of_layouts_and_threads,
         norm_gradients_of_long_rows,
         norm_special_values,

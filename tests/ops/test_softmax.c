@@ -250,6 +250,37 @@ START_TEST(logsumexp_of_infinite_rows)
 }
 END_TEST
 
+/* dx of f(x, dim) for this dy */
+static hd_tensor *gradient(lane_function *f, hd_tensor *x, int dim, hd_tensor *dy)
+{
+    hd_tensor *leaf = hd_requires_grad_(hd_clone(x), true);
+    ck_assert(hd_backward_with(f(leaf, dim), dy, false));
+    return hd_grad(leaf);
+}
+
+/* Sums of 50,000 elements in float32 would be off by more than 1e-6 of their size. */
+START_TEST(plain_adds_in_float64)
+{
+    HD_SCOPE;
+    static lane_function *const functions[] = {hd_softmax, hd_log_softmax};
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = hd__level;
+    hd_tensor *x = hd_arange_as(HD_FLOAT32, 0, 6.25, 1.0 / 8000);
+    hd_tensor *dy = hd_add_scalar(hd_sin(hd_mul_scalar(x, 1000)), 1);
+    hd_tensor *x64 = hd_to(x, HD_FLOAT64), *dy64 = hd_to(dy, HD_FLOAT64);
+    hd__level = HD__PLAIN;
+    for (int c = 0; c < 2; c++) {
+        hd_tensor *y = functions[c](x, 0), *dx = gradient(functions[c], x, 0, dy);
+        hd_tensor *dx64 = gradient(functions[c], x64, 0, dy64);
+        ck_assert(hd_allclose(hd_to(y, HD_FLOAT64), functions[c](x64, 0), 1e-6, 0, false));
+        double off = hd_item(hd_max(hd_abs(hd_sub(hd_to(dx, HD_FLOAT64), dx64))));
+        ck_assert_double_lt(off, 1e-6 * hd_item(hd_max(hd_abs(dx64))));
+    }
+    hd__level = level;
+    ck_no_error();
+}
+END_TEST
+
 /* (rows, n): contiguous, rows with gaps, columns, columns with gaps, one row for all */
 static hd_tensor *layout_of(int kind, hd_dtype d, int64_t rows, int64_t n)
 {
@@ -384,6 +415,7 @@ Suite *suite_softmax(void)
         logsumexp_over_dims,
         logsumexp_of_infinite_rows,
         cumsum_adds_in_order,
+        plain_adds_in_float64,
         threads_do_not_change_bits,
         names,
         masked_elements_get_no_gradient,
