@@ -1,9 +1,10 @@
 /* plain.c - the level plain: what the other levels compute, written to be read and stepped through.
  *
  * One loop over another, without packing, vectors and threads. Every template here is included once
- * for each type. The order of the sums is the level's own, but for the short ones whose last bit
- * the notebooks print. The kernels' tests compare the other levels with these. What has no table
- * here is computed by the table of the level baseline. */
+ * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
+ * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
+ * kernels compare the other levels with these. What has no table here is computed by the table of
+ * the level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"

@@ -1,8 +1,8 @@
 /* plain_norm.h - layer normalisation of the rows of x (rows, n), with w and b (n,): a template
  * (template.h) for plain.c.
  *     y = (x - mean) rstd w + b, with rstd = 1 / sqrt(var + eps)
- * A row's stats are its mean, a correction and rstd. The mean is rounded. The correction is the mean
- * of x - mean, which has the digits that the rounding took away. */
+ * A row's stats are its mean, a correction and rstd. The mean is rounded. The correction is the
+ * mean of x - mean, which has the digits that the rounding took away. */
 
 /* Element (i, j) of u = (x - mean - correction) rstd */
 static T fn(u)(const hdk_norm_rows *r, int64_t i, int64_t j)

@@ -5,7 +5,7 @@
  *     logsumexp    y = log(sum(e^x))
  * Each subtracts the largest x first, so that no e^x overflows. */
 
-/* e^x, which is one function because float32's is long */
+/* e^x. The code for float32 is long, so it stands here once. */
 static HDK_NOINLINE T fn(exp)(T x)
 {
     return EXP(x);
@@ -33,8 +33,7 @@ static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
     return (T)sum;
 }
 
-/* y = e^(x - m) / sum(e^(x - m)), with m = max(x): no exponential overflows, and one of them is
- * 1 */
+/* y = e^(x - m) / sum(e^(x - m)), with m = max(x) */
 static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
 {
     const int64_t yn = l->sn[0], xn = l->sn[1];
