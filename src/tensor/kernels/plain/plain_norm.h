@@ -52,7 +52,7 @@ static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db
     for (int64_t j = 0; j < r->n && (dw || db); j++) {
         double w_sum = 0, b_sum = 0;
         for (int64_t i = 0; i < r->rows; i++) {
-            w_sum += dy[i * r->n + j] * fn(u)(r, i, j); /* heed-loop */
+            w_sum += dy[i * r->n + j] * fn(u)(r, i, j);
             b_sum += dy[i * r->n + j];
         }
         if (dw) {
