@@ -1,8 +1,8 @@
-/* dot_boxes.c - the boxes of calls, leaves and modules, in the clusters of their modules.
+/* dot_boxes.c - writes the boxes of calls, leaves and modules, in the clusters of their modules.
  *
- * A box has what a reader calls its node: the kind of call and the name of what it computes with,
- * "Linear W_query". As in PyTorch, the last step of a call gives it its grad_fn: a product of
- * batches is called UnsafeViewBackward0. The number of inputs tells such a call from a view. */
+ * The title of a call's box is the kind of the call and the name of its weight: "Linear W_query".
+ * As in PyTorch, a call's grad_fn is the name of its last step: that of a batched product is
+ * UnsafeViewBackward0. The number of inputs distinguishes such a call from a view. */
 #include <inttypes.h>
 
 #include "viz/graph.h"
@@ -33,7 +33,7 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- texts */
 
-/* dot reads backslashes and HTML's entities in a quoted string. */
+/* In a quoted string, dot interprets backslashes and HTML entities. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
@@ -57,7 +57,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
     hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
 }
 
-/* The part of a dotted name of len bytes that follows the name of the cluster. */
+/* Writes a dotted name of len bytes without the name of the cluster that it begins with. */
 static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
@@ -66,7 +66,7 @@ static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t clu
 
 /* ---------------------------------------------------------------- kinds of calls */
 
-/* How many dims input k of node i has; -1 if it needs no gradient. */
+/* The number of dims of node i's input k; -1 if it needs no gradient. */
 static int input_dims(const hd__viz_graph *g, int64_t i, int k)
 {
     int output = 0, ndim = -1;
@@ -77,7 +77,8 @@ static int input_dims(const hd__viz_graph *g, int64_t i, int k)
     return ndim;
 }
 
-/* hd_linear and hd_scaled_dot_product_attention have three inputs, hd_matmul has two. */
+/* "Attention", "Linear" or "Matmul". hd_linear and hd_scaled_dot_product_attention have three
+ * inputs, hd_matmul has two. */
 static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);
@@ -109,8 +110,8 @@ static void put_kind(hd__viz_graph *g, int64_t i)
                        kind ? strlen(kind) : (size_t)hd__viz_graph_op_length(op));
 }
 
-/* What a reader calls node i: "Linear W_query", "Softmax", "att.out_proj.weight". Names begin after
- * the name of the cluster that it stands in. */
+/* Writes the title of node i's box: "Linear W_query", "Softmax", "att.out_proj.weight". Names omit
+ * the name of the cluster around the box. */
 static void put_title(hd__viz_graph *g, int64_t i)
 {
     const hd__viz_graph_node *n = &g->nodes[i];
@@ -120,7 +121,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
         return;
     }
-    /* A module lends its only call its name and class. With several calls it is a cluster. */
+    /* The only call of a module has the module's name and class. With several calls the module is a
+     * cluster. */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
@@ -137,7 +139,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* "then View, Transpose (2, 4, 8, 8)": the views in the box of node i, and the shape after them. */
+/* Writes the views in the box of node i, and the shape after them: "then View, Transpose (2, 4, 8,
+ * 8)". */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;
@@ -175,7 +178,8 @@ static void put_node(hd__viz_graph *g, int64_t i, int indent)
                                  : HD__DOT_CALL);
 }
 
-/* A module as one box: its class and name, the shape of its result, and its parameters. */
+/* Writes a module as one box: its class and name, the shape of its result, and the number of its
+ * parameters' elements. */
 static void put_box(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -221,8 +225,8 @@ static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
     hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* Opens the module's cluster, and writes what belongs to it but not to a module inside it. Returns
- * the indentation in it. */
+/* Opens the module's cluster, if it is drawn as one, and writes the boxes that belong to the module
+ * but to no module inside it. Returns the indentation inside it. */
 static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -241,7 +245,8 @@ static int put_module(hd__viz_graph *g, int64_t module, int indent)
     return indent;
 }
 
-/* From every module to its children, in the order of their numbers, and then back to its parent. */
+/* Walks the tree of modules depth first, without recursion: from a module to its children in the
+ * order of their numbers, and then back to its parent. */
 void hd__viz_dot_boxes(hd__viz_graph *g)
 {
     int64_t m = 0, child = 1;
