@@ -1,4 +1,4 @@
-/* smollm3.c - SmolLM3ForCausalLM: a decoder in which some layers have no rotary positions. */
+/* smollm3.c - the family SmolLM3: a decoder in which some layers have no rotary positions. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* The list becomes as long as there are layers. */
+/* Checks the list no_rope_layers. If it is empty, makes it from no_rope_layer_interval; if it is
+ * longer than the number of layers, cuts it. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;
@@ -65,7 +66,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 
 /* ---------------------------------------------------------------- its row */
 
-/* HD__FLAGS asks for it. */
+/* HD__FLAGS requires it. */
 _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==
                    offsetof(hd_smollm3_config, num_no_rope_layers) + sizeof(int64_t),
                "the list follows its length");
@@ -88,14 +89,14 @@ static void smollm3_defaults(void *values)
     *(hd_smollm3_config *)values = hd_smollm3_config_defaults();
 }
 
-/* The layers without rotary positions may have the window. */
+/* If sliding_window is a number, the layers without rotary positions may have a window. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
     hd__hf_value window = hd__hf_value_of(f, "sliding_window");
     return hd__decoder_layer_types_ok(f, config, window.whole);
 }
 
-/* The list is that of the attentions which the model has now. */
+/* Makes the list no_rope_layers from the attentions that the model has now. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;
