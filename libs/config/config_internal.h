@@ -23,8 +23,7 @@ enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* bytes of buffers for parts of a 
 
 /* ---------------------------------------------------------------- texts (struct_json.c) */
 
-/* Copies text to out for a message: cut to fit, control characters and bad UTF-8 as '?'. Returns
- * out. */
+/* Returns out, a copy of text for a message: cut to fit, with '?' for controls and bad UTF-8. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 #define HD__CONFIG_SHOWN(text) hd__config_shown((text), (char[HD__SHOWN]){0})
 

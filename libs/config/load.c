@@ -3,8 +3,7 @@
  * heed's strict JSON reader checks a text before cJSON makes a tree of it, because cJSON accepts
  * numbers like 01 and 1e999 and bytes that are not UTF-8, and ends a text at a zero. cJSON runs in
  * the C locale. Its memory comes from malloc, because its allocation hooks belong to the whole
- * process. All values go to a copy of the struct; the caller's struct changes only if all are
- * right. */
+ * process. Values go to a copy of the struct; the caller's struct changes only if all are right. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>

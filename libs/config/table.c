@@ -1,5 +1,4 @@
-/* table.c - checks the table of fields, sets the defaults, and reads a field's bounds, choices and
- * value. */
+/* table.c - checks the table of fields, and reads the bounds, choices and value of a field. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

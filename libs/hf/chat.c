@@ -7,8 +7,7 @@
 
 enum { LARGEST_TEMPLATE = 1 << 22 }; /* bytes */
 
-/* The limits of a run: steps and bytes in any case, and more for each byte of template and messages
- */
+/* The limits of a run: steps and bytes in any case, and more for each byte of its input */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {

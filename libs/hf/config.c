@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* The value of this name as a text; NULL if it is missing or one of the words in `none`. */
+/* The text of this name, or "a number"; NULL if it is missing or one of the words in `none`. */
 static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
     hd__hf_value v = hd__hf_value_of(f, name);
@@ -38,8 +38,7 @@ static const hd__hf_family *family_named(const char *type, const char *class)
     return type || class ? *f : NULL;
 }
 
-/* The family that config.json names. If there is none, NULL with an error that names all
- * families. */
+/* The family that config.json names; NULL, with an error that names all families, if none. */
 static const hd__hf_family *family_of(const hd__hf_config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
@@ -77,7 +76,8 @@ static bool llama3_ok(const hd__hf_config_file *f)
     return true;
 }
 
-/* False, with an error, unless the numbers are above 0, and low_freq_factor is the smaller one. */
+/* False, with an error, unless theta and the factors are above 0, and the low factor is below the
+ * high one. */
 static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&

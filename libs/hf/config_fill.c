@@ -247,9 +247,8 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* Handles a value that no key of the table stands for. It is a warning; but an error if it is
- * inside a list or an object in the place of a single value, or if the table refuses unknown
- * keys. */
+/* Handles a value that no key stands for. It is a warning; but an error if it is inside a list or
+ * an object in the place of a single value, or if the table refuses unknown keys. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

@@ -36,8 +36,7 @@ typedef struct hd__hf_config_key {
     const char *words;
 } hd__hf_config_key;
 
-/* The keys of a kind of file. If two rows have the same field, the later one overrides the earlier
- * one. */
+/* The keys of a kind of file. If two rows have the same field, the later row overrides. */
 typedef struct hd__hf_config_keys {
     const hd__hf_config_key *keys; /* the last one has name NULL */
     const char *idle;              /* the names that have no effect, as words; NULL: all others */

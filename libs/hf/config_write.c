@@ -21,8 +21,7 @@ static bool of_class(const hd_module *m, hd_module *like)
     return is;
 }
 
-/* The parameter of this name that belongs to m itself; NULL if m has none, or if memory runs
- * out. */
+/* The parameter of this name that belongs to m itself; NULL if there is none or memory runs out. */
 static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
     hd_dict *all = hd_module_named_parameters(m);

@@ -148,8 +148,7 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, 
     return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
 }
 
-/* Sets cos and sin for x (b, t, e). `seen` keeps the tables, so that hd_generate makes them
- * once. */
+/* Sets cos and sin for x (b, t, e). `seen` keeps the tables, so hd_generate makes them once. */
 static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
     const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");

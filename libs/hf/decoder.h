@@ -69,8 +69,8 @@ hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
-/* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim,
- * which is SIZE where the class asks for a number. */
+/* The keys that all these families have. `of` is the family's public configuration. DIM is the kind
+ * of head_dim: SIZE if the class requires a number, else DERIVED. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \

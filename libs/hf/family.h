@@ -18,9 +18,8 @@ typedef enum hd__hf_known_kind {
     HD__ACT      /* the name of an activation */
 } hd__hf_known_kind;
 
-/* A key of config.json, and the end of the name of the module from which its value is read. The
- * last of several modules counts. A key without a place in the family's configuration is skipped.
- */
+/* A key of config.json, and the end of the name of the module from which its value is read; the
+ * last of several modules counts. A key that the family's configuration lacks is skipped. */
 typedef struct hd__hf_known {
     const char *key;
     hd__hf_known_kind kind;
@@ -63,8 +62,7 @@ struct hd__hf_family {
     const char *passed_over; /* ends of names of tensors in files that no module needs */
 
     /* The rest is for the families of decoder.h: the classes of their parts, the functions that
-     * make a layer's attention and MLP, and whether q_proj, k_proj and v_proj always have
-     * biases. */
+     * make a layer's attention and MLP, and true if q_proj, k_proj and v_proj always have biases */
     const hd_module_type *classes;
     hd_module *(*attention_new)(const hd__hf_config *c, int64_t layer);
     hd_module *(*mlp_new)(const hd__hf_config *c);

@@ -154,7 +154,7 @@ static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
     return hd_narrow(ids, 0, 0, n);
 }
 
-/* The length of a text of n bytes without each U+FFFD at its end: a character may be incomplete. */
+/* The length of a text of n bytes without the U+FFFD at its end, which may be half a character */
 static int64_t whole_part(const char *text, int64_t n)
 {
     static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */

@@ -65,8 +65,7 @@ typedef struct hd__hf_model {
     char *generation; /* the text of the folder's generation_config.json; NULL: it has none */
 } hd__hf_model;
 
-/* A static copy of name, if it is the name in transformers of an activation that heed has; else
- * NULL. */
+/* A static copy of name, if it is transformers' name of an activation that heed has; else NULL. */
 const char *hd__hf_activation(const char *name);
 /* The module of an activation, whose name must be known. */
 hd_module *hd__hf_activation_new(const char *name);
@@ -88,8 +87,7 @@ bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Checks the values, and sets those that follow from others. */
 bool hd__hf_config_resolve(hd__hf_config *c);
-/* Sets HD_VALUE because of a wrong value, with c->path in the message if there is one. Returns
- * false. */
+/* Returns false with HD_VALUE for a wrong value. The message has c->path, if there is one. */
 bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

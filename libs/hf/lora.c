@@ -3,9 +3,8 @@
  *
  *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
  *
- * Every step that can fail comes before the first change of the model: the places are found, and
- * all adapters are made beside the model and filled. Then modules are exchanged, which needs no
- * memory. */
+ * hd_lora_apply and hd_lora_load change the model last: first the places are found, and all adapters
+ * are made beside the model and filled. Then modules are exchanged, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -116,7 +115,7 @@ static bool lora_options_ok(const hd_lora_options *o)
                           o->r, o->lora_alpha));
 }
 
-/* A new adapter for the module `plain` of this name. A and B are not drawn yet. */
+/* A new adapter for the module `plain` of this name. A and B are zero. */
 static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, const char *name)
 {
     hd_list *own = hd_module_parameters(plain);
@@ -177,8 +176,7 @@ static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
     return ok;
 }
 
-/* Draws A and sets B to 0. The order of draws is that of peft: the two Linear modules, then A
- * again. */
+/* Draws A and sets B to 0. As in peft, the weights of both are drawn first, and then A's again. */
 static bool lora_draw(const lora *m)
 {
     hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
@@ -193,8 +191,7 @@ static bool lora_draw(const lora *m)
 
 /* ---------------------------------------------------------------- the tensors of files */
 
-/* The weights of A and B under peft's names. The adapters are in the list, or in m if list is
- * NULL. */
+/* The weights of A and B under peft's names. The adapters are in list, or in m if list is NULL. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
     hd_dict *d = hd_dict_new();
@@ -280,9 +277,8 @@ static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
     return weight;
 }
 
-/* False, with an error, if a tensor of the file is neither an adapter's nor a copy of a weight of
- * m. peft writes such copies, for example of an lm_head with an adapter and of resized
- * embeddings. */
+/* False, with an error, if the file has a tensor that is neither an adapter's nor a copy of a
+ * weight of m. peft writes copies, for example of resized embeddings. */
 static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
                               hd_module *m)
 {
@@ -363,9 +359,8 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* Gives m->plain the weight W + (lora_alpha / r) B A and the bias and mode that m has now. The
- * weight is a new tensor of the dtype of A and B, so parameters that are tied to W do not
- * change. */
+/* Gives m->plain the weight W + (lora_alpha / r) B A, and the bias and the mode of m. The weight is
+ * a new tensor of the dtype of A and B, so parameters that are tied to W do not change. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;

@@ -74,8 +74,7 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* True for a tensor that no module needs, such as a mask of GPT-2: its name ends in one of
- * `ends`. */
+/* True if the name ends in one of `ends`: no module needs the tensor, such as a mask of GPT-2. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");

@@ -1,5 +1,4 @@
-/* qwen2.c - the family Qwen 2: Qwen2ForCausalLM, a Llama with biases of queries, keys and
- * values. */
+/* qwen2.c - the family Qwen 2: a Llama with biases of queries, keys and values. */
 #include "hf/decoder.h"
 
 /* hd__decoder_window_ok reads the keys of the sliding window. */

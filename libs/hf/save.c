@@ -7,8 +7,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The files of the folder. Those from number COPIED on are copied from o->source, if it has
- * them. */
+/* The folder's files. Those from number COPIED on are copied from o->source, if it has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",

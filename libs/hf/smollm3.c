@@ -1,4 +1,4 @@
-/* smollm3.c - the family SmolLM3: a decoder in which some layers have no rotary positions. */
+/* smollm3.c - the family SmolLM3: a Llama in which some layers have no rotary positions. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -148,7 +148,7 @@ static inline bool hd__template_is_number(hd__template_value v)
 /* The truth of a value in Python: undefined, none, 0 and empty values are false, but generators,
  * namespaces, loops and functions are true. */
 bool hd__template_truth(hd__template_value v);
-/* True if a equals b. Fails for two values of a kind that heed cannot compare, such as lists. */
+/* True if a equals b. Fails if both are of one kind that heed cannot compare, such as lists. */
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b);
 /* The text that {{ v }} writes. Fails for lists, dicts and the kinds after them. */
 hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v);
@@ -219,8 +219,8 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
 /* The value of a JSON text; `where` is its name in messages. */
 hd__template_value hd__template_value_of_json(hd__template_run *r, const char *where,
                                               const char *text, size_t n);
-/* Writes v as Python's json.dumps(v, indent) does; indent < 0: on one line. depth is the nesting of
- * v. */
+/* Writes v, which is nested `depth` levels deep, as Python's json.dumps(v, indent=indent) does;
+ * indent < 0: on one line. */
 void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t indent, int depth);
 
 /* ---------------------------------------------------------------- operators and calls */

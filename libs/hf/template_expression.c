@@ -346,7 +346,7 @@ static hd__template_value walk_not(hd__template_run *r)
 }
 
 /* If the current token is a sign of this level, goes over it, sets *sign and returns true. "not in"
- * is one sign, "not". */
+ * counts as one sign, for which *sign is "not". */
 static bool walk_operator(hd__template_run *r, size_t level, hd__template_value *sign)
 {
     static const char *const signs[OPERATOR_LEVELS][9] = {

@@ -1,5 +1,4 @@
-/* template_walk.c - walks over the statements of a template and runs them. Their table is at the
- * end. */
+/* template_walk.c - walks over the statements of a template and runs them; their table is last. */
 #include "hf/template.h"
 
 static void walk_body(hd__template_run *r, const char *const *ends);

@@ -154,7 +154,7 @@ static int64_t differing_line(const char **a, const char **b)
     return line;
 }
 
-/* Writes the line in quotes, cut after MOST bytes. Returns it, or words for a line that is empty. */
+/* The line in quotes, cut after MOST bytes and written to `to`; or words for a missing line. */
 static const char *show_line(char to[MOST + 3], const char *line)
 {
     if (!line || line[0] == '\0') {

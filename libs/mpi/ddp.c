@@ -144,7 +144,7 @@ static void end_alone(hd_ddp *d, bool ok)
     }
 }
 
-/* Sends the remaining buckets, waits for all, and meets the others, even if this rank has failed. */
+/* Sends the remaining buckets, waits for all, and meets the others, even after a failure here. */
 static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);

@@ -66,8 +66,7 @@ void hd__mpi_meet_to_end(void);
 bool hd__mpi_meetings_begin(void);
 void hd__mpi_meetings_end(void);
 
-/* A copy of root's text; hd_free. NULL on all ranks if one of them has text NULL, has ok false, or
- * fails. */
+/* A copy of root's text; hd_free. NULL on all ranks if one has text NULL or ok false, or fails. */
 char *hd__mpi_broadcast_text(const char *text, int root, bool ok);
 
 /* True if ok is true and text is equal on all ranks. Otherwise every rank gets an error; if the

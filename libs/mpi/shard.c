@@ -200,8 +200,7 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Brings the whole state of a slot to rank 0. On the owner, `mine` is the slot's number in its
- * optimizer. */
+/* Brings the whole state of a slot to rank 0. mine: the slot's number in the owner's optimizer. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
     hd_scope *scope = hd_scope_open();

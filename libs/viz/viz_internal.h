@@ -6,8 +6,7 @@
  *
  * A picture is a growing SVG text, to which lines.c and attention_map.c add rectangles, lines and
  * texts. y points downwards, and a length of 1 is one pixel. If memory runs out, the text is marked
- * as `failed` and ignores what is added later. So hd__viz_picture_ready alone checks for
- * failure. */
+ * as `failed` and grows no more, so only hd__viz_picture_ready checks for failure. */
 #ifndef HEED_VIZ_INTERNAL_H
 #define HEED_VIZ_INTERNAL_H
 
