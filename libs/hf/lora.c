@@ -3,7 +3,7 @@
  *
  *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
  *
- * hd_lora_apply and hd_lora_load change the model last: first the places are found, and all adapters
+ * hd_lora_apply and hd_lora_load change m last: first the places are found, and all adapters
  * are made beside the model and filled. Then modules are exchanged, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>

@@ -189,7 +189,7 @@ static void walk_for(hd__template_run *r)
 static void walk_jump(hd__template_run *r)
 {
     if (!r->loops) {
-        hd__template_walk_fail(r, "break and continue inside a loop only");
+        hd__template_walk_fail(r, "a loop around break and continue");
     }
     r->jump = hd__template_live(r) ? *r->t[-1].value.s : r->jump;
 }

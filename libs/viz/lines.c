@@ -1,7 +1,8 @@
 /* lines.c - hd_plot_lines: curves in a pair of axes, with ticks, labels and a legend.
  *
  * The legend is between the title and the axes, so it hides no point. Of the points of a curve that
- * share half a pixel of x, only the first, lowest, highest and last are drawn: it looks the same. */
+ * share half a pixel of x, only the first, lowest, highest and last are drawn. The curve looks the
+ * same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
