@@ -7,7 +7,7 @@
 
 enum { LARGEST_TEMPLATE = 1 << 22 }; /* bytes */
 
-/* The limits of a run: steps and bytes in any case, and more for each byte of its input */
+/* The limits of a run: steps and bytes, and more of them for each byte of input */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {
@@ -19,12 +19,11 @@ struct hd_chat {
     size_t n;
     const hd__template_token *tokens;
     hd__template_table variables;
-    hd__template_arena arena; /* the memory of tokens' strings and of variables */
-    hd__text name;            /* the path of the template's file */
+    hd__template_arena arena; /* the memory of tokens and variables */
+    hd__text name;            /* the template's path */
     message *messages;
-    int64_t len, room; /* of messages */
-    int64_t now;       /* as in hd_chat_options */
-    char *text;        /* the result of the last hd_chat_text */
+    int64_t len, room, now;
+    char *text; /* the last result of hd_chat_text */
 };
 
 hd_chat_options hd_chat_defaults(void)
@@ -34,7 +33,7 @@ hd_chat_options hd_chat_defaults(void)
 
 /* ---------------------------------------------------------------- the template */
 
-/* Replaces "\r\n" and "\r" by "\n", and drops a "\n" at the end of the template, as jinja2 does. */
+/* Replaces "\r\n" and "\r" by "\n", and drops a final "\n", as jinja2 does. */
 static void chat_normalize(hd_chat *c)
 {
     char *text = c->template;
@@ -57,8 +56,7 @@ static char *chat_read_file(hd_chat *c, const char *path)
     return c->name.failed ? NULL : hd__file_whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
-/* chat_template in the values of tokenizer_config.json: a text, or in a list of texts with names
- * the one named "default"; NULL: there is none */
+/* chat_template of tokenizer_config.json: a text, or the one named "default" of a list; or NULL */
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
@@ -75,8 +73,7 @@ static const char *chat_template_of(const hd_dict *d)
     return text;
 }
 
-/* The folder's template, from the places where transformers looks for it. d: the values of
- * tokenizer_config.json, or NULL */
+/* The folder's template, where transformers looks for it. d: the values of tokenizer_config.json */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);
@@ -106,8 +103,7 @@ static void chat_set(hd__template_run *r, hd__template_table *t, const char *nam
     hd__template_table_put(r, t, hd__template_value_copy(r, name, strlen(name)), v);
 }
 
-/* Sets the variables of the special tokens in a file's values d (or NULL). A token is a text, or an
- * object with its content. */
+/* Sets the variables of a file's special tokens, which are texts, or objects with their content. */
 static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
@@ -123,7 +119,7 @@ static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dic
     }
 }
 
-/* True if tokenizer_config.json has added_tokens_decoder: then transformers reads no older file. */
+/* True if tokenizer_config.json has added_tokens_decoder: transformers reads no older file then. */
 static bool chat_is_complete(const hd_dict *d)
 {
     static const char decoder[] = "added_tokens_decoder.";
@@ -135,7 +131,6 @@ static bool chat_is_complete(const hd_dict *d)
     return false;
 }
 
-/* Sets the variables of the JSON object `given`, which is o->variables. */
 static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
 {
     hd__template_value v = hd__template_value_of_json(r, "o->variables", given, strlen(given));
@@ -150,8 +145,7 @@ static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
     return !r->failed;
 }
 
-/* Sets *d to the values of the folder's file, or to NULL if there is no such file. False if the
- * file cannot be read. */
+/* Sets *d to the file's values; NULL if there is no file. False if it cannot be read. */
 static bool chat_values(const char *folder, const char *name, hd_dict **d)
 {
     hd__text path = {0};
@@ -163,8 +157,8 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* ---------------------------------------------------------------- the conversation */
 
-/* Cuts the template into tokens, checks its form, and sets its variables. d and old: the values of
- * tokenizer_config.json and of special_tokens_map.json; NULL: there is no such file. */
+/* Reads the template and its variables. d, old: the values of tokenizer_config.json and of
+ * special_tokens_map.json, or NULL */
 static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {
@@ -188,7 +182,6 @@ static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const h
     return !r->failed && (!o->variables || chat_variables(r, c, o->variables));
 }
 
-/* Reads the folder's files, and the template and variables in them. */
 static bool chat_open(hd__template_run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
 {
     hd_dict *d, *old = NULL;
@@ -227,7 +220,6 @@ hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options)
     return c;
 }
 
-/* Removes all but the first n messages. */
 static void chat_cut(hd_chat *c, int64_t n)
 {
     while (c->len > n) {
@@ -303,7 +295,6 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
 
 /* ---------------------------------------------------------------- its text */
 
-/* The variable `messages`: a list of dicts with role and content */
 static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
 {
     hd__template_table list = {0};
@@ -317,7 +308,6 @@ static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
     return hd__template_list_of(HD__LIST, list);
 }
 
-/* Runs the template with the chat's variables, `messages` and `add_generation_prompt`. */
 static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
 {
     hd__template_table frame = {0};
@@ -335,7 +325,7 @@ static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
     return !r->failed;
 }
 
-/* Sets c->text to the text of all messages, and returns its length in bytes; -1 on failure */
+/* Sets c->text, and returns its length in bytes; -1 on failure */
 static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__template_arena arena = {0};

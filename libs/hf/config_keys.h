@@ -25,24 +25,23 @@ typedef enum hd__hf_config_kind {
 
 #define HD__NOWHERE SIZE_MAX /* the offset of a key without a field */
 
-/* A key of a file. Its name is a path. A name that ends in '.' stands for itself and all paths
- * inside it, and a name that ends in '_' for all names that begin so. */
+/* Its name is a path. One that ends in '.' also stands for the paths inside it, and one that ends
+ * in '_' for all names that begin so. */
 typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* of its field in the configuration */
-    /* NULL, or values that the key takes besides those of its kind. If the key has no field, any
-     * other value that the kind takes is a warning: it has no effect. */
+    /* NULL, or values that the key takes besides those of its kind. If it has no field, any other
+     * value has no effect and is a warning. */
     const char *words;
 } hd__hf_config_key;
 
 /* The keys of a kind of file. If two rows have the same field, the later row overrides. */
 typedef struct hd__hf_config_keys {
     const hd__hf_config_key *keys; /* the last one has name NULL */
-    const char *idle;              /* the names that have no effect, as words; NULL: all others */
-    /* For a name that is neither in keys nor in idle, and whose value is not null, {} or []. NULL:
-     * it is a warning. Otherwise it is an error, unless its value is one of the last row's words;
-     * the message ends in "expected" and this text, as do messages about HD__ONLY. */
+    const char *idle;              /* names that have no effect, as words; NULL: all others */
+    /* NULL: a name that is in neither is a warning. Otherwise it is an error, unless its value is
+     * null, {}, [] or one of the last row's words; messages expect this text, also for HD__ONLY. */
     const char *other;
     bool null_is_left_out; /* true: a key that is null counts as left out */
 } hd__hf_config_keys;
@@ -66,8 +65,7 @@ typedef struct hd__hf_config_keys {
     "gradient_checkpointing output_ return_dict chunk_size_feed_forward id2label. label2id. "      \
     "num_labels problem_type is_encoder_decoder is_decoder "
 
-/* Keys without a field that are checked in every family, because some values would change the
- * model's numbers */
+/* Keys without a field that every family checks: some values would change a model's numbers */
 #define HD__COMMON_KEYS(model_type)                                                                \
     HD__ONLY_ROW("model_type", model_type " null"), HD__CHECKED("use_cache", BOOL, NULL),          \
         HD__CHECKED("bos_token_id", INT, NULL), HD__ONLY_ROW("per_layer_config.", "null {}"),      \

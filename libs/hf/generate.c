@@ -21,7 +21,7 @@ hd_generate_options hd_generate_defaults(void)
 /* One text of the batch */
 typedef struct writing {
     bool ended;
-    int64_t shown; /* the bytes of the text that on_token has got, or that are of the prompt */
+    int64_t shown; /* the bytes of the prompt, and those that on_token has got */
 } writing;
 
 /* One call of hd_generate */
@@ -59,7 +59,7 @@ static hd__hf_seen *seen_new(const hd__hf_model *m, int64_t most)
     return s;
 }
 
-/* The logits (b, vocab) after the ids (b, t). Messages begin with the function that computes. */
+/* The logits (b, vocab) after the ids (b, t). Messages name the function that computes. */
 static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
@@ -67,7 +67,7 @@ static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
     return hd_to(hd_forward(m->head, hd_select(h, 1, -1)), HD_FLOAT32);
 }
 
-/* The logits (b, vocab) after the ids (b, t), which follow the tokens in g->seen */
+/* As last_logits, for ids that follow the tokens in g->seen */
 static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
     hd__hf_context c;
@@ -81,8 +81,8 @@ static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- a token */
 
-/* The logits (b, vocab), in which those of the tokens in ids (b, t) are divided by the penalty, or
- * multiplied by it if they are below 0. A token that comes several times is penalized once. */
+/* The logits (b, vocab) with those of each token in ids (b, t) once divided by the penalty, or
+ * multiplied by it if they are below 0 */
 static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
 {
     if (penalty == 1) {
@@ -105,14 +105,13 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     return y;
 }
 
-/* The probabilities (b, k) of the tokens that a draw may give, and in *tokens these tokens. */
 static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
                                      const hd_generate_options *o, hd_tensor **tokens)
 {
     int64_t vocab = hd_size(logits, 1), k = o->top_k > 0 && o->top_k < vocab ? o->top_k : vocab;
     logits = hd_div_scalar(penalized(logits, ids, o->repetition_penalty), o->temperature);
     hd_tensor *p = hd_softmax(hd_topk(logits, k, 1, true, tokens), 1); /* (b, k) */
-    if (o->top_p < 1) { /* keeps a token if the sum of the probabilities before it is below top_p */
+    if (o->top_p < 1) { /* a token stays if those before it have less than top_p together */
         hd_tensor *before = hd_sub(hd_cumsum(p, 1), p);
         p = hd_masked_fill(p, hd_ge_scalar(before, fmax(o->top_p, FLT_MIN)), 0);
         p = hd_div(p, hd_sum_dim(p, 1, true));
@@ -164,9 +163,8 @@ static int64_t whole_part(const char *text, int64_t n)
     return n;
 }
 
-/* Sets g->piece to the bytes that were added to text i of `all` (b, t) since the last call. An
- * incomplete character at the end waits for the next call, unless this is the `last`. The whole
- * text is decoded, because a token's text depends on the tokens before it. */
+/* Sets g->piece to the bytes that text i of `all` (b, t) got since the last call. Decodes the whole
+ * text, because a token's text depends on the tokens before it. */
 static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
 {
     writing *w = &g->texts[i];
@@ -208,7 +206,6 @@ static int64_t pad_of(const hd_generate_options *o)
     return o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
 }
 
-/* Replaces the tokens (b,) of texts that have ended by the pad token. */
 static bool pad_ended(const generation *g, hd_tensor *token)
 {
     int64_t *id = hd_data_mut(token);
@@ -218,15 +215,15 @@ static bool pad_ended(const generation *g, hd_tensor *token)
     return id;
 }
 
-/* Calls on_token with the token id of text `row` and with g->piece. False if it wants to stop. */
+/* Calls on_token. False if it ends the texts. */
 static bool tell_user(const generation *g, int64_t row, int64_t id)
 {
     HD__CALLS_BACK;
     return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
 }
 
-/* Ends the texts whose new token, in the last column of `all` (b, t), is an end token, and calls
- * on_token for each new token. Sets *goes_on to whether there is a next step. */
+/* Handles the new tokens, the last column of `all` (b, t): ends texts and calls on_token.
+ * *goes_on: there is a next step. */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
     const hd_generate_options *o = g->o;
@@ -279,14 +276,14 @@ static bool options_ok(const hd_generate_options *o, bool may_be_cold)
     return true;
 }
 
-/* The next token (b, 1) of the texts `all` (b, t), after the model has read their end, `rest`. */
+/* The next tokens (b, 1) of `all` (b, t). The model first reads `rest`, their end. */
 static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
 {
     hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
     return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
 }
 
-/* Appends a token to each text of *all (b, t). These become *rest, which the model reads next. */
+/* Appends a token to each text of *all (b, t). These become *rest. */
 static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool last, bool *goes_on)
 {
     HD__SCOPE_OR(false);
@@ -334,8 +331,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Notes the modes of all modules of m, and sets m to evaluation mode. Writes nothing to a model
- * that is in evaluation mode already, because other threads may run it. */
+/* Sets m to evaluation mode. If it is in it already, writes nothing: other threads may run it. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
@@ -351,8 +347,8 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Gives the modules their modes back, but for those that on_token has freed, which only a visit
- * shows. If memory runs out in the visit, all modules get their modes. */
+/* Gives the modules their modes back, but for those that on_token has freed: a visit finds the
+ * others. If memory runs out in it, all get their modes. */
 static bool modes_end(modes *all, hd_module *m)
 {
     bool known = !all->any || hd__hf_visit(m, mode_is_there, all), ok = known;
@@ -366,7 +362,7 @@ static bool modes_end(modes *all, hd_module *m)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* False, with an error, if a row of the mask ends in padding: new tokens follow the last column. */
+/* New tokens follow the last column, which must have no padding. */
 static bool ends_ok(hd_tensor *mask)
 {
     for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
@@ -380,7 +376,7 @@ static bool ends_ok(hd_tensor *mask)
     return true;
 }
 
-/* The number of pad tokens at the beginning of id[0], id[step], ..., t tokens; step is 1 or -1 */
+/* The number of pad tokens that id[0], id[step], ... begin with; step is 1 or -1 */
 static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad)
 {
     int64_t n = 0;
@@ -390,8 +386,7 @@ static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad
     return n;
 }
 
-/* Warns if there is no mask, but rows begin or end with different numbers of pad tokens, as texts
- * of different lengths do. False if memory runs out. */
+/* Warns if, without a mask, rows begin or end with different numbers of pad tokens. */
 static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 {
     int64_t t = hd_size(ids, 1), pad = pad_of(o);
@@ -410,14 +405,13 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-/* The number of tokens that the model's embedding has */
 static int64_t vocab_of(hd__hf_model *m)
 {
     hd_module *words = hd_module_get(&m->base, m->config.family->words);
     return hd__hf_embedding_rows(words, hd__hf_config_int(&m->config, "vocab_size"));
 }
 
-/* False, with an error, if the model would read a pad token that its embedding does not have. */
+/* False, with an error, if the model would read a pad token that it does not have. */
 static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;

@@ -1,8 +1,8 @@
 /* hf_internal.h - the types and functions that the files of libheed-hf share.
  *
- * libheed-hf loads, runs and saves language models in folders of transformers, evaluates their chat
+ * libheed-hf loads, runs and saves transformers' folders of language models, evaluates their chat
  * templates (template.h), and adds LoRA adapters. It includes the public headers and base's headers
- * for siblings (base/sibling.h). All numbers are computed by libheed. */
+ * for siblings (base/sibling.h); libheed computes. */
 #ifndef HEED_HF_INTERNAL_H
 #define HEED_HF_INTERNAL_H
 
@@ -19,29 +19,27 @@
 /* The tokens that a model has read, as the keys and values of each layer. */
 typedef struct hd__hf_seen {
     int64_t layers;
-    int64_t len, most;    /* the number of tokens so far, and its limit */
-    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until they are needed */
-    hd_kv_cache *cache[]; /* one for each layer; NULL until it is needed */
+    int64_t len, most;    /* tokens so far, and the most */
+    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until needed */
+    hd_kv_cache *cache[]; /* of each layer; NULL until needed */
 } hd__hf_seen;
 
 /* Where the texts of a batch have padding. Both are NULL if no text has any. */
 typedef struct hd__hf_padding {
-    hd_tensor *real;      /* (b, n) bool: true for a token of the text, false for padding */
+    hd_tensor *real;      /* (b, n) bool: false for padding */
     hd_tensor *positions; /* (b, n) int64: the number of the text's tokens before this one */
 } hd__hf_padding;
 
-/* The tokens that each of a call's tokens (b, t) attends to, and their positions */
+/* The tokens that a call's tokens (b, t) attend to, and their positions */
 typedef struct hd__hf_context {
     hd__hf_seen *seen; /* the tokens before the call; NULL: none */
-    /* (b, 1, t, s) bool: true where a token attends to one of all s; NULL: it attends to itself and
-     * all tokens before it */
+    /* (b, 1, t, s) bool: which of all s tokens each one attends to; NULL: itself and all before */
     hd_tensor *mask;
     hd_tensor *positions; /* (b, t) int64 if there is a mask; NULL: they follow the tokens before */
 } hd__hf_context;
 
-/* Values of config.json that the model does not use, kept to be written back. A key that the file
- * does not have gets its default of transformers 4. A token may be HD_NO_PADDING, which is null in
- * the file. */
+/* Values of config.json that are only written back. A missing key has its default of transformers
+ * 4. The token HD_NO_PADDING is null in the file. */
 typedef struct hd__hf_kept {
     int64_t bos_token_id, pad_token_id;
     hd_generate_options ends; /* the end tokens */
@@ -54,15 +52,15 @@ typedef struct hd__hf_config {
     const hd__hf_family *family;
     void *values; /* the family's public configuration, in memory of its own */
     hd__hf_kept kept;
-    const char *path;     /* the path of config.json while it is read, else NULL */
-    const char *left_out; /* the first size that config.json does not have, or NULL */
+    const char *path;     /* of config.json while it is read, else NULL */
+    const char *left_out; /* the first size that config.json lacks, or NULL */
 } hd__hf_config;
 
 typedef struct hd__hf_model {
     hd_module base;
     hd_module *body, *head; /* ids to hidden states, and these to logits */
     hd__hf_config config;
-    char *generation; /* the text of the folder's generation_config.json; NULL: it has none */
+    char *generation; /* the text of the folder's generation_config.json, or NULL */
 } hd__hf_model;
 
 /* A static copy of name, if it is transformers' name of an activation that heed has; else NULL. */
@@ -71,19 +69,17 @@ const char *hd__hf_activation(const char *name);
 hd_module *hd__hf_activation_new(const char *name);
 #define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
-/* Makes *c a configuration of the family, with a copy of `values`, or of the class's defaults if
- * values is NULL. The caller ends it with hd_free(c->values). */
+/* Makes *c a configuration with a copy of `values` (NULL: the defaults), which hd_free ends. */
 bool hd__hf_config_begin(hd__hf_config *c, const hd__hf_family *family, const void *values);
-/* The place of the key's value; NULL if the configuration of the family has none. */
+/* The place of the key's value; NULL if the family has none. */
 void *hd__hf_config_at(const hd__hf_config *c, const char *key);
 /* The key's value, which must have a place. */
 int64_t hd__hf_config_int(const hd__hf_config *c, const char *key);
 double hd__hf_config_double(const hd__hf_config *c, const char *key);
 /* The rotary options, which the family must have. */
 hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c);
-/* The key's value; false if it has no place. */
+/* The key's value, or list; false or NULL if it has no place. */
 bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
-/* The list of the key; NULL if it has no place. */
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Checks the values, and sets those that follow from others. */
 bool hd__hf_config_resolve(hd__hf_config *c);
@@ -91,14 +87,12 @@ bool hd__hf_config_resolve(hd__hf_config *c);
 bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A new model of a resolved configuration. It takes c->values over. If the init mode is on, the
- * weights are drawn: normal(0, initializer_range), norms of ones and biases of zeros. d goes to
- * hd__hf_stored for each part. */
+/* A new model of a resolved configuration, which takes c->values over. In init mode, weights are
+ * drawn: normal(0, initializer_range), norms of ones, biases of zeros. d: for hd__hf_stored */
 hd_module *hd__hf_model_new(hd__hf_config *c, const hd_dtype *d);
 /* As hd__hf_model_new, from a public configuration (NULL: the defaults). */
 hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, const hd_dtype *d);
-/* The number of rows of an embedding. `otherwise` if the user has put another module in its place,
- * or removed it. */
+/* The rows of an embedding; `otherwise` if another module or none is in its place */
 int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise);
 /* The most tokens that a text may have */
 int64_t hd__hf_positions(hd__hf_model *m);
@@ -125,11 +119,10 @@ hd_module *hd__hf_module_of(const hd_module_type *type, const hd__hf_part *parts
 hd_module *hd__hf_layers(const hd__hf_config *c,
                          hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
                          const hd_dtype *d);
-/* Puts placeholders in the place of m's parameters, for weights that a file will give: they have
- * the parameters' shapes, but no memory and no values. Placeholders of two dims have dtype *d, and
- * are frozen if that is HD_BFLOAT16; others are float32. Each part of a model gets them when it is
- * made, so the model never needs memory for all weights. Returns m, unchanged if d is NULL. On
- * failure frees m and returns NULL; m may be NULL. */
+/* Unless d is NULL, replaces m's parameters by placeholders for a file's weights, which have shapes
+ * but no memory and no values. Those of two dims have dtype *d, and are frozen if it is
+ * HD_BFLOAT16. Each part of a model gets them when it is made, so the model never needs memory for
+ * all weights. Returns m, which may be NULL; on failure frees it and returns NULL. */
 hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d);
 
 /* m, a part of a model, if it is of the class; otherwise NULL with HD_STATE. */
@@ -147,8 +140,8 @@ bool hd__hf_ends_in(const char *text, const char *end);
 /* m as a model of this library; NULL with HD_VALUE if it is another module. */
 hd__hf_model *hd__hf_model_of(hd_module *m);
 
-/* Attention of q (b, heads, t, d) over k and v (b, kv heads, t, d), and over the keys and values in
- * the cache of `layer`, to which k and v are added. Gives (b, t, heads d). */
+/* Attention of q (b, heads, t, d) over k and v (b, kv heads, t, d), after it has added these to the
+ * cache of `layer`. Gives (b, t, heads d). */
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout);
 /* x (b, t, heads d) as (b, heads, t, d) */
@@ -169,9 +162,9 @@ bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, co
 
 /* ---------------------------------------------------------------- folders */
 
-/* The values of a JSON file by their paths, as "rope_scaling.factor" and "eos_token_id.0"
- * (json_values.c). A number is a number. A text has a quotation mark in front; true, false, null,
- * {} and [] are texts without one. NULL on failure. */
+/* The values of a JSON file by their paths, as "rope_scaling.factor" and "eos_token_id.0": numbers,
+ * and texts with a quotation mark in front. true, false, null, {} and [] are texts without one.
+ * NULL on failure. */
 hd_dict *hd__hf_json_values(const char *path);
 /* The text at this path, without its quotation mark; NULL if the value is no text or is missing. */
 const char *hd__hf_json_text(const hd_dict *values, const char *path);
@@ -181,23 +174,22 @@ int64_t hd__hf_file_bytes(const hd_safetensors *f);
 /* False, with an error, unless d is float32 or bfloat16, the dtypes of weights. */
 bool hd__hf_dtype_ok(hd_dtype d);
 
-/* Writes two files: the configuration under f->names[0], and the tensors under f->names[1]. To the
- * tensors it adds "format": "pt", which transformers requires. */
+/* Writes the configuration as f->names[0], and the tensors as f->names[1], with the entry "format"
+ * that transformers requires. */
 bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors);
 
 /* Writes "folder/name" to path, which begins as {0}. NULL if memory runs out. */
 const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path);
-/* Writes "folder/name" to path. Returns 1 if there is something at this path, 0 if there is
- * nothing, and -1 with an error if it cannot be looked for. */
+/* As hd__hf_path_of. Returns 1 if the path exists, 0 if not, -1 with an error if it is unknown. */
 int hd__hf_look_for(const char *folder, const char *name, hd__text *path);
 
 /* Reads config.json at path into *c. */
 bool hd__hf_config_read(const char *path, hd__hf_config *c);
-/* Reads the options of an adapter from d, the values of adapter_config.json at path. The caller
- * gives o->target_modules room for a name per value of d. These names belong to d. */
+/* Reads an adapter's options from d, the values of adapter_config.json at path. o->target_modules
+ * has room for all of d's values; the names belong to d. */
 bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
-/* Makes *c the configuration of m as its modules are now. HD_STATE names the first module that no
- * configuration describes. */
+/* Makes *c the configuration of m's modules now. HD_STATE names the first one that none
+ * describes. */
 bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c);
 /* Adds the text of config.json for c and weights of dtype d to t. */
 void hd__hf_config_write(const hd__hf_config *c, hd_dtype d, hd__text *t);

@@ -1,8 +1,8 @@
 /* json_values.c - reads a JSON file into a flat dictionary of its values by their paths.
  *
  * A path is names and indices with dots between them: rope_scaling.factor, layer_types.0. A name
- * that contains a dot or begins with a digit, for example, is quoted as a JSON string:
- * "rope_scaling.factor", id2label."0". So it cannot be taken for several names or for an index. */
+ * that could be read as several names or as an index is quoted as a JSON string:
+ * "rope_scaling.factor", id2label."0". */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,16 +12,16 @@
 
 enum { JSON_MOST = 1 << 24, PATH = 512 };
 
-/* The state of reading. The arrays have an entry for each level of nesting. */
+/* The arrays have an entry for each level of nesting. */
 typedef struct reading {
     hd__json json;
-    hd__text file; /* the file's name for messages */
+    hd__text file; /* for messages */
     hd_dict *values;
-    hd_dict *paths; /* the paths of all values, lists and objects */
+    hd_dict *paths; /* of all values, lists and objects */
     hd__text path;
-    size_t len[HD__JSON_DEPTH + 2];     /* the length of the level's path */
-    int64_t index[HD__JSON_DEPTH + 2];  /* the next index of a list; -1: the level is an object */
-    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the level began */
+    size_t len[HD__JSON_DEPTH + 2];     /* of the level's path */
+    int64_t index[HD__JSON_DEPTH + 2];  /* the next one in a list; -1: it is an object */
+    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the level */
 } reading;
 
 /* True if the name needs no quotation marks in a path. */
@@ -53,8 +53,8 @@ static bool enter_name(reading *r, int depth, const char *name, size_t n)
     return path_ok(r);
 }
 
-/* Sets the path for a value that begins at level `depth`: in a list, that of the next element; in
- * an object, the path has the name already. Fails if there was a value of this path before. */
+/* Begins a value of level `depth`. In a list, sets the path to the next element; in an object, it
+ * has the name already. Fails if the path has a value. */
 static bool enter_value(reading *r, int depth)
 {
     if (r->index[depth] >= 0) {
@@ -70,8 +70,8 @@ static bool enter_value(reading *r, int depth)
     return hd_dict_set_int(r->paths, r->path.s, 0);
 }
 
-/* Stores the mark and the text as the path's value. A text with U+0000, which heed's texts cannot
- * have, is stored as a JSON string. */
+/* Stores the mark and the text at the path. A text with U+0000, which heed's texts cannot have, is
+ * stored as in JSON. */
 static bool text_put(reading *r, const char *mark, const char *s, size_t n)
 {
     hd__text text = {0};
@@ -102,7 +102,7 @@ static bool value_put(reading *r)
     }
 }
 
-/* Ends the level `depth`. If the list or object was empty, stores `value`, "[]" or "{}". */
+/* Ends the level `depth`. If it is empty, stores `value`, "[]" or "{}". */
 static bool level_end(reading *r, int depth, const char *value)
 {
     hd__text_cut(&r->path, r->len[depth]);

@@ -1,6 +1,5 @@
-/* pretrained.c - hd_from_pretrained: makes a model from a folder's configuration and weights.
- *
- * The model is made without memory for weights, and then gets them one by one. */
+/* pretrained.c - hd_from_pretrained: makes a model from a folder's configuration, without memory
+ * for weights, and then reads these one by one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -49,7 +48,7 @@ static const char *bare_name(const weights *from, const char *name)
     return bare && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* The number of the file's tensor for the parameter of this name; -1: there is none */
+/* The file's tensor for the parameter of this name, or -1 */
 static int64_t find(const weights *from, const char *name)
 {
     int64_t i = hd_safetensors_find(from->f, name);
@@ -57,7 +56,7 @@ static int64_t find(const weights *from, const char *name)
     return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
-/* Reads the file's tensor for the parameter w of this name. Fails if it has another shape. */
+/* The file's tensor for the parameter w of this name, which must have w's shape */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
@@ -74,7 +73,7 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* True if the name ends in one of `ends`: no module needs the tensor, such as a mask of GPT-2. */
+/* True if the name has one of these ends: no module needs the tensor, such as a mask of GPT-2. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");
@@ -108,8 +107,8 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
     return ok;
 }
 
-/* Handles a file with a head, although the configuration ties it. If the file's head differs from
- * the embedding, it becomes a parameter of its own. */
+/* The configuration ties the head, but the file has one. If it differs from the embedding, it
+ * becomes a parameter of its own. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);
@@ -124,8 +123,8 @@ static bool load_tied_head(hd_module *m, const weights *from)
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* Replaces the placeholder w by the file's tensor, which may stay in the mapped file. If w is tied
- * to the head, the head gets the same tensor; the file may have it under either name. */
+/* Replaces w by the file's tensor, which may stay in the mapped file. A tied head gets it, too; the
+ * file may have it under either name. */
 static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
 {
     HD__SCOPE_OR(false);
@@ -194,7 +193,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* every tensor is converted, so a map would be of no use */
+        i == hd_safetensors_len(f)) { /* all are converted: a map has no use */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);
@@ -230,7 +229,7 @@ static hd_module *model_of(const char *path, hd__hf_config *c, const weights *fr
     return ok ? hd__hf_model_new(c, &d) : NULL;
 }
 
-/* Stores the text of generation_config.json in the model, which hd_save_pretrained writes back. */
+/* Keeps the text of generation_config.json, which hd_save_pretrained writes back. */
 static bool keep_generation(hd__hf_model *m, const char *folder)
 {
     hd__text path = {0};

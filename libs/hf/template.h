@@ -1,12 +1,11 @@
 /* template.h - evaluates chat templates, which are written in a part of Jinja.
  *
- * A template is cut into an array of tokens (template_lex.c). A run walks over the tokens by
- * recursive descent and computes as it goes: statements in template_walk.c, expressions in
- * template_expression.c. A loop goes back to the first token of its body. Parts that are not
- * executed, such as the other branch of an "if", are walked over with `live` false.
+ * A template is cut into tokens (template_lex.c). A run walks over them by recursive descent and
+ * computes as it goes (template_walk.c, template_expression.c). A loop goes back to the first token
+ * of its body. Parts that are not executed are walked over with `live` false.
  *
- * The rules are those of jinja2 in the environment that transformers makes for chat templates. The
- * nesting, the steps of a run and its memory are limited, so that every run ends. */
+ * The rules are those of jinja2 in the environment that transformers makes for chat templates.
+ * Nesting, steps and memory of a run are limited. */
 #ifndef HEED_HF_TEMPLATE_H
 #define HEED_HF_TEMPLATE_H
 
@@ -23,16 +22,15 @@ typedef enum hd__template_kind {
     HD__TEMPLATE_INT,
     HD__STRING,
     HD__LIST,
-    HD__SERIES, /* the result of a Python generator, as a list; it cannot be stored in a variable */
+    HD__SERIES, /* the items of a Python generator, which no variable can store */
     HD__DICT,
     HD__NAMESPACE, /* a table that {% set ns.name = ... %} changes */
     HD__LOOP,      /* the variable `loop` */
-    HD__FUNCTION,  /* a macro, or a function of the evaluator's */
+    HD__FUNCTION,  /* a macro or a built-in function */
     HD__KINDS
 } hd__template_kind;
 
-/* A value. The memory that it points to belongs to an arena and never changes, but for the tables
- * of namespaces and of `loop`. */
+/* A value. Its memory belongs to an arena; only tables of namespaces and of `loop` change. */
 typedef struct hd__template_value {
     hd__template_kind kind;
     int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, SERIES: items */
@@ -44,12 +42,11 @@ typedef struct hd__template_value {
     };
 } hd__template_value;
 
-/* A growing array of values. A dict, and a frame of variables, has names and values in turn: name,
- * value, name, value, ... */
+/* A growing array of values. A dict or a frame of variables has names and values in turn. */
 typedef struct hd__template_table {
     int64_t n, room;
     hd__template_value *items;
-    struct hd__template_table *outer; /* of a frame: the frame around it, or NULL */
+    struct hd__template_table *outer; /* the frame around this one, or NULL */
 } hd__template_table;
 
 #define HD__TEXT(text, size) ((hd__template_value){HD__STRING, (int64_t)(size), {.s = (text)}})
@@ -73,7 +70,7 @@ typedef enum hd__template_token_kind {
 typedef struct hd__template_token {
     hd__template_token_kind kind;
     hd__template_value value; /* the constant, or the text, name or sign as a string */
-    size_t at, end;           /* its first byte in the template, and the byte after its last one */
+    size_t at, end;           /* its place in the template */
 } hd__template_token;
 
 /* Memory that is freed as a whole */
@@ -85,21 +82,20 @@ typedef struct hd__template_arena {
 void hd__template_arena_free(hd__template_arena *a);
 
 typedef struct hd__template_run {
-    const char *name; /* the path of the template's file, for messages */
-    const char *text; /* the template, with "\n" at the end of each line */
-    size_t n;         /* the bytes of the template */
+    const char *name; /* the template's path */
+    const char *text; /* the template: n bytes, with "\n" at the end of each line */
+    size_t n;
     hd__template_arena *arena;
-    size_t steps, bytes;             /* the steps and the bytes of memory that are left */
-    int depth;                       /* the nesting of the current token */
-    int loops;                       /* the number of loops around it */
-    bool live;                       /* the tokens are executed; read it by hd__template_live */
-    bool failed;                     /* the run has ended with an error */
+    size_t steps, bytes;             /* left for this run */
+    int depth, loops;                /* levels and loops around the current token */
+    bool live;                       /* read it by hd__template_live */
+    bool failed;                     /* an error is set */
     char jump;                       /* 'b' or 'c' after break or continue, until the loop's end */
     const hd__template_token *t;     /* the current token */
     const hd__template_token *first; /* the token from which a message quotes */
     hd__template_table *frame;       /* the innermost variables */
-    hd__text out;                    /* the text so far */
-    int64_t now;                     /* as in hd_chat_options */
+    hd__text out;
+    int64_t now; /* as in hd_chat_options */
 } hd__template_run;
 
 /* True if the current token is executed. */
@@ -108,24 +104,23 @@ static inline bool hd__template_live(const hd__template_run *r)
     return r->live && !r->failed && !r->jump;
 }
 
-/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. Returns
- * HD__NOTHING. */
+/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Counts n steps. Fails if fewer are left. */
 void hd__template_spend(hd__template_run *r, size_t n);
-/* n zeroed bytes of the run's memory; NULL if the run has failed, or if too few bytes are left. */
+/* n zeroed bytes of the run's memory; NULL if the run has failed */
 void *hd__template_take(hd__template_run *r, size_t n);
 /* Adds to the text. */
 void hd__template_write(hd__template_run *r, const char *s, size_t n);
 /* Takes the bytes from `mark` on out of the text, and returns them as a string. */
 hd__template_value hd__template_written(hd__template_run *r, size_t mark);
 
-/* The array of tokens, which ends with HD__TOKEN_END; NULL on failure. Free it with hd_free. */
+/* The array of tokens, which ends with HD__TOKEN_END; hd_free. NULL on failure. */
 const hd__template_token *hd__template_tokens(hd__template_run *r);
-/* Runs the whole template from its first token on. If `live` is false, only checks its form. */
+/* Runs the whole template from its first token on; not live: only checks its form. */
 void hd__template_walk(hd__template_run *r, const hd__template_token *first, bool live);
-/* Calls a macro. args has the arguments' names, "" for a positional one, and values in turn. */
+/* Calls a macro. args: names, "" for a positional argument, and values in turn */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args);
@@ -145,27 +140,25 @@ static inline bool hd__template_is_number(hd__template_value v)
     return v.kind == HD__BOOL_VALUE || v.kind == HD__TEMPLATE_INT;
 }
 
-/* The truth of a value in Python: undefined, none, 0 and empty values are false, but generators,
- * namespaces, loops and functions are true. */
+/* Undefined, none, 0 and empty values are false. Generators and the kinds after dicts are true. */
 bool hd__template_truth(hd__template_value v);
-/* True if a equals b. Fails if both are of one kind that heed cannot compare, such as lists. */
+/* Fails for two lists, two dicts, and two values of a kind after them. */
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b);
-/* The text that {{ v }} writes. Fails for lists, dicts and the kinds after them. */
+/* The text that {{ v }} writes. Fails for lists and the kinds after them. */
 hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v);
 /* A copy with a zero at its end */
 hd__template_value hd__template_value_copy(hd__template_run *r, const char *s, size_t n);
 /* The first place of `part` in the string `all`, not before `from`; NULL: there is none */
 const char *hd__template_value_find(hd__template_run *r, hd__template_value all, const char *from,
                                     hd__template_value part);
-/* The number of characters of a string, or of items of a list or dict */
+/* The characters of a string, or the items of a list or dict */
 int64_t hd__template_length(hd__template_value v);
 
-/* Appends v to t. */
 void hd__template_push(hd__template_run *r, hd__template_table *t, hd__template_value v);
-/* The place of the key's value in t; NULL: the key is missing */
+/* The place of the key's value, or NULL */
 hd__template_value *hd__template_table_find(hd__template_run *r, const hd__template_table *t,
                                             hd__template_value key);
-/* t[key] = v. Fails if key is no string, or if v is a generator. */
+/* t[key] = v. Fails if key is no string or v is a generator. */
 void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__template_value key,
                             hd__template_value v);
 /* A dict, a namespace or a loop with the table's items */
@@ -175,43 +168,40 @@ static inline hd__template_value hd__template_list_of(hd__template_kind kind, hd
 {
     return (hd__template_value){kind, t.n, {.items = t.items}};
 }
-/* The argument for parameter i of this name, by its place or by its name; NULL: it is not given */
+/* The argument for parameter i, by place or by name; NULL: it is not given */
 const hd__template_value *hd__template_argument(const hd__template_table *args, int64_t i,
                                                 hd__template_value name);
-/* The list that a loop over v runs through: the items of a list, the keys of a dict, or nothing for
- * an undefined value */
+/* The list for a loop over v: the items of a list, or the keys of a dict */
 hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value v);
 
-/* The number of bytes of the characters in `chars` (NULL: Python's white space) at the beginning of
- * the text */
+/* The bytes at the text's beginning that are characters of `chars` (NULL: Python's white space) */
 size_t hd__template_strip_left(const char *s, size_t n, const hd__template_value *chars);
 /* The length of the text without such characters at its end */
 size_t hd__template_strip_right(const char *s, size_t n, const hd__template_value *chars);
 
 /* ---------------------------------------------------------------- expressions */
 
-/* True if t is this name or sign, or one of those in `texts`, which ends with NULL. */
+/* True if t is this name or sign, or one in the list `texts`, which ends with NULL. */
 bool hd__template_walk_is(const hd__template_token *t, const char *text);
 bool hd__template_walk_is_one(const hd__template_token *t, const char *const *texts);
 
 /* Goes to the next token, but not past the last one. After a failure, goes to the last one. */
 void hd__template_walk_on(hd__template_run *r);
-/* Fails at the current token with "expected" and the text. */
+/* Fails at the current token: "expected ...". */
 hd__template_value hd__template_walk_fail(hd__template_run *r, const char *expected);
 /* If the current token is this name or sign, goes on and returns true. */
 bool hd__template_walk_given(hd__template_run *r, const char *text);
-/* Goes on if the current token is this name or sign, or a name; else fails. */
+/* Goes on if the current token is this name or sign, or any name; else fails. */
 void hd__template_walk_expect(hd__template_run *r, const char *text);
 hd__template_value hd__template_walk_name(hd__template_run *r);
-/* Counts one level of nesting more; the caller counts it down. False if the run has failed. */
+/* Counts a level of nesting, which the caller counts down. False if the run has failed. */
 bool hd__template_walk_deeper(hd__template_run *r);
 
-/* The place of a variable's value; NULL: there is no such variable */
+/* The place of a variable's value, or NULL */
 hd__template_value *hd__template_walk_find(hd__template_run *r, hd__template_value name);
-/* Walks over an expression and returns its value. */
+/* Walks over an expression; its value */
 hd__template_value hd__template_expression(hd__template_run *r);
-/* The same for an expression whose operators are of this level or bind closer. Level 0 is "or"; so
- * an "if" is not part of the expression. */
+/* As hd__template_expression, for operators from this level on; level 0 is "or". */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level);
 
 /* ---------------------------------------------------------------- JSON (template_json.c) */
@@ -219,8 +209,7 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
 /* The value of a JSON text; `where` is its name in messages. */
 hd__template_value hd__template_value_of_json(hd__template_run *r, const char *where,
                                               const char *text, size_t n);
-/* Writes v, which is nested `depth` levels deep, as Python's json.dumps(v, indent=indent) does;
- * indent < 0: on one line. */
+/* Writes json.dumps(v, indent) of v at this depth; indent < 0: on one line. */
 void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t indent, int depth);
 
 /* ---------------------------------------------------------------- operators and calls */
@@ -232,11 +221,10 @@ hd__template_value hd__template_operate(hd__template_run *r, hd__template_value 
 /* The value of v.key or v[key]; undefined if v has no such item */
 hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value v,
                                         hd__template_value key);
-/* The filters, functions and methods. `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of
- * the value whose method is called. */
+/* `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of the value whose method is called. */
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__template_has_call(int of, hd__template_value name);
-/* Calls one. `on` is the value that is filtered, or whose method is called. */
+/* on: the value that is filtered, or whose method is called */
 hd__template_value hd__template_call_named(hd__template_run *r, int of, hd__template_value name,
                                            hd__template_value on, const hd__template_table *args);
 /* The result of "v is name" */

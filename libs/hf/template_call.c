@@ -88,8 +88,8 @@ bool hd__template_test(hd__template_run *r, hd__template_value name, hd__templat
 
 /* ---------------------------------------------------------------- calls on texts */
 
-/* A filter, a method or a function. v[0] is the value that is filtered, or whose method is called.
- * The arguments follow; those that are not given are undefined. */
+/* v[0] is the value that is filtered, or whose method is called. Arguments follow, undefined if
+ * they are not given. */
 typedef hd__template_value call_run(hd__template_run *r, const hd__template_value *v);
 
 static hd__template_value call_stripped(hd__template_run *r, const hd__template_value *v, bool left,
@@ -439,7 +439,6 @@ static hd__template_value call_namespace(hd__template_run *r, const hd__template
     return hd__template_dict_of(r, HD__NAMESPACE, t);
 }
 
-/* Calls the row's function, after it has put the arguments in the order of the parameters. */
 static hd__template_value call_with(hd__template_run *r, const struct call_row *row,
                                     hd__template_value on, const hd__template_table *args)
 {

@@ -1,7 +1,5 @@
-/* template_expression.c - walks over expressions and computes them.
- *
- * There is a function for each level of binding: "a if c else b" first, then "or", "and", "not",
- * comparisons and so on, down to a variable with what follows it, as in x.y[0] | trim. */
+/* template_expression.c - walks over expressions and computes them, level by level: from "a if c
+ * else b" and "or" down to x.y[0] | trim, which binds closest. */
 #include "hf/template.h"
 
 /* ---------------------------------------------------------------- tokens */
@@ -74,9 +72,8 @@ bool hd__template_walk_deeper(hd__template_run *r)
 
 /* ---------------------------------------------------------------- primary expressions */
 
-/* Walks over expressions with commas between them, up to the sign `end`. The result has the values;
- * for WALK_PAIRS, of "key: value", keys and values in turn; for WALK_ARGUMENTS, of "name=value" or
- * "value", names and values in turn, where the name may be "". */
+/* Walks over expressions up to the sign `end`: values, "key: value" pairs, or arguments,
+ * "name=value" or "value", whose name is then "". */
 enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
 
 static hd__template_table walk_list(hd__template_run *r, const char *end, int form)
@@ -161,8 +158,7 @@ static hd__template_value walk_primary(hd__template_run *r)
 
 /* ---------------------------------------------------------------- after a value */
 
-/* One end of a slice of n items: v, from the end if it is negative, and clamped to 0 to n. none
- * stands for `otherwise`. */
+/* One end of a slice as in Python: from the end if negative, clamped to 0 to n */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {
@@ -212,7 +208,7 @@ static hd__template_value walk_reversed(hd__template_run *r, hd__template_value 
     return hd__template_list_of(v.kind, t);
 }
 
-/* v[a], v[a:b] or v[::-1], from after the "[" */
+/* v[a], v[a:b] or v[::-1], after the "[" */
 static hd__template_value walk_subscript(hd__template_run *r, hd__template_value v)
 {
     const hd__template_value none = HD__OF(HD__NONE_VALUE, 0);
@@ -235,7 +231,7 @@ static hd__template_value walk_subscript(hd__template_run *r, hd__template_value
                                  : hd__template_item_of(r, v, from);
 }
 
-/* v.name or v.name(...), from after the "." */
+/* v.name or v.name(...), after the "." */
 static hd__template_value walk_attribute(hd__template_run *r, hd__template_value v)
 {
     hd__template_value key = hd__template_walk_name(r);
@@ -250,7 +246,7 @@ static hd__template_value walk_attribute(hd__template_run *r, hd__template_value
     return hd__template_live(r) ? hd__template_item_of(r, v, key) : HD__NOTHING;
 }
 
-/* A call of the macro v, or of the function of this name, from after the "(" */
+/* A call of the macro v, or of the function of this name, after the "(" */
 static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                                     const hd__template_token *name)
 {
@@ -263,7 +259,6 @@ static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                : hd__template_call_named(r, HD__FUNCTION_CALL, name->value, v, &args);
 }
 
-/* v | name or v | name(...), from after the "|" */
 static hd__template_value walk_filter(hd__template_run *r, hd__template_value v)
 {
     hd__template_value name = hd__template_walk_name(r);
@@ -275,7 +270,7 @@ static hd__template_value walk_filter(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* v is name, or v is not name, from after the "is" */
+/* v is name, or v is not name, after the "is" */
 static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
 {
     bool inverse = hd__template_walk_given(r, "not");
@@ -287,8 +282,7 @@ static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* Attributes, subscripts and calls after the value v, which began with `first`; filters and tests,
- * too, if `all` */
+/* All that may follow the value v, which began with `first`; filters and tests only if `all` */
 static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
                                      const hd__template_token *first, bool all)
 {
@@ -345,8 +339,7 @@ static hd__template_value walk_not(hd__template_run *r)
     return inverse ? HD__OF(HD__BOOL_VALUE, !hd__template_truth(v)) : v;
 }
 
-/* If the current token is a sign of this level, goes over it, sets *sign and returns true. "not in"
- * counts as one sign, for which *sign is "not". */
+/* If the current token is a sign of this level, goes on, and sets *sign. "not in" is one, "not". */
 static bool walk_operator(hd__template_run *r, size_t level, hd__template_value *sign)
 {
     static const char *const signs[OPERATOR_LEVELS][9] = {
@@ -388,7 +381,7 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
     return v;
 }
 
-/* The "if" of the expression that begins at t, outside of its brackets; NULL: it has none */
+/* The "if" of the expression at t, not one in brackets; or NULL */
 static const hd__template_token *walk_if_of(const hd__template_token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
@@ -403,7 +396,7 @@ static const hd__template_token *walk_if_of(const hd__template_token *t)
     return NULL;
 }
 
-/* a if c else b. Computes c first, then a or b. */
+/* a if c else b; computes c first. */
 static hd__template_value walk_choice(hd__template_run *r, const hd__template_token *choice)
 {
     const hd__template_token *begin = r->t;

@@ -1,8 +1,6 @@
-/* template_lex.c - cuts a template into tokens.
- *
- * It drops the white space that jinja2 drops with trim_blocks and lstrip_blocks, which transformers
- * sets: the line break after a statement or a comment, the blanks before a statement or a comment
- * that begins a line, and all white space at the side of a tag that has a "-". */
+/* template_lex.c - cuts a template into tokens, without the white space that transformers'
+ * environment drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
+ * the blanks before one that begins a line, and all white space at a tag's side that has a "-". */
 #include "hf/template.h"
 
 typedef struct lexer {
@@ -32,7 +30,7 @@ static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v
     l->at = end;
 }
 
-/* Adds a token whose value is the text up to `end`, and goes to `end`. */
+/* As lex_put; the value is the text up to `end`. */
 static void lex_put_text(lexer *l, hd__template_token_kind kind, size_t end)
 {
     lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
@@ -50,7 +48,7 @@ static void lex_fail(lexer *l, const char *expected)
 
 /* ---------------------------------------------------------------- outside of tags */
 
-/* The place where the next tag or comment begins, or the text ends */
+/* The place of the next tag or comment, or of the end */
 static size_t lex_tag(const lexer *l)
 {
     size_t at = l->at;
@@ -77,7 +75,7 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* The place where the text goes on after a tag or a comment, which ends at `end` with this sign */
+/* The place after a tag or a comment that ends at `end` with this sign */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)

@@ -1,5 +1,4 @@
-/* template_value.c - the values of a template: their memory, texts, comparison, lists and tables.
- * It also counts the steps and bytes of a run, and makes it fail. */
+/* template_value.c - the values of a template, their memory, and failing. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

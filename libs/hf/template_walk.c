@@ -47,7 +47,7 @@ static hd__template_value walk_captured(hd__template_run *r, const char *end)
     return hd__template_live(r) ? hd__template_written(r, mark) : HD__NOTHING;
 }
 
-/* {% generation %}...{% endgeneration %}: transformers marks the assistant's answers with it. */
+/* The tag with which transformers marks an assistant's answers */
 static void walk_generation(hd__template_run *r)
 {
     hd__template_value text = walk_captured(r, "endgeneration");
@@ -84,7 +84,7 @@ typedef struct walk_range {
     int64_t n;
 } walk_range;
 
-/* Sets the loop's variable to the item, or its several variables to the parts of the item. */
+/* Sets the loop's variable to the item, or its variables to the item's parts. */
 static void walk_give(hd__template_run *r, const walk_range *range, hd__template_value item)
 {
     bool parts = range->n > 1;
@@ -129,14 +129,13 @@ static hd__template_value walk_chosen(hd__template_run *r, const walk_range *ran
     return hd__template_list_of(HD__LIST, chosen);
 }
 
-/* Walks over the body once. */
 static void walk_round(hd__template_run *r, const walk_range *range)
 {
     r->t = range->body;
     walk_body(r, (const char *const[]){"endfor", NULL});
 }
 
-/* Runs the body once for each item. If there are no items, walks over it without running it. */
+/* Runs the body once for each item; without items, walks over it once. */
 static void walk_rounds(hd__template_run *r, const walk_range *range, hd__template_value items)
 {
     bool live = r->live;
@@ -196,8 +195,7 @@ static void walk_jump(hd__template_run *r)
 
 /* ---------------------------------------------------------------- macros */
 
-/* Walks over the parameters of a macro, (name, name=default, ...). If args is not NULL, sets them
- * in the innermost frame to the arguments, or to their defaults. */
+/* Walks over (name, name=default, ...). Sets the names to args or defaults, unless args is NULL. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
@@ -242,7 +240,7 @@ static void walk_macro(hd__template_run *r)
     }
 }
 
-/* A macro can use its own variables and those of the whole template, but not its caller's. */
+/* A macro sees its own variables and those of the whole template, not its caller's. */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args)
@@ -297,8 +295,8 @@ static void walk_output(hd__template_run *r, const hd__template_token *first)
     walk_close(r);
 }
 
-/* Walks over text, outputs and statements up to a tag that begins with one of `ends`, or to the end
- * of the template if there are none. That name is then the current token. */
+/* Walks up to a tag that begins with one of `ends`, which is then the current token; without
+ * `ends`, to the end of the template. */
 static void walk_body(hd__template_run *r, const char *const *ends)
 {
     bool ended = !hd__template_walk_deeper(r);

@@ -8,8 +8,7 @@
 
 enum { TEXT = 256 };
 
-/* The state that a rank sends to the others in a meeting. It is sent as bytes, so all machines must
- * be of one kind. */
+/* The state that a rank sends to a meeting, as bytes: all machines must be of one kind. */
 typedef struct word {
     char call[28];     /* the public function that the rank is in */
     int32_t code;      /* HD_OK, or the code of its error */
@@ -132,9 +131,8 @@ bool hd_mpi_all_ok(const char *what, bool ok)
 
 enum { MOST = 72 };
 
-/* The number of the first line that differs. Moves *a and *b to this line, or closer to the
- * difference if the line is long. If one text lacks the line, because the other has a newline more,
- * sets its pointer to NULL. */
+/* The number of the first line that differs. Moves *a and *b to it, or closer to the difference if
+ * the line is long; sets the one to NULL that lacks the line. */
 static int64_t differing_line(const char **a, const char **b)
 {
     const char *x = *a, *y = *b;

@@ -10,8 +10,8 @@
 
 /* ---------------------------------------------------------------- the plan */
 
-/* Puts s into the last bucket, or into a new one if the last one is full or of another dtype. A
- * bucket is full when its bytes have reached the limit, which the last parameter may exceed. */
+/* Puts s into the last bucket, or into a new one if the last has reached its size or has another
+ * dtype. */
 static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);

@@ -1,10 +1,10 @@
 /* ddp.c - hd_ddp: makes hd_backward average the gradients of a model over all ranks.
  *
- * A backward that averages is called a round. The first hook that runs allocates the round's memory
- * and meets the other ranks. If no rank has failed, each of them sends all its buckets, even if it
- * fails later. A hook puts its gradient into a bucket. At the end of backward each rank fills in
- * the missing gradients, waits for all pieces, and exchanges with the others which parameters were
- * used. Then the ranks meet again, and write .grad only if none of them has failed. */
+ * A backward that averages is a round. The first hook that runs allocates the round's memory and
+ * meets the other ranks. If none has failed, each rank sends all its buckets, even if it fails
+ * later. A hook puts its gradient into a bucket. At the end of backward each rank fills in missing
+ * gradients, waits for all pieces, and learns which parameters the others used. Then the ranks meet
+ * again, and write .grad only if none has failed. */
 #include "mpi/mpi_internal.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ bool hd__mpi_in_round(void)
 
 static bool round_begin(hd_ddp *d, bool ok)
 {
-    char number[48]; /* its difference shows ranks that do not run the same backwards */
+    char number[48]; /* differs between ranks that do not run the same backwards */
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
     ok = hd__mpi_buckets_begin(d) && ok;
     d->met = true;
@@ -52,7 +52,7 @@ static int64_t bytes_posted(const hd_ddp *d)
     return bytes;
 }
 
-/* True if the gradient of s can be averaged now; otherwise sets an error. */
+/* False, with an error, if the gradient of s cannot be averaged now. */
 static bool in_turn(const hd__mpi_slot *s)
 {
     return hd__mpi_ddp_given("the hd_ddp", s->d) &&
@@ -65,8 +65,8 @@ static bool in_turn(const hd__mpi_slot *s)
                               "hd_grad_of inside, or hd_ddp_no_sync around both."));
 }
 
-/* The hook of a parameter: takes its complete gradient g into the round. Returns HD_NONE, so that
- * backward writes no .grad before the averages are known. */
+/* The hook of a parameter, whose gradient g is complete. Returns HD_NONE: backward writes no .grad
+ * before the averages are known. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -135,7 +135,7 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* Ends a backward under hd_ddp_no_sync. If it succeeded, the next round averages what it added. */
+/* If a backward under hd_ddp_no_sync succeeded, the next round averages its gradients. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -158,7 +158,7 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* The callback of hd_on_backward_end: ends this thread's backward. */
+/* The callback of hd_on_backward_end */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
@@ -246,8 +246,7 @@ static bool broadcast_all(const hd_dict *tensors)
     return ok;
 }
 
-/* Checks that the models of all ranks have equal names, shapes and dtypes. Then copies the
- * parameters and buffers of rank 0 to all ranks. */
+/* Checks that the ranks' models are alike, and copies rank 0's parameters and buffers to all. */
 static bool share_model(hd_module *model)
 {
     hd_dict *parameters = hd_module_named_parameters(model);

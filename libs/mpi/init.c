@@ -92,9 +92,8 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
-/* Lowers the number of threads to this rank's share of the machine's CPUs, unless HEED_THREADS is
- * set. If the launcher has bound the rank to some CPUs, its threads are as many as these, and the
- * share is computed from all CPUs that are online. */
+/* Lowers the number of threads to this rank's share of the machine's CPUs. If the launcher has
+ * bound the rank to CPUs of its own, these may be its whole share. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -41,7 +41,7 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
     return hd__mpi_meet(NULL, ok);
 }
 
-/* True if x is a tensor. Writes its sizes and dtype, which must be equal on all ranks, to kind. */
+/* Sets kind to x's sizes and dtype, which must be equal on all ranks. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__arg_given("x", x) &&
@@ -58,7 +58,7 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
                                                                                            : NULL;
 }
 
-/* An uninitialized tensor (ranks, x's sizes). NULL, with an error, if x has HD_MAX_DIMS dims. */
+/* An empty tensor (ranks, x's sizes); NULL if x has too many dims */
 static hd_tensor *room_for_all(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS];

@@ -1,9 +1,8 @@
 /* shard.c - an optimizer whose state is divided among the ranks: ZeRO, stage 1.
  *
- * Each parameter belongs to one rank, its owner. The parameters are assigned in the order of their
- * size, the largest first, each to the rank that has the fewest elements so far. Every rank has the
- * gradients of all parameters, but its optimizer has only the parameters that it owns. After a step
- * each rank sends these to the others. */
+ * Each parameter belongs to one rank. They are assigned in the order of their size, the largest
+ * first, each to the rank with the fewest elements so far. Every rank has the gradients of all
+ * parameters, but its optimizer has only its own, which it sends to the others after a step. */
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>

@@ -99,8 +99,8 @@ static bool request_done(hd__mpi_piece *p, bool wait)
     return hd__mpi_ok(result) && done;
 }
 
-/* When the next piece's slices have arrived from all ranks, averages them and sends the averages.
- * False if they have not arrived, or if MPI fails. */
+/* If the next piece's slices have arrived, averages them and sends the averages. False if they have
+ * not, or if MPI fails. */
 static bool add_next(hd__mpi_traffic *e, bool wait)
 {
     hd__mpi_piece *p = &e->pieces[e->added];

@@ -1,19 +1,18 @@
 /* graph_modules.c - finds the module that every node of the graph belongs to.
  *
  * The dotted names of the caller's dictionary make a tree of modules. A call that takes a named
- * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". For
- * the other calls this file has to guess, because the graph does not record modules.
+ * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". The
+ * other calls are guessed, because the graph does not record modules.
  *
- * It assumes that a module has one result. Then all ways from the module's calls to the tensor lead
- * through this result, and the first node at which these ways come together is called the module's
- * end. A node on a way from one of the calls to the end is in the module: the softmax between
- * W_query and out_proj, the sum of x + f(norm(x)) in a block that then goes on. A node after the
- * end may be the module's or the caller's, and is drawn outside: the ReLU that ends a Sequential,
- * the loss.
+ * A module is assumed to have one result. Then all ways from its calls to the tensor lead through
+ * this result, and through the first node at which these ways come together, the module's end. A
+ * node between its calls and the end is in the module: the softmax between W_query and out_proj,
+ * the sum of x + f(norm(x)) in a block that then goes on. A node after the end may be the caller's,
+ * and is drawn outside: the ReLU that ends a Sequential, the loss.
  *
  * If every leaf of a module goes into several calls, the module was perhaps called several times,
- * and the nodes between its calls may be the caller's. The nodes between the modules of a list are
- * the caller's, too. In both cases only the calls that take its leaves are in the module. */
+ * and the nodes between its calls may be the caller's, as they are in a list. Then only the calls
+ * that take its leaves are in it. */
 #include "viz/graph.h"
 
 /* ---------------------------------------------------------------- the tree of modules */
@@ -34,8 +33,8 @@ static bool add_module(hd__viz_graph *g, int64_t parent, const char *name, size_
     return true;
 }
 
-/* The module with the dotted name of len bytes; -1: there is none. The search begins at the last
- * module, because names mostly come in the order of their modules. */
+/* The module with the dotted name of len bytes, or -1. The last module is tried first, because
+ * names mostly come in their modules' order. */
 static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len)
 {
     int64_t m = g->n_modules - 1;
@@ -89,8 +88,8 @@ static void read_classes(hd__viz_graph *g, const hd_dict *names)
     }
 }
 
-/* Finds the lists of modules: those of class "ModuleList", and those without a class whose children
- * all have numbers as names. A list is not called. */
+/* Finds the lists, which are not called: modules of class "ModuleList", and those without a class
+ * whose children's names are numbers. */
 static void find_lists(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
@@ -108,10 +107,9 @@ static void find_lists(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- ways to the tensor
  *
- * `below` of a node, `below` of that node, and so on are a chain down to the tensor. Every node
- * also has a jump to a node far down the chain, so a chain of n nodes takes about log n steps. A
- * node's jump covers the step to `below` and the next two jumps if these have the same length, and
- * otherwise only the step. */
+ * From each node a chain of `below` leads down to the tensor. Every node also has a jump far down
+ * its chain, so a chain of n nodes takes about log n steps: a jump covers the step to `below`, and
+ * the next two jumps if these have the same length. */
 
 /* The first node on i's chain with at most this depth. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
@@ -172,8 +170,8 @@ static bool embeds(const hd__viz_graph *g, int64_t i)
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
-/* The named leaf that input k of call i is, or is a view of; -1: it is none. If an embedding takes
- * a leaf first, its other calls do not belong to the embedding's module: they have -1. */
+/* The named leaf that input k of call i is, or is a view of; or -1. The weight of an embedding may
+ * be tied to a Linear, which does not belong to the embedding. */
 static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
     int64_t input = hd__viz_graph_input(g, i, k, NULL);
@@ -182,8 +180,8 @@ static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
     return is ? leaf : -1;
 }
 
-/* True if call i takes more than named leaves. A call without data, such as the square of a weight
- * in a loss, does not show where the weight's module ends. */
+/* True if call i takes more than named leaves. Others, such as the square of a weight in a loss, do
+ * not show where a module ends. */
 static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);
@@ -193,7 +191,7 @@ static bool takes_data(const hd__viz_graph *g, int64_t i)
     return data;
 }
 
-/* Finds the calls that take named leaves, and puts these calls in the leaves' modules. */
+/* Puts the calls that take named leaves into the leaves' modules. */
 static void take_leaves(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -217,7 +215,6 @@ static void take_leaves(hd__viz_graph *g)
     }
 }
 
-/* Finds the end of every module, and the modules that were called once. */
 static void find_ends(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -280,7 +277,7 @@ static void place_nodes(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- boxes and clusters */
 
-/* Finds the box that hides each node, moves the node to the box's module, and counts calls. */
+/* Moves each node that a box hides to the box's module, and counts calls. */
 static void count_calls(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -291,8 +288,8 @@ static void count_calls(hd__viz_graph *g)
     }
 }
 
-/* A module is drawn as a cluster if it is no list and contains a call and at least one more call or
- * cluster. So a Linear is no cluster. */
+/* A module is a cluster if it is no list, and has a call and one more call or cluster. So a Linear
+ * is none. */
 static void find_clusters(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {

@@ -20,7 +20,7 @@
 
 /* ---------------------------------------------------------------- texts (svg_text.c) */
 
-/* The character at *s, or U+FFFD for a byte that is not UTF-8. Moves *s to the next character. */
+/* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
 uint32_t hd__viz_character(const char **s);
 
 /* Adds the n bytes at s with escapes[i] in place of each special[i]. Other control characters, and
@@ -30,8 +30,7 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 /* An upper bound of the text's width in the fonts that an SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* The number of the text's first bytes that fit into `width`. If this is not the whole text, there
- * is room for an ellipsis after them. */
+/* The bytes of the text that fit into `width`, with an ellipsis after them if not all do. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
@@ -43,8 +42,8 @@ enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 struct hd_picture {
     double width, height;
     hd__text svg;
-    void *locale;    /* the user's locale while the picture is drawn in the C locale */
-    char unused[32]; /* hd_free overwrites a block's first 64 bytes; `freed` must come after them */
+    void *locale;    /* the user's, while the picture is drawn in the C locale */
+    char unused[32]; /* hd_free overwrites the first 64 bytes, but not `freed` */
     uint32_t freed;  /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
 
@@ -60,14 +59,12 @@ void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd
 void hd__viz_draw_line(hd_picture *p, double width, double dash, hd__viz_rgb color);
 void hd__viz_draw_to(hd_picture *p, double x, double y);
 void hd__viz_draw_end(hd_picture *p);
-/* A whole line from (x0, y0) to (x1, y1). */
 void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
                           double dash, hd__viz_rgb color);
 /* An unfilled rectangle, in HD__INK. */
 void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
-/* A text in HD__INK. anchor tells which point of the baseline (x, y) is: "start", "middle" or
- * "end". upwards: the text runs from bottom to top. A text wider than `width` is cut and ends in an
- * ellipsis. Draws nothing if text is NULL. */
+/* A text (NULL: none) in HD__INK. (x, y) is the "start", "middle" or "end" of its baseline, which
+ * may run upwards. A text wider than `width` is cut and ends in an ellipsis. */
 void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
                        bool upwards, double width, const char *text);
 /* Ends the picture and returns it. If memory ran out during drawing, frees it and returns NULL. */
@@ -86,12 +83,11 @@ typedef struct hd__viz_axis {
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
 } hd__viz_axis;
 
-/* True if an axis, logarithmic if `log`, can show v. */
+/* True if an axis can show v. */
 bool hd__viz_axis_takes(bool log, double v);
-/* An axis from lo to hi, extended at both ends by `pad` times its length. If lo > hi, there is no
- * value to show, and the axis is from 0 to 1. */
+/* An axis from lo to hi, extended at both ends by `pad` of its length; if lo > hi, from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
-/* Chooses at most max ticks (but 2 if max is below 2), at round values. */
+/* Chooses at most max ticks, at round values. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* The place of value v: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);
