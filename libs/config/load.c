@@ -98,8 +98,7 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
 
 /* ---------------------------------------------------------------- the tree */
 
-/* The part of f's path after `path`, which is an object's; NULL if f is not in this object. The
- * outermost object has the path "". */
+/* The part of f's path inside the object at `path` ("": the outermost); NULL if f is not in it. */
 static const char *name_in(const hd_config_field *f, const char *path)
 {
     size_t n = strlen(path);
@@ -257,8 +256,8 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* Assigns the value of a setting: as JSON, or as a text if the field takes texts or value is not
- * JSON. value stays as it is; it is not const because cJSON's valuestring is not. */
+/* Assigns a setting's value: a text if the field takes texts or value is not JSON. value is not
+ * const because cJSON's valuestring is not. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
@@ -329,8 +328,7 @@ static bool sets_ok(int n_sets, const char *const *sets)
     return true;
 }
 
-/* Sets config to the defaults, then to the values of text (NULL: no file), then of sets. If any of
- * this fails, config stays as it was. */
+/* Sets config to defaults, then text (NULL: none), then sets. On failure config does not change. */
 static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
                         const char *text, size_t n, int n_sets, const char *const *sets)
 {

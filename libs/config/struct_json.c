@@ -91,7 +91,7 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
-/* The number of objects around path. If `before` is given, counts only the objects around both. */
+/* The number of objects around path, or, unless `before` is NULL, around both. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;
@@ -111,8 +111,8 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* Writes the field f, after closing and opening objects since the field `before` (NULL: f is the
- * first). The table has the fields of one object together, so each object is opened once. */
+/* Closes and opens objects since the field `before` (or NULL), and writes f. The fields of one
+ * object are together in the table, so each object is opened once. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;

@@ -1,8 +1,8 @@
 /* suggest.c - finds the name that a user meant by a misspelled one: "did you mean 'seed'?"
  *
- * The distance of two names is the number of changes from one to the other. A change adds, drops or
- * replaces a letter, or swaps two neighbours; case is ignored. A name is near if its distance is at
- * most 1 + n / 4, where n is the length of the misspelled path's last name. */
+ * The distance of two names is a number of changes. A change adds, drops or replaces a letter, or
+ * swaps two neighbours; case is ignored. A name is near if its distance is at most 1 + n / 4, where
+ * n is the length of the misspelled last name. */
 #include "config/config_internal.h"
 
 enum { LONGEST = 63, FAR = 1000 };
@@ -17,7 +17,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The optimal string alignment distance. Three rows of its table are in memory at a time. */
+/* The optimal string alignment distance, by three rows of its table */
 static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];

@@ -156,9 +156,8 @@ static bool shares(const char *a, const char *b, size_t n)
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* The fault of field i's path; NULL if there is none. The path must not name an earlier field or
- * object, and no earlier field may be an object in it. The fields of one object must be next to
- * each other. */
+/* The fault of field i's path, or NULL. It must not name an earlier field or object, no earlier
+ * field may be an object in it, and the fields of one object must be together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {
     const char *path = t->fields[i].path;

@@ -26,8 +26,7 @@ static const char *config_class(const hd__hf_config_file *f)
     return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* The family with this model_type and this class; NULL fits any. NULL if there is none, or if both
- * are NULL. */
+/* The family with this model_type and class (NULL fits any); NULL if none, or if both are NULL */
 static const hd__hf_family *family_named(const char *type, const char *class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -76,8 +75,7 @@ static bool llama3_ok(const hd__hf_config_file *f)
     return true;
 }
 
-/* False, with an error, unless theta and the factors are above 0, and the low factor is below the
- * high one. */
+/* False, with an error, unless all are above 0 and the low factor is below the high one. */
 static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
@@ -90,8 +88,8 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
                    HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
-/* True if each value of rope_parameters is repeated in rope_scaling, or else beside it. Folders for
- * several versions of transformers have both. */
+/* True if rope_scaling, or a key beside it, repeats each value of rope_parameters, as in folders
+ * for several versions of transformers. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {
@@ -105,8 +103,8 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
     return same;
 }
 
-/* Reads the rotary positions. rope_scaling replaces rope_parameters as a whole, and rope_theta
- * inside either of them overrides rope_theta beside it. */
+/* Reads the rotary positions. rope_scaling replaces rope_parameters as a whole, and a rope_theta
+ * inside overrides one beside. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;
@@ -154,7 +152,7 @@ static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_key
     return NULL;
 }
 
-/* Reads the end tokens of config.json. If it has no such key, takes the family's default. */
+/* Reads the end tokens of config.json, or takes the family's default. */
 static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
 {
     const hd__hf_family *family = family_named(config_type(f), config_class(f));

@@ -200,7 +200,7 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets the key's field from the values of the file that the key stands for, if there are any. */
+/* Sets the key's field from the file's values that the key stands for. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -247,8 +247,8 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* Handles a value that no key stands for. It is a warning; but an error if it is inside a list or
- * an object in the place of a single value, or if the table refuses unknown keys. */
+/* A value that no key stands for is a warning; but an error if it is in a list or an object in the
+ * place of a single value, or if the table says so. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

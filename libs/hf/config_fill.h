@@ -13,7 +13,7 @@ typedef struct hd__hf_config_file {
 
 typedef struct hd__hf_value {
     const char *name; /* its path in the file or object; NULL: there is no such value */
-    const char *text; /* a text, or null, true, false, {} or []; NULL: it is a number */
+    const char *text; /* the text, or null, true, false, {} or []; NULL: it is a number */
     bool quoted;      /* it is a text */
     bool whole;       /* it is a whole number */
     int64_t integer;
@@ -27,12 +27,11 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f);
 /* True if v is one of these words, as in "null true 1". The text "true" is not the word true. */
 bool hd__hf_is_word(const hd__hf_value *v, const char *words);
 
-/* Sets HD_VALUE with the value that the file has for the key and the values that the key takes.
- * `other` is explained at hd__hf_config_keys. Returns false. */
+/* Returns false with HD_VALUE: the file's value and those that k takes. other: of the table */
 bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
                          const hd__hf_config_key *k, const char *other);
-/* Sets the fields of `config` to the file's values for the keys of t. Fails at a value that its key
- * does not take, and warns of values that have no effect. The order of the file does not matter. */
+/* Sets the fields of `config` to the file's values, in the order of the keys. Fails at a value that
+ * its key does not take, and warns of values without effect. */
 bool hd__hf_config_fill(const hd__hf_config_file *f, const hd__hf_config_keys *t, void *config);
 
 #endif

@@ -1,9 +1,8 @@
 /* config_write.c - finds the configuration that a model has now, and writes config.json.
  *
- * The user may have replaced modules of the model. So hd__hf_config_now reads sizes, eps, dropouts
- * and the activation from the modules. Then it makes a model of this configuration, without memory
- * for weights, and compares it with the user's. If a module differs, no config.json describes the
- * user's model. */
+ * The user may have replaced modules. So hd__hf_config_now reads sizes, eps, dropouts and the
+ * activation from the modules, makes a model of this configuration, without memory for weights, and
+ * compares it with the user's. If a module differs, no config.json describes the user's model. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +30,7 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* The name in transformers of the activation m. `now` if m is another module, and if `now` names
- * the same activation. */
+/* transformers' name of the activation m; `now` if it is a name of m, or if m is no activation. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {
@@ -79,7 +77,7 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
     return hd_error_code() == HD_OK; /* memory may have run out */
 }
 
-/* Sets the values of the configuration that can be read from the module m. */
+/* Sets the values that can be read from the module m. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__hf_config *c = user;
@@ -156,7 +154,7 @@ static bool same_shape(const hd_module *m, const hd_module *wanted, const char *
                   : w == v;
 }
 
-/* True if both modules, which have the same class, have the same p, eps or `approximate`. */
+/* True if both modules, of one class, have the same p, eps or `approximate`. */
 static bool same_numbers(const hd_module *m, const hd_module *wanted)
 {
     const char *class = m->type->name;
@@ -170,8 +168,8 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* True if the module m equals the module of this name that the configuration makes; otherwise sets
- * an error. The modules above m were compared before. */
+/* False, with an error, unless m equals the module of this name that the configuration makes. Its
+ * parents were compared before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -197,7 +195,7 @@ static bool module_same(hd_module *m, const char *name, void *user)
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
 
-/* False, with an error, if the user's model lacks m, a module that the configuration makes. */
+/* False, with an error, if the user's model lacks m of the configuration's model. */
 static bool module_there(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -258,7 +256,6 @@ bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c)
 
 /* ---------------------------------------------------------------- written */
 
-/* Adds a token, or null for HD_NO_PADDING. */
 static void add_special(hd__text *t, int64_t id)
 {
     if (id == HD_NO_PADDING) {
@@ -268,7 +265,6 @@ static void add_special(hd__text *t, int64_t id)
     }
 }
 
-/* Adds a list of HD__FLAGS, or null if it is empty. */
 static void add_flags(hd__text *t, const int64_t *n)
 {
     const bool *flags = (const bool *)(n + 1);

@@ -1,7 +1,7 @@
-/* family.h - the description of a model family: a struct of values and functions, its row.
+/* family.h - the row of a model family: a struct that describes a class of transformers.
  *
- * A family is a class of transformers. Its file ends in the row, and families.h lists all families.
- * The code that reads, makes, runs and writes models knows a family by its row alone. */
+ * The file of each family ends in its row, and families.h lists all families. The code that reads,
+ * makes, runs and writes models knows a family by its row alone. */
 #ifndef HEED_HF_FAMILY_H
 #define HEED_HF_FAMILY_H
 
@@ -34,8 +34,7 @@ struct hd__hf_family {
     hd__hf_config_keys keys;            /* of config.json, in the order in which they are written */
     int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: none */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
-    /* Refuses values of config.json that heed cannot follow, and that no key's kind refuses. Or
-     * NULL if there are none. */
+    /* Refuses values of config.json that heed cannot follow and no key's kind refuses; or NULL */
     bool (*file_ok)(const hd__hf_config_file *f, const hd__hf_config *c);
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
@@ -53,8 +52,8 @@ struct hd__hf_family {
     const char *words;         /* the name of the embedding of the words */
     const char *layers;        /* the key of the number of layers */
     const hd__hf_known *known; /* the last one has key NULL */
-    /* Reads values that only modules of this family know. It is called for each module of a model,
-     * the model itself first; or NULL */
+    /* Reads values that only modules of this family have, from each module of a model, itself
+     * first; or NULL */
     void (*read)(const hd_module *m, void *values);
     int64_t (*heads)(const hd_module *m); /* of an attention; 0 if m is another module */
 

@@ -1,6 +1,6 @@
 /* hf_internal.h - the types and functions that the files of libheed-hf share.
  *
- * libheed-hf loads, runs and saves transformers' folders of language models, evaluates their chat
+ * libheed-hf loads, runs and saves language models in transformers' folders, evaluates their chat
  * templates (template.h), and adds LoRA adapters. It includes the public headers and base's headers
  * for siblings (base/sibling.h); libheed computes. */
 #ifndef HEED_HF_INTERNAL_H
@@ -188,8 +188,7 @@ bool hd__hf_config_read(const char *path, hd__hf_config *c);
 /* Reads an adapter's options from d, the values of adapter_config.json at path. o->target_modules
  * has room for all of d's values; the names belong to d. */
 bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
-/* Makes *c the configuration of m's modules now. HD_STATE names the first one that none
- * describes. */
+/* Sets *c to the configuration that m has now. HD_STATE names the first module that fits none. */
 bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c);
 /* Adds the text of config.json for c and weights of dtype d to t. */
 void hd__hf_config_write(const hd__hf_config *c, hd_dtype d, hd__text *t);

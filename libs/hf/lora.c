@@ -3,8 +3,8 @@
  *
  *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
  *
- * hd_lora_apply and hd_lora_load change m last: first the places are found, and all adapters
- * are made beside the model and filled. Then modules are exchanged, which needs no memory. */
+ * The model changes last: first the places are found, and all adapters are made beside the model
+ * and filled. Then modules are exchanged, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -261,8 +261,8 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
                                            HD__CUT(path), name));
 }
 
-/* The weight of the model whose copy has this name in the file; NULL: there is none. peft calls the
- * weight of a module with an adapter base_layer.weight. */
+/* The model's weight whose copy has this name in the file, or NULL. peft calls the weight of a
+ * module with an adapter base_layer.weight. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";

@@ -24,8 +24,7 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* Checks the list no_rope_layers. If it is empty, makes it from no_rope_layer_interval; if it is
- * longer than the number of layers, cuts it. */
+/* Makes no_rope_layers as long as there are layers: cuts it, or fills it by the interval. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;

@@ -10,8 +10,7 @@
 
 /* ---------------------------------------------------------------- the plan */
 
-/* Puts s into the last bucket, or into a new one if the last has reached its size or has another
- * dtype. */
+/* Puts s into the last bucket, or into a new one if that is full or has another dtype. */
 static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);

@@ -44,8 +44,7 @@ static inline bool hd__mpi_others(void)
  * 0 if there was no launcher */
 int hd__mpi_launched(void);
 
-/* True if a function of MPI succeeded. Otherwise HD_IO with MPI's message, and the ranks are
- * apart. */
+/* True if a function of MPI succeeded. Otherwise sets HD_IO with MPI's message, and `apart`. */
 bool hd__mpi_ok(int result);
 
 /* ---------------------------------------------------------------- meetings (agree.c) */
@@ -139,8 +138,7 @@ struct hd_ddp {
     hd_module *model;
     hd_ddp_options o;
     int64_t n, n_buckets;
-    hd__mpi_slot
-        *slots; /* in the order in which backward completes gradients: the last one first */
+    hd__mpi_slot *slots; /* in the order of backward: the last parameter first */
     hd__mpi_bucket *buckets;
     hd__mpi_traffic e;
     int *owners;         /* by slot: the rank whose optimizer has the parameter */
@@ -165,8 +163,7 @@ void hd__mpi_buckets_end(hd_ddp *d);
 hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s);
 /* Writes g plus p's .grad into s's place. Either may be HD_NONE, which counts as 0. */
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g);
-/* Marks s as ready, even if filling it failed. Sends, in order, the buckets whose slots are
- * ready. */
+/* Marks s as ready, even if filling it failed. Sends, in order, buckets whose slots are ready. */
 bool hd__mpi_slot_ready(hd__mpi_slot *s);
 
 /* Assigns each parameter to a rank (shard.c). */

@@ -1,10 +1,10 @@
 /* traffic.c - averages pieces of gradients over all ranks while they compute.
  *
- * A piece has one slice for each rank. Each rank sends slice r of its piece to rank r
- * (MPI_Ialltoall). Rank r adds the slices that it receives in the order of the ranks, divides by
- * the number of ranks, and sends the averages to all (MPI_Iallgather). So the bits depend neither
- * on MPI nor on the timing. The two steps have a communicator each, in which all ranks post the
- * pieces in the same order. With `fast` MPI adds (MPI_Iallreduce), in an order of its own.
+ * A piece has a slice for each rank. Each rank sends slice r to rank r (MPI_Ialltoall). Rank r adds
+ * the slices in the order of the ranks, divides by the number of ranks, and sends the averages to
+ * all (MPI_Iallgather). So the bits depend neither on MPI nor on the timing. Each of the two steps
+ * has a communicator, in which all ranks post the pieces in the same order. With `fast` MPI adds
+ * (MPI_Iallreduce).
  *
  * Nothing here allocates memory during a round, so a rank that has failed can still take part to
  * the end. MPI moves bytes only inside its own functions, which hd__mpi_traffic_go_on calls. */
@@ -41,9 +41,8 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 
 /* ---------------------------------------------------------------- adding */
 
-/* sum[i] = (parts[i] + parts[n + i] + ...) / ranks, added in the order of the ranks. parts NULL:
- * sum has the sums already. A block of sums stays in the first-level cache while the ranks' parts
- * are added to it, and the compiler vectorizes the inner loops. */
+/* sum[i] = (parts[i] + parts[n + i] + ...) / ranks; parts NULL: sum has the sums. A block of sums
+ * stays in the first-level cache, and the compiler vectorizes the inner loops. */
 #define AVERAGE(type, T)                                                                           \
     static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \

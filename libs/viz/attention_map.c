@@ -1,8 +1,7 @@
 /* attention_map.c - hd_attention_map: attention weights as coloured cells, a panel for each head.
  *
- * The tokens are written along both axes of a panel. A cell is a whole number of pixels, and the
- * smaller, the more tokens there are. If the texts of neighbouring tokens would touch, only every
- * stride-th token is written. Neighbouring cells of one colour are one rectangle. */
+ * The tokens are written along both axes, every stride-th one if their texts would touch. A cell is
+ * a whole number of pixels. Neighbouring cells of one colour are one rectangle. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -129,8 +128,8 @@ static void panel_layout(map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Lays the panels out and makes the picture. It is at least as wide as the title, up to WIDE_TITLE;
- * if the title is wider than the maps, they are centred. */
+/* Makes the picture, as wide as the title (up to WIDE_TITLE) or wider. Below a wide title the maps
+ * are centred. */
 static hd_picture *map_picture(map *m)
 {
     const char *title = m->o->title ? m->o->title : "";

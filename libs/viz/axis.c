@@ -1,9 +1,8 @@
 /* axis.c - chooses the range of an axis, and ticks at round values.
  *
- * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A linear axis
- * has ticks at the multiples of a step of 1, 2 or 5 times a power of ten. A log axis has ticks at
- * powers of ten; over a short range also at 2 and 5 times the powers; and over a very short range
- * where a linear axis has them. */
+ * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A log axis
+ * has ticks at powers of ten, over a short range also at 2 and 5 times the powers, and over a very
+ * short range where a linear axis has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds the ticks of the smallest step, 1, 2 or 5 times a power of ten, that gives at most max. */
+/* Adds at most max ticks, by the smallest step of 1, 2 or 5 times a power of ten. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
@@ -85,7 +84,7 @@ static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
     }
 }
 
-/* Adds ticks at steps[i] * 10^e for i below n_steps and each e that is a multiple of stride. */
+/* Adds ticks at steps[i] * 10^e for i < n_steps and e a multiple of stride. */
 static void log_ticks(hd__viz_axis *a, int n_steps, int stride)
 {
     static const int steps[] = {1, 2, 5};

@@ -37,8 +37,8 @@ static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
-/* True if the arrow enters a cluster, and call `to` also takes a drawn leaf. Such an arrow is two
- * rows long: the leaf stands in the row above the call, and the whole cluster below `from`. */
+/* True if the arrow enters a cluster and call `to` takes a drawn leaf. Then it is two rows long:
+ * the leaf is in the row above the call, and the whole cluster below `from`. */
 static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
     const hd__viz_graph_node *n = &g->nodes[to];
@@ -71,9 +71,8 @@ static void put_label(hd__viz_graph *g, const arrow *a, bool several)
     hd__text_puts(&g->t, a->views ? "\", style=dashed" : "\"");
 }
 
-/* Writes the arrow to input k of node i, unless it begins at a node without a box. If one of its
- * ends is a module's box, only the first arrow between the two boxes is written, and added to
- * `seen`. */
+/* Writes the arrow to input k of node i, unless that has no box. Of arrows between a module's box
+ * and another box only the first is written; `seen` has them. */
 static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];

@@ -1,8 +1,8 @@
 /* dot_boxes.c - writes the boxes of calls, leaves and modules, in the clusters of their modules.
  *
- * The title of a call's box is the kind of the call and the name of its weight: "Linear W_query".
- * As in PyTorch, a call's grad_fn is the name of its last step: that of a batched product is
- * UnsafeViewBackward0. The number of inputs distinguishes such a call from a view. */
+ * A call's title is its kind and the name of its weight: "Linear W_query". As in PyTorch, a call's
+ * grad_fn is that of its last step: UnsafeViewBackward0 for a batched product, which its number of
+ * inputs distinguishes from a view. */
 #include <inttypes.h>
 
 #include "viz/graph.h"
@@ -57,7 +57,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
     hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
 }
 
-/* Writes a dotted name of len bytes without the name of the cluster that it begins with. */
+/* Writes the part of a dotted name of len bytes after the cluster's name. */
 static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
@@ -77,8 +77,7 @@ static int input_dims(const hd__viz_graph *g, int64_t i, int k)
     return ndim;
 }
 
-/* "Attention", "Linear" or "Matmul". hd_linear and hd_scaled_dot_product_attention have three
- * inputs, hd_matmul has two. */
+/* hd_linear and hd_scaled_dot_product_attention have three inputs, hd_matmul has two. */
 static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);
@@ -110,8 +109,8 @@ static void put_kind(hd__viz_graph *g, int64_t i)
                        kind ? strlen(kind) : (size_t)hd__viz_graph_op_length(op));
 }
 
-/* Writes the title of node i's box: "Linear W_query", "Softmax", "att.out_proj.weight". Names omit
- * the name of the cluster around the box. */
+/* Writes node i's title: "Linear W_query", "Softmax", "att.out_proj.weight". Names omit that of the
+ * cluster around the box. */
 static void put_title(hd__viz_graph *g, int64_t i)
 {
     const hd__viz_graph_node *n = &g->nodes[i];
@@ -121,8 +120,7 @@ static void put_title(hd__viz_graph *g, int64_t i)
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
         return;
     }
-    /* The only call of a module has the module's name and class. With several calls the module is a
-     * cluster. */
+    /* A module's only call has its name and class. With several calls it is a cluster. */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
@@ -139,7 +137,7 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* Writes the views in the box of node i, and the shape after them: "then View, Transpose (2, 4, 8,
+/* Writes the views in node i's box and the shape after them: "then View, Transpose (2, 4, 8,
  * 8)". */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
@@ -178,8 +176,7 @@ static void put_node(hd__viz_graph *g, int64_t i, int indent)
                                  : HD__DOT_CALL);
 }
 
-/* Writes a module as one box: its class and name, the shape of its result, and the number of its
- * parameters' elements. */
+/* Writes a module as one box: class, name, shape of its result, elements of its parameters. */
 static void put_box(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -225,8 +222,8 @@ static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
     hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* Opens the module's cluster, if it is drawn as one, and writes the boxes that belong to the module
- * but to no module inside it. Returns the indentation inside it. */
+/* Opens the module's cluster, if drawn, and writes the boxes that are directly in it. Returns the
+ * indentation in it. */
 static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -245,8 +242,7 @@ static int put_module(hd__viz_graph *g, int64_t module, int indent)
     return indent;
 }
 
-/* Walks the tree of modules depth first, without recursion: from a module to its children in the
- * order of their numbers, and then back to its parent. */
+/* From every module to its children, in the order of their numbers, and then back to its parent. */
 void hd__viz_dot_boxes(hd__viz_graph *g)
 {
     int64_t m = 0, child = 1;

@@ -1,7 +1,7 @@
 /* graph_nodes.c - reads the backward graph: numbers its nodes, orders and names them.
  *
- * The walk goes from the tensor towards the leaves, and visits the inputs of a node in their order.
- * A node gets the next number when the walk first meets it. */
+ * The walk goes from the tensor towards the leaves, through the inputs in their order. A node gets
+ * its number when it is first met. */
 #include <stdio.h>
 
 #include "viz/graph.h"
@@ -158,9 +158,8 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* True if the node only views or copies its one input. The op's name alone does not tell: as in
- * PyTorch, a batched product has the name of a view, but several inputs; a loss of each position
- * has such a name, but fewer elements than its input. */
+/* True if the node only views or copies its one input. As in PyTorch, a batched product has the
+ * name of a view, too, but several inputs; a loss of each position is smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;

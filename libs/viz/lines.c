@@ -1,8 +1,7 @@
 /* lines.c - hd_plot_lines: curves in a pair of axes, with ticks, labels and a legend.
  *
- * The legend is between the title and the axes, so it hides no point. Of the points of a curve that
- * share half a pixel of x, only the first, lowest, highest and last are drawn. The curve looks the
- * same. */
+ * The legend is above the axes, so it hides no point. Of points that share half a pixel of x, only
+ * the first, lowest, highest and last are drawn, and the curve looks the same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
@@ -134,7 +133,7 @@ static double label_width(const hd__viz_axis *a)
     return widest;
 }
 
-/* The smallest distance of two ticks, as a fraction of the axis. */
+/* The smallest distance of two ticks, as a part of the axis */
 static double closest(const hd__viz_axis *a)
 {
     double gap = 1;
@@ -144,7 +143,7 @@ static double closest(const hd__viz_axis *a)
     return gap;
 }
 
-/* Chooses at most 12 ticks on the x axis, and so few that their labels do not touch. */
+/* Chooses at most 12 ticks of x, whose labels do not touch. */
 static void tick_x(plot *f)
 {
     int max = 12;
@@ -153,9 +152,8 @@ static void tick_x(plot *f)
     } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
-/* Gives the axes the room that titles, labels and legend leave. The legend's rows are counted
- * twice: first for a preliminary height, from which the ticks of y follow, and again when the width
- * of these ticks' labels, and so the left end of the axes and the legend, is known. */
+/* Gives the axes the room that titles, labels and legend leave. The legend is as wide as the axes,
+ * whose width depends on the labels of y, so its rows are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);
@@ -208,8 +206,7 @@ typedef struct column {
     point first, lowest, highest, last;
 } column;
 
-/* Draws the four points of a column in the order of the series. If two of them are the same point,
- * it is drawn once. */
+/* Draws the column's points in the order of the series, and equal ones once. */
 static void draw_column(const plot *f, const column *c)
 {
     bool down = c->lowest.i < c->highest.i;
@@ -222,8 +219,8 @@ static void draw_column(const plot *f, const column *c)
     }
 }
 
-/* Draws one line for each run of points without a gap. A run of one point becomes a dot: a thicker
- * line from the point to itself. */
+/* Draws a line for each run of points without a gap. A run of one point is a dot: a thicker line
+ * from the point to itself. */
 static void draw_series(const plot *f, int64_t k)
 {
     const hd_series *s = &f->series[k];

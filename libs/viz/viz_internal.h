@@ -87,7 +87,7 @@ typedef struct hd__viz_axis {
 bool hd__viz_axis_takes(bool log, double v);
 /* An axis from lo to hi, extended at both ends by `pad` of its length; if lo > hi, from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
-/* Chooses at most max ticks, at round values. */
+/* Chooses at most max ticks (or 2 if max is less), at round values. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* The place of value v: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);
