@@ -9,7 +9,7 @@
 
 enum { MOST_INDENT = 16 };
 
-/* ---------------------------------------------------------------- what is drawn */
+/* ---------------------------------------------------------------- drawn and hidden nodes */
 
 bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i)
 {

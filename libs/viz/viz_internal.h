@@ -1,4 +1,4 @@
-/* viz_internal.h - how the files of libheed-viz draw pictures: shapes, texts and axes.
+/* viz_internal.h - the functions with which libheed-viz draws pictures: shapes, texts and axes.
  *
  * libheed-viz writes curves and attention maps as SVG, and the backward graph as DOT (graph.h). It
  * includes the public headers up to heed/autograd.h and base's headers for siblings
