@@ -27,7 +27,8 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f);
 /* True if v is one of these words, as in "null true 1". The text "true" is not the word true. */
 bool hd__hf_is_word(const hd__hf_value *v, const char *words);
 
-/* Returns false with HD_VALUE: the file's value and those that k takes. other: of the table */
+/* Returns false with HD_VALUE. The message has the value v, and the values that k takes; `other` is
+ * that of k's table. */
 bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
                          const hd__hf_config_key *k, const char *other);
 /* Sets the fields of `config` to the file's values, in the order of the keys. Fails at a value that

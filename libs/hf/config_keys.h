@@ -40,8 +40,9 @@ typedef struct hd__hf_config_key {
 typedef struct hd__hf_config_keys {
     const hd__hf_config_key *keys; /* the last one has name NULL */
     const char *idle;              /* names that have no effect, as words; NULL: all others */
-    /* NULL: a name that is in neither is a warning. Otherwise it is an error, unless its value is
-     * null, {}, [] or one of the last row's words; messages expect this text, also for HD__ONLY. */
+    /* NULL: a name that is in neither is a warning. Otherwise it is an error, "expected" and this
+     * text, unless its value is null, {}, [] or one of the last row's words. Messages about
+     * HD__ONLY end in this text, too. */
     const char *other;
     bool null_is_left_out; /* true: a key that is null counts as left out */
 } hd__hf_config_keys;

@@ -69,7 +69,7 @@ const char *hd__hf_activation(const char *name);
 hd_module *hd__hf_activation_new(const char *name);
 #define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
-/* Makes *c a configuration with a copy of `values` (NULL: the defaults), which hd_free ends. */
+/* Makes *c a configuration with a copy of `values` (NULL: the defaults). Free c->values. */
 bool hd__hf_config_begin(hd__hf_config *c, const hd__hf_family *family, const void *values);
 /* The place of the key's value; NULL if the family has none. */
 void *hd__hf_config_at(const hd__hf_config *c, const char *key);
@@ -78,8 +78,9 @@ int64_t hd__hf_config_int(const hd__hf_config *c, const char *key);
 double hd__hf_config_double(const hd__hf_config *c, const char *key);
 /* The rotary options, which the family must have. */
 hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c);
-/* The key's value, or list; false or NULL if it has no place. */
+/* The key's value; false if it has no place. */
 bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
+/* The key's list; NULL if it has no place. */
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Checks the values, and sets those that follow from others. */
 bool hd__hf_config_resolve(hd__hf_config *c);

@@ -142,7 +142,7 @@ static inline bool hd__template_is_number(hd__template_value v)
 
 /* Undefined, none, 0 and empty values are false. Generators and the kinds after dicts are true. */
 bool hd__template_truth(hd__template_value v);
-/* Fails for two lists, two dicts, and two values of a kind after them. */
+/* a == b; fails for two lists, two dicts, and two values of a kind after them. */
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b);
 /* The text that {{ v }} writes. Fails for lists and the kinds after them. */
 hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v);
@@ -174,7 +174,8 @@ const hd__template_value *hd__template_argument(const hd__template_table *args, 
 /* The list for a loop over v: the items of a list, or the keys of a dict */
 hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value v);
 
-/* The bytes at the text's beginning that are characters of `chars` (NULL: Python's white space) */
+/* The number of bytes at the text's beginning whose characters are in `chars` (NULL: Python's white
+ * space) */
 size_t hd__template_strip_left(const char *s, size_t n, const hd__template_value *chars);
 /* The length of the text without such characters at its end */
 size_t hd__template_strip_right(const char *s, size_t n, const hd__template_value *chars);

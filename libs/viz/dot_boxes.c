@@ -137,8 +137,7 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* Writes the views in node i's box and the shape after them: "then View, Transpose (2, 4, 8,
- * 8)". */
+/* Writes the views in node i's box and the shape after them: "then View, Transpose (2, 8, 4)". */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;

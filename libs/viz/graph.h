@@ -98,7 +98,7 @@ void hd__viz_dot_boxes(hd__viz_graph *g);
 bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i);
 /* True if node i has a box of its own. */
 bool hd__viz_dot_is_drawn(const hd__viz_graph *g, int64_t i);
-/* The hidden view that is named in node i's box, as the only user of its result; -1: none */
+/* The hidden view that node i's box names, because only this view uses i's result; -1: none */
 int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i);
 
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n);

@@ -30,7 +30,7 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 /* An upper bound of the text's width in the fonts that an SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* The bytes of the text that fit into `width`, with an ellipsis after them if not all do. */
+/* The number of bytes of the text that fit into `width`, with an ellipsis if not all do. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
