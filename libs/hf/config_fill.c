@@ -1,4 +1,4 @@
-/* config_fill.c - what a file has for the keys of a table, put into a configuration. */
+/* config_fill.c - fills a configuration with a file's values, by a table of keys. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* The name of value i, from what it is inside of; NULL: it is elsewhere. */
+/* The name of value i inside f; NULL if the value is not inside f. */
 static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
@@ -50,7 +50,7 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f)
     return n;
 }
 
-/* Does the key of n bytes stand for the name? */
+/* True if the key of n bytes stands for the name: see hd__hf_config_key. */
 static bool stands_for(const char *key, size_t n, const char *name)
 {
     bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
@@ -67,13 +67,13 @@ static bool is_among(const char *words, const char *name)
     return *words;
 }
 
-/* The value as it is shown and compared: a number in few digits */
+/* The value as a text, to show and to compare; a number in as few digits as it needs */
 static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
 {
     return v->text ? v->text : hd__text_shortest(v->number, room);
 }
 
-/* Words that a text in quotation marks is not */
+/* A text in quotation marks does not count as one of these words. */
 static const char not_texts[] = "null true false {} [] 0 1";
 
 bool hd__hf_is_word(const hd__hf_value *v, const char *words)
@@ -87,7 +87,7 @@ bool hd__hf_is_word(const hd__hf_value *v, const char *words)
 
 enum { EXPECTED = 100 };
 
-/* The words with "or" between them */
+/* Writes the words with "or" between them. */
 static const char *words_text(const char *words, char room[EXPECTED])
 {
     size_t n = 0, length;
@@ -99,7 +99,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* What the key takes, for a message */
+/* The values that the key takes, for a message after "expected" */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -165,7 +165,7 @@ static bool put_flag(const hd__hf_value *v, int64_t *n)
     return true;
 }
 
-/* Puts the value into its place in the configuration; false if it is of another kind. */
+/* Sets the key's field to the value. False if the key does not take the value. */
 static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *config)
 {
     union {
@@ -205,7 +205,7 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets what the key says, if the file has it. */
+/* Sets the key's field from the file's values that the key stands for. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -231,7 +231,7 @@ static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
 
 /* ---------------------------------------------------------------- a table */
 
-/* The key that stands for the name; the last one, which has no name, if none does. */
+/* The key that stands for the name; if none does, the last row, whose name is NULL. */
 static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const char *name)
 {
     const hd__hf_config_key *k = t->keys;
@@ -241,7 +241,7 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* The key in whose place a list or an object stands that has this inside; NULL: none. */
+/* The key of a single value that has a list or an object with this name inside; NULL: none */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -252,8 +252,8 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* A value that no key of the table stands for: a warning, or an error if it is in the place of a
- * single one, or if the table says so. */
+/* A value that no key stands for is a warning; but an error if it is in a list or an object in the
+ * place of a single value, or if the table says so. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

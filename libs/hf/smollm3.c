@@ -1,4 +1,4 @@
-/* smollm3.c - SmolLM3ForCausalLM: a decoder in which some layers have no rotary positions. */
+/* smollm3.c - the family SmolLM3: a Llama in which some layers have no rotary positions. */
 #include <inttypes.h>
 
 #include "hf/decoder.h"
@@ -23,7 +23,7 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* Has layer i rotary positions, by the list or by the interval, which may be wrong still? */
+/* True if layer i has rotary positions, by the list or else by the interval, which may be invalid. */
 static bool is_rotary(const hd_smollm3_config *c, int64_t i)
 {
     const int64_t interval = c->no_rope_layer_interval;
@@ -31,7 +31,7 @@ static bool is_rotary(const hd_smollm3_config *c, int64_t i)
                                      : interval < 1 || (i + 1) % interval != 0;
 }
 
-/* The list becomes as long as there are layers. */
+/* Makes no_rope_layers as long as there are layers: cuts it, or fills it by the interval. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;
@@ -72,7 +72,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 
 /* ---------------------------------------------------------------- its row */
 
-/* HD__FLAGS asks for it. */
+/* HD__FLAGS requires it. */
 _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==
                    offsetof(hd_smollm3_config, num_no_rope_layers) + sizeof(int64_t),
                "the list follows its length");
@@ -95,7 +95,7 @@ static void smollm3_defaults(void *values)
     *(hd_smollm3_config *)values = hd_smollm3_config_defaults();
 }
 
-/* The layers without rotary positions have the window. */
+/* The layers without rotary positions use the window, if sliding_window is a number. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
     const hd_smollm3_config *c = config->values;
@@ -107,7 +107,7 @@ static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *co
     return hd__decoder_layer_types_ok(f, config, windowed);
 }
 
-/* The list is that of the attentions which the model has now. */
+/* Makes the list no_rope_layers from the attentions that the model has now. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;

@@ -49,12 +49,12 @@ REASONS = {
         (r"(scale_attn_weights|scale_attn_by_inverse_layer_idx|add_cross_attention): found", "attention of GPT-2 that "
          "heed has not"),
         (r"model_type .* and architectures", "a class that is not the one of model_type, which transformers passes over"),
-        (r"tokens: expected at most \d+, which is its context", "a text longer than max_position_embeddings"),
+        (r"tokens: expected at most \d+, the context of the model", "a text longer than max_position_embeddings"),
         (r"head_dim \d+: expected an even number", "an odd head_dim, up to 4"),
         (r"rope_(theta|parameters|scaling).*: found .*: expected (a number|an object)", "a value of a wrong type that "
          "transformers does not come to read, or takes for a number"),
         (r"found (true|false): expected (a whole number|a number)", "true or false in place of a number"),
-        (r"num_attention_heads \d+ and hidden_size \d+: expected a multiple", "a width of Qwen 2 or SmolLM3 that its "
+        (r"num_attention_heads \d+ does not divide hidden_size \d+", "a width of Qwen 2 or SmolLM3 that its "
          "heads do not divide"),
     ),
     "transformers": (
