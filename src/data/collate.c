@@ -1,7 +1,7 @@
 /* collate.c - a batch from items: tensors of one shape are stacked, and texts are padded. */
 #include <inttypes.h>
 
-#include "data/data_internal.h"
+#include "data/dataset.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"
 #include "tensor/list.h"

@@ -2,7 +2,8 @@
  *
  * All gradients are read before the first is written. Sums are in double, grain by grain in their
  * order, so that they do not depend on the number of threads. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
+#include "optim/walk.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* optim.c - making optimizers; their parameters, their groups, and the groups' learning rates. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 #include <inttypes.h>
 #include <math.h>

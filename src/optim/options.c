@@ -1,6 +1,6 @@
 /* options.c - options, as their tables describe them: checked, written to saved state, compared
  * with it. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 #include <inttypes.h>
 #include <math.h>

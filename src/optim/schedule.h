@@ -2,7 +2,7 @@
 #ifndef HEED_OPTIM_SCHEDULE_H
 #define HEED_OPTIM_SCHEDULE_H
 
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 /* What ConstantLR, StepLR and LinearLR are given. Each reads its own part. */
 typedef struct hd__schedule_plain_lr {

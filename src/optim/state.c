@@ -1,6 +1,6 @@
 /* state.c - an optimizer, written to a dictionary and read from one, under the names of PyTorch's
  * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 /* The lr of each group is written, or read to `lr`. All else must be equal. */
 static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)

@@ -4,7 +4,8 @@
  * states and asks for the right to write. Then it writes all parameters in one pass over the
  * threads. The states of a parameter are made in its first step, and converted in the first one
  * after hd_module_to has given it another dtype. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
+#include "optim/walk.h"
 
 /* A parameter that has a gradient. */
 typedef struct pending {

@@ -1,7 +1,8 @@
 /* walk.c - all elements of the parameters or of the gradients, in runs that a kernel takes, in one
  * pass over the threads for any number of tensors. */
 #include "base/threads/pool.h"
-#include "optim/optim_internal.h"
+#include "optim/walk.h"
+#include "tensor/for_nn_and_optim.h"
 
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most)
 {

@@ -2,7 +2,6 @@
  *
  * The elements of the output are multiplied by fixed, uneven weights and added up. One backward of
  * this sum gives the gradients that all the differences are compared with. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "autograd/grad.h"
