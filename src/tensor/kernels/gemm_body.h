@@ -12,8 +12,8 @@
 
 /* ---------------------------------------------------------------- packing */
 
-/* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x, `lane`
- * elements apart, are packed into a panel of k-major rows, `width` elements apart. */
+/* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x,
+ * `lane` elements apart, are packed into a panel of k-major rows, `width` elements apart. */
 
 /* Copies the lanes of one step, which lie side by side. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
@@ -446,7 +446,7 @@ static void fn(outer)(const hdk_product *p)
  *     split           few rows, dense columns    split       one chain would leave memory idle
  *     chain           few multiplications        chains      a tile would cost more
  *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
- *                                                            one tile of 5 to 8 rows is faster while
+ *                                                            a tile of 5 to 8 rows is faster while
  *                                                            caches hold b; twice on two threads
  *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)

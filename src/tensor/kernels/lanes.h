@@ -17,8 +17,7 @@ typedef struct hdk_lanes {
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
 
-/* True if kernels read operand 1 lane by lane: a lane's elements lie closer together than the
- * lanes. */
+/* True if kernels read operand 1 lane by lane: its lanes lie further apart than their elements. */
 static inline bool hdk_lanes_apart(const hdk_lanes *l)
 {
     int64_t sn = llabs(l->sn[1]), sk = llabs(l->sk[1]);

@@ -37,8 +37,7 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
 #define hdk_padded HDK_TABLE(hdk_padded)
 
 /* Runs f, which needs contiguous operands, on operands of any strides, one run of elements at a
- * time. Copies each run of a strided input to a buffer, and each run of a strided output from
- * one. */
+ * time. Strided inputs are copied to buffers, and a strided output from one. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
