@@ -1,4 +1,4 @@
-/* attention_drop.h - the weights of a tile that dropout keeps, by the stream or bits, in vectors. */
+/* attention_drop.h - the weights of a tile that dropout keeps, by stream or by bits, in vectors. */
 
 /* The place of a row of weights in the stream or the bits. */
 typedef struct dice {
