@@ -136,7 +136,7 @@ static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, cons
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x. Unless dw is NULL,
- * dw += dy u and db += dy. Prefetches more than the sums do, which have less to compute meanwhile. */
+ * dw += dy u and db += dy. Prefetches more than the sums do, because it computes more. */
 static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
                                     const T *stats, const T *of, int64_t n, bool stream,
                                     T *restrict dx, T *restrict dw, T *restrict db)
@@ -202,8 +202,8 @@ static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *
 }
 
 /* The address in `room` whose place in its page is that of x plus `bytes`. A load waits for a store
- * to the same place of another page, so dw and db keep their places apart from x's. `room` has a page
- * more than needed. */
+ * to the same place of another page, so dw and db keep their places apart from x's. `room` has one
+ * page more than needed. */
 static inline T *fn(apart_from)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);
