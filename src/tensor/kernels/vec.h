@@ -233,8 +233,8 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* x = exp(x) for n vectors of numbers up to 89, or NaN, with the bits of scalar_exp_f32. All
- * vectors take each step together: one chain of steps after another would leave the CPU's units idle. */
+/* x = exp(x) for n vectors of numbers up to 89, or NaN, with the bits of scalar_exp_f32. The
+ * vectors take each step together: one chain of steps after another would leave units idle. */
 HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
