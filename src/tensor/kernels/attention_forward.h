@@ -37,8 +37,8 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
-/* True if keys and values are read in place. Few queries read them once, and packing would take
- * longer. The answer is the same for every part of a head. */
+/* True if keys and values are read in place: few queries read them only once, and packing them
+ * would take longer. The answer is the same for every part of a head. */
 static bool in_place(const hdk_head *h)
 {
     return h->l <= HDK_SPLIT_ROWS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;

@@ -4,7 +4,7 @@
  * Every sum is one chain in order, as in the matrix product, and softmax's sum is that of
  * softmax_parts.h, so few tokens get the same bits as from the written-out layers. Keys and values
  * are transposed first, so that the keys lie side by side: (width, keys), with the keys rounded up
- * to whole vectors. The elements after the seen keys are never used. */
+ * to whole vectors. Elements after the keys that a query sees are never used. */
 
 static inline int64_t fn(padded)(int64_t n)
 {
@@ -99,7 +99,7 @@ static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* w = the scores of query i and the n keys from `from` on, all of which it may see. */
+/* w = the masked scores of query i and the n keys from `from` on, all below i + sees. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {

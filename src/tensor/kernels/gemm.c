@@ -32,7 +32,7 @@ typedef struct hdk_blocking {
     int64_t room_a, room_b;    /* elements of scratch */
 } hdk_blocking;
 
-/* Cuts n into the fewest parts of at most `most`, as even as possible. Returns the largest part. */
+/* Cuts n into as few parts of at most `most` as possible, evenly. Returns the largest part. */
 static int64_t hdk_evenly(int64_t n, int64_t most)
 {
     int64_t count = (n + most - 1) / most;
@@ -45,8 +45,8 @@ static int64_t hdk_panels(int64_t depth)
     int64_t panels = hd__start_second_cache / 4 / (2 * HDK_REGISTER * depth);
     return panels > 1 ? panels : 1;
 }
-/* The number of rows of a that are packed together. It grows with the second cache. */
 
+/* The number of rows of a that are packed together. It grows with the second cache. */
 static int64_t hdk_rows_together(void)
 {
     int64_t times = hd__start_second_cache >> 20;

@@ -31,7 +31,7 @@ typedef struct hdk_product {
  * than HDK_SPLIT_ELEMENTS elements. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
-enum { HDK_LONG = 4096 }; /* a dot of HDK_LONG or more elements is long */
+enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has HDK_LONG_DOT */
 
 struct hdk_gemm {
     /* By dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or is NULL.

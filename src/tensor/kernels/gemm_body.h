@@ -128,7 +128,7 @@ typedef struct BLOCK {
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
-    const T *raw; /* the a that is still to be packed; or NULL */
+    const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
     hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
     bool go_on;
@@ -136,7 +136,7 @@ typedef struct BLOCK {
     int64_t bias_step;
 } BLOCK;
 
-/* Computes a tile of any other number of columns in a buffer. */
+/* Computes a tile in a buffer, for a number of columns that is no multiple of UNIT. */
 static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols, const T *a,
                      const T *b, T *c)
 {
@@ -378,8 +378,8 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
     }
 }
 
-/* Few rows times a matrix with dense rows. Reads STREAMS of its rows side by side, each once, as
- * fast as memory gives them. */
+/* c = a b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of them side by
+ * side, as fast as memory gives them. */
 static void fn(rows)(const hdk_product *p)
 {
     enum { SPAN = 4096 / sizeof(T) };

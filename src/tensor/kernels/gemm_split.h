@@ -3,7 +3,7 @@
  * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
  *     B, B_VECTOR(b)    the type of its elements, and the vector of T that lies at b
  *     B_ELEMENT(v)      an element as a T
- *     BESIDE            columns that go side by side for one row of a
+ *     BESIDE            columns that are read side by side for one row of a
  *     split(name)       the name of a function
  *
  * A Linear of one token reads each weight once, so memory is the limit. Every element of c is the
@@ -58,7 +58,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
             acc[i][j] = (V){0};
         }
     }
-    if (HDK_REGISTER > 32) { /* the pointers take all registers, so these wait in memory */
+    if (HDK_REGISTER > 32) { /* the pointers take all registers, so these stay in memory */
         __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
     }
     for (int64_t q = -whole; q != 0; q += VECTOR) {
@@ -112,10 +112,10 @@ static HDK_NOINLINE void split(split_4)(const hdk_product *p, int64_t cols, cons
     split(split_of)(4, BESIDE_4, p, cols, b, c);
 }
 
-/* Takes four rows at a time, while the first cache holds the columns. */
+/* Takes at most four rows at a time, while the first cache holds the columns. */
 static void split(split)(const hdk_product *p)
 {
-    const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 go as four */
+    const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 take split_4 */
     void (*const some_columns)(const hdk_product *, int64_t, const B *, T *) =
         p->m == 1 ? split(split_1)
         : two     ? split(split_2)

@@ -5,7 +5,7 @@
  * So two pointers and three distances, in bytes, reach every row of a tile. */
 typedef struct REACH {
     const char *row0, *row7;
-    ptrdiff_t one, three, five; /* one, three and five rows; a register each */
+    ptrdiff_t one, three, five; /* bytes between rows, times 1, 3 and 5; a register each */
 } REACH;
 
 /* The element of row i at the current step. */
@@ -18,7 +18,7 @@ HDK_INLINE T fn(element)(const REACH *a, const int i)
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
-/* The tile. rows and vecs are constants for the compiler. */
+/* Computes a tile. rows and vecs are constants for the compiler. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
                             int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
                             bool go_on)
@@ -34,8 +34,8 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     }
     ptrdiff_t row = (ptrdiff_t)(a_row * (int64_t)sizeof(T));
     REACH at = {(const char *)a, (const char *)a + 7 * row, row, 3 * row, 5 * row};
-    const T *next = c + vecs * VECTOR; /* prefetches the tile of c to the right, one row a step */
-    const T *far = b + 16 * b_step;    /* the second cache answers within 16 steps */
+    const T *next = c + vecs * VECTOR; /* prefetched: the tile of c to the right, one row a step */
+    const T *far = b + 16 * b_step;    /* prefetched: the second cache answers within 16 steps */
     int64_t down = c_row, first = k < rows ? k : rows;
     for (int64_t left = first, rest = k - first; left > 0; left = rest, rest = 0, down = 0) {
         for (; left > 0; left--, b += b_step, far += b_step, next += down) {

@@ -41,7 +41,7 @@
 #define HDK_TABLE(family) HDK__JOIN(family, HDK_LEVEL)
 
 /* HDK_LEVEL alone says which instructions a kernel may use: HDK_AT_AVX2 is true at the levels avx2
- * and avx512, and HDK_AT_AVX512 at avx512. For this no kernel reads the compiler's own macros, such
+ * and avx512, and HDK_AT_AVX512 at avx512. No kernel reads the compiler's own macros for this, such
  * as __AVX2__. */
 #define HDK__RANK_OF_plain 1
 #define HDK__RANK_OF_baseline 2

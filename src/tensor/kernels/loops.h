@@ -9,7 +9,7 @@
 #include "tensor/kernels/kernels.h"
 
 /* Goes before a loop whose turns are independent although its output may be one of its inputs.
- * Clang's warning is off, because it cannot vectorise every such loop, for instance under
+ * The pragma silences clang about such loops that it cannot vectorise, for instance under
  * sanitizers. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"

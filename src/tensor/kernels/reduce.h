@@ -6,7 +6,7 @@
 #include "tensor/kernels/lanes.h"
 
 enum {
-    HDK_SUM, /* of x's dtype, int64 wraps; of bools to int64 */
+    HDK_SUM, /* to x's dtype, where int64 wraps; bools to int64 */
     HDK_MAX, /* NaN wins; n >= 1 */
     HDK_MIN,
     HDK_ANY, /* to bool: true if any element is not 0 */

@@ -104,7 +104,7 @@ TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
 
-/* y = any of each of k lanes, which a 1 settles, or all, which a 0 settles. */
+/* y = `any` of each of k lanes if `settles` is 1, `all` if it is 0; such an element decides. */
 static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
                          int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {
