@@ -19,8 +19,8 @@ typedef struct hdk_logits {
 struct hdk_loss {
     /* loss[i] = -log softmax(x_i)[target_i]; writes stats. */
     void (*cross_entropy[2])(const hdk_logits *l, void *loss);
-    /* dx = (softmax(x) - [target]) g / divisor with g of row i at g[i * gs]; reads stats. dx
-     * (rows, c) is contiguous; with `stream` it is written past the cache. */
+    /* dx = (softmax(x) - onehot(target)) g / divisor, with g of row i at g[i * gs]; reads stats.
+     * dx (rows, c) is contiguous; with `stream` it is written past the cache. */
     void (*cross_entropy_backward[2])(const hdk_logits *l, const void *g, int64_t gs,
                                       double divisor, bool stream, void *dx);
     /* The hdk_loop y = (x - t)^2 of the operands {y, x, t}. */

@@ -22,7 +22,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     }
 }
 
-/* dx = (softmax(x) - [target]) dy / divisor */
+/* dx = (softmax(x) - onehot(target)) dy / divisor */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {

@@ -4,7 +4,7 @@
  * Results are within 2 units in the last place of the exact value, those of exp and log within 1.
  * The special values are C's (Annex F). No function has a fused multiply-add, so the bits are the
  * same at every CPU level. Every branch is computed and one is chosen. tools/generate/fit_vmath.py
- * makes the numbers. float32 functions may compute here, too, and round once. */
+ * makes the coefficients. float32 functions may compute here, too, and round once. */
 #ifndef HEED_KERNELS_SCALAR_F64_H
 #define HEED_KERNELS_SCALAR_F64_H
 
@@ -171,8 +171,8 @@ HDK_INLINE double scalar_log_f64(double x)
     return scalar_log_ends_f64(x, scalar_log_of_f64(f, e - tiny, 0));
 }
 
-/* log(1 + x) = log u + rest, where u is 1 + x rounded, and rest makes up for the rounding. Near
- * u = 1, x itself is the f of u = 1 + f. */
+/* log(1 + x) = log u + rest, where u is 1 + x rounded, and rest makes up for the rounding. If
+ * u is from sqrt(1/2) to sqrt(2), f is x itself and rest is 0. */
 HDK_INLINE double scalar_log1p_f64(double x)
 {
     double e, u = 1 + x, less = u - 1, f = scalar_split_f64(u, &e);

@@ -4,7 +4,7 @@
  *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
  *     logsumexp    y = m + log s
  *     cumsum       y_i = x_0 + ... + x_i
- * Only the result is written. Along a dim other than the last it may be dy.
+ * Only results are written. Along a dim other than the last, dx may be dy.
  *
  * Along the last dim (softmax_last.h) each row is contiguous. Its sum is PyTorch's
  * (softmax_parts.h), and the row is multiplied by 1 / sum. Along other dims (softmax_other.h)

@@ -91,7 +91,7 @@ HDK_INLINE void fn(max_step)(V *m, const T *x)
     }
 }
 
-/* The maximum of m and of x from i on. m has seen x[0]. */
+/* The maximum of m and of x from i on. m covers x[0] already. */
 HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
 {
     T p[STEP];
