@@ -1,6 +1,6 @@
-/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)), where s
- * is q k^T scale + mask, and m is the largest score of a row so far. If a later block has a larger
- * score, o and the sum are scaled down. */
+/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)). Here
+ * s is q k^T scale + mask, and m is the largest score of a row so far. If a later block has a
+ * larger score, o and the sum are scaled down. */
 
 typedef struct forward_state {
     const void **packed;     /* the k.p and v.p of the packed keys and values */

@@ -2,9 +2,9 @@
  * attention_kernels.c.
  *
  * Every sum is one chain in order, as in the matrix product, and softmax's sum is that of
- * softmax_parts.h, so few tokens get the same bits as from the written-out layers. Keys and values
- * are transposed first, so that the keys lie side by side: (width, keys), with the keys rounded up
- * to whole vectors. Elements after the keys that a query sees are never used. */
+ * softmax_parts.h. Few tokens therefore get the bits of the written-out layers. Keys and values are
+ * transposed first, so that the keys lie side by side: (width, keys), with the keys rounded up to
+ * whole vectors. Elements after the keys that a query sees are never used. */
 
 static inline int64_t fn(padded)(int64_t n)
 {

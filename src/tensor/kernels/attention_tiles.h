@@ -4,8 +4,8 @@
  * A block's scores (QUERIES, KEYS) stay in the first two caches. The operands of the register tiles
  * (gemm_tile.h) are packed (attention_pack.h): rows side by side. Keys, and in backward values, are
  * also packed transposed, in panels of WIDE columns. Zeros fill widths up to a multiple of WIDE.
- * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS,
- * whatever part the caller asks for: no bit depends on the thread. */
+ * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS.
+ * Every part of the work has the same blocks, so no bit depends on the thread. */
 
 enum {
     WIDE = 2 * HDK_V, /* columns of a register tile */

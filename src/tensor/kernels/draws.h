@@ -14,7 +14,7 @@
 enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 
 /* x a mod (2^31 - 1) for each element, as in hd__mcg31_times. `even` has twice the a of the
- * elements at even places, `odd` twice the a of the others: the halves of a product are then its
+ * elements at even places, and `odd` that of the others. The halves of a product are then its
  * quotient and twice its remainder. */
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {

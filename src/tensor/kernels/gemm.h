@@ -26,8 +26,8 @@ typedef struct hdk_product {
     hdk_order order;
 } hdk_product;
 
-/* A product has the order HDK_SPLIT if both operands are dense along k, c has at most
- * HDK_SPLIT_ROWS rows or one column, and the matrix has at least HDK_SPLIT_STEPS steps and more
+/* A product has the order HDK_SPLIT if both operands are dense along k, and c has at most
+ * HDK_SPLIT_ROWS rows or one column. The matrix must have at least HDK_SPLIT_STEPS steps and more
  * than HDK_SPLIT_ELEMENTS elements. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 

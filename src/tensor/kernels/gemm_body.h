@@ -5,10 +5,10 @@
  * packed k-major, from operands of any strides. An operand is read in place if only few tiles would
  * use its panels.
  *
- * Every element of c is one chain over k, in order, on every path: a row and a column give the same
- * bits in products of any size, however the work is cut. There are two exceptions: products of few
- * rows or of one column with a large matrix (gemm_split.h), in which a chain would leave memory
- * idle, and the dot of two vectors of HDK_LONG elements or more. */
+ * Every element of c is one chain over k, in order, on every path. So a row and a column give the
+ * same bits in products of any size, however the work is cut. There are two exceptions. In products
+ * of few rows or one column with a large matrix (gemm_split.h), one chain would leave memory idle.
+ * In the dot of two vectors of HDK_LONG elements or more, it would wait for itself. */
 
 /* ---------------------------------------------------------------- packing */
 
@@ -240,8 +240,8 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows, some at a time: the panels of b that are packed
- * together, or one panel on the stack, or all columns that tiles read in place without a buffer. */
+/* Computes all columns of the block's rows, some at a time: how->cols in `panels`, else one panel
+ * on the stack, or all that tiles read in place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {
