@@ -28,7 +28,9 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* The same for a public function, `call`, that only reads a field of x, and has no HD__CALL. */
+/* The same for a public function, `call`, that only reads a field of x. Programs call these
+ * functions often, and HD__CALL would take longer than the reading, so the function names itself
+ * only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {
