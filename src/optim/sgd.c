@@ -6,7 +6,8 @@ static bool sgd_options_ok(const void *options)
     const hd_sgd_options *s = options;
     return !s->nesterov || (s->momentum != 0 && s->dampening == 0) ||
            hd_fail(HD_VALUE,
-                   "nesterov with momentum %g, dampening %g: expected a momentum and no dampening",
+                   "nesterov with momentum %g and dampening %g: expected a momentum above 0 and "
+                   "dampening 0",
                    s->momentum, s->dampening);
 }
 
