@@ -1,10 +1,10 @@
-/* attention_text.c - the eight code blocks of the three source texts that work "Hello shiny sun!".
+/* attention_text.c - the eight code blocks of three texts that explain attention with "Hello shiny
+ * sun!".
  *
- * The blocks have their order here, and each has a function. In the texts they have lost their
+ * Each block is a function, in the order of the texts. The blocks of the texts lack their
  * indentation and use names before they exist, and three of their statements are wrong. This
- * program shows each wrong form together with the right one. After the blocks comes the last topic
- * of the texts, the packed torch.nn.MultiheadAttention. It equals MultiHeadAttention when both have
- * the same weights. */
+ * program shows each wrong form beside the right one. The last part is the packed
+ * torch.nn.MultiheadAttention, which equals MultiHeadAttention if both have the same weights. */
 #include "notebook_classes.h"
 
 #include <math.h>
@@ -21,14 +21,14 @@ static void print(const char *name, const hd_tensor *x)
 
 static bool all_hold = true;
 
-/* Prints whether a statement holds. Each must hold: otherwise main fails. */
+/* Prints whether a statement holds. If one does not, main fails. */
 static void claim(const char *what, bool holds)
 {
     printf("%s: %s\n", what, holds ? "yes" : "no");
     all_hold = all_hold && holds;
 }
 
-/* Prints the error that the call before it was meant to set, and clears it. */
+/* Prints and clears the error of the previous call, which must have failed. */
 static void print_expected_error(void)
 {
     printf("error: %s\n", hd_error_message());
@@ -90,7 +90,7 @@ static void block_3(hd_tensor *inputs, hd_tensor *batch)
     hd_module_free(sa_v2);
 }
 
-/* 0 * -inf is NaN: a matrix of 0 and 1, times -inf, has NaN where the scores should be kept. */
+/* A matrix of 0 and 1, times -inf, is NaN where the scores should stay: 0 * -inf is NaN. */
 static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 {
     heading("4. the causal mask: scores of later tokens become -inf");
@@ -113,7 +113,7 @@ static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 }
 
 /* The texts say "only tokens before the current position". But the mask keeps the diagonal, so a
- * token sees itself too. */
+ * token also sees itself. */
 static hd_tensor *block_5(hd_tensor *masked_scores)
 {
     heading("5. softmax over the masked scores: a token sees itself and the tokens before it");

@@ -1,8 +1,8 @@
-/* cells.h - runs the cells of a notebook that is written in C, with one function for each cell.
+/* cells.h - runs the cells of a notebook in C, where each cell is a function.
  *
  * Cells run in their order and share file-level variables, as the cells of a notebook share its
  * globals. All cells run in the root scope, so their tensors live until the program ends. A cell
- * prints with print() and show(). With --cell N these are silent in the earlier cells, which run
+ * prints with print() and show(). With --cell N these print nothing in the earlier cells, which run
  * only to set the variables. */
 #ifndef HEED_EXAMPLES_CELLS_H
 #define HEED_EXAMPLES_CELLS_H
@@ -10,7 +10,7 @@
 #include "heed/heed.h"
 
 typedef struct cell {
-    int number;          /* what --cell takes */
+    int number;          /* the N of --cell N */
     const char *heading; /* In [heading] */
     const char *title;   /* the line of Python that says what the cell does */
     void (*run)(void);

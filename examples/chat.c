@@ -1,4 +1,4 @@
-/* chat.c - a conversation with the model of a folder of Hugging Face. */
+/* chat.c - a conversation with a model from a Hugging Face folder. */
 #include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void stop(int signal)
     pretrained_stop = 1;
 }
 
-/* Ctrl-C stops an answer; what reads a line goes on. */
+/* Makes Ctrl-C stop an answer. The reading of a line goes on. */
 static void begin_terminal(void)
 {
     struct sigaction on_interrupt = {.sa_handler = stop, .sa_flags = SA_RESTART};
@@ -33,8 +33,8 @@ static void begin_terminal(void)
 }
 
 #ifdef HEED_HAVE_EDIT
-/* Has a whole line, or a Ctrl-D, come while an answer was written? libedit would take that Ctrl-D
- * for a character of the line. */
+/* True if the user typed a line, or Ctrl-D, during an answer. libedit would read that Ctrl-D as a
+ * character of the line. */
 static bool typed_ahead(void)
 {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -42,7 +42,7 @@ static bool typed_ahead(void)
 }
 #endif
 
-/* The next line without its newline, which the caller frees; NULL: there is none. */
+/* The next line without its newline; the caller frees it. NULL: there is none. */
 static char *next_line(bool terminal)
 {
 #ifdef HEED_HAVE_EDIT
@@ -74,10 +74,10 @@ static char *next_line(bool terminal)
 typedef struct {
     pretrained with;
     hd_chat *chat;
-    int64_t first; /* how many messages each conversation begins with */
+    int64_t first; /* the number of messages at the start of each conversation */
 } conversation;
 
-/* An error of an answer, with what the user can do about it */
+/* Adds advice for the user to the error. Returns false. */
 static bool advise(const char *advice)
 {
     char why[1024];
@@ -92,8 +92,7 @@ static hd_tensor *ids_of(conversation *c)
 {
     hd_tensor *ids = hd_chat_encode(c->chat, c->with.tokenizer, true); /* (count,) */
     if (!ids && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT)) {
-        advise(
-            "--template FILE takes another template, and a PROMPT in place of --chat needs none");
+        advise("--template FILE takes another template; a PROMPT without --chat needs none");
     }
     return hd_unsqueeze(ids, 0);
 }
@@ -108,8 +107,8 @@ static bool is_end(const hd_generate_options *o, int64_t id)
     return false;
 }
 
-/* What the model has written after `before` tokens is its message. The last token ends it, unless
- * it was stopped or is too long. */
+/* Adds the tokens after the first `before`, the model's answer, to the conversation. The last token
+ * is an end token, unless the answer was stopped or is too long. */
 static bool keep(conversation *c, hd_tensor *all, int64_t before)
 {
     bool ended = is_end(&c->with.how, hd_get_int(all, 0, -1));
@@ -125,7 +124,7 @@ static bool keep(conversation *c, hd_tensor *all, int64_t before)
 static bool answer(conversation *c, const char *question)
 {
     HD_SCOPE;
-    /* An error of the question itself counts its bytes from its own beginning. */
+    /* encoded alone first, so that an error counts the bytes of the question */
     bool ok = hd_tokenizer_encode(c->with.tokenizer, question, -1, HD_SPECIAL_ALLOW) &&
               hd_chat_add(c->chat, "user", question);
     hd_tensor *ids = ok ? ids_of(c) : NULL; /* (1, t) */
@@ -153,7 +152,7 @@ static bool talk(conversation *c)
             hd_chat_cut(c->chat, c->first);
             continue;
         }
-        if (*line == '\0') { /* nothing is asked */
+        if (*line == '\0') { /* an empty line asks nothing */
             continue;
         }
         int64_t before = hd_chat_len(c->chat);
@@ -170,15 +169,15 @@ static bool talk(conversation *c)
     return ok && (!ferror(stdin) || hd_error_set(HD_IO, "stdin cannot be read"));
 }
 
-/* The conversation's first messages, and what ends an answer */
+/* Makes the conversation with its system message, if there is one, and the tokens that end an
+ * answer. */
 static bool begin(conversation *c, const arguments *a)
 {
     hd_chat_options o = hd_chat_defaults();
     o.template_file = a->template_file;
     c->chat = hd_chat_new(a->from, &o);
     if (!c->chat) {
-        return advise(
-            "--template FILE gives a template, and a PROMPT in place of --chat needs none");
+        return advise("--template FILE gives a template; a PROMPT without --chat needs none");
     }
     bool system = a->system && *a->system;
     c->first = system;

@@ -1,6 +1,6 @@
-/* draw_graph.c - draws the graph that backward walks, for the notebook's MultiHeadAttention or for
- * a small GPT of two blocks. It writes FILE in Graphviz's language; `dot -Tsvg FILE -o graph.svg`
- * makes a picture of it.
+/* draw_graph.c - draws the graph of the notebook's MultiHeadAttention, or of a small GPT of two
+ * blocks, as backward walks it. It writes FILE in Graphviz's language; `dot -Tsvg FILE -o
+ * graph.svg` makes a picture of it.
  *
  * usage: draw_graph [OPTION...] attention|gpt FILE; draw_graph --help */
 #include <stdio.h>
@@ -24,8 +24,8 @@ static const char help[] =
     "  --depth N        draws modules that are nested N deep as one box each; 0, which is the\n"
     "                   default, opens all of them\n"
     "  --full           gives every view a box and shows the grad_fn of every call\n"
-    "  --no-parameters  gives parameters no boxes\n"
-    "  --sideways       lets the arrows point to the right and not downwards\n"
+    "  --no-parameters  draws no boxes for parameters\n"
+    "  --sideways       draws the arrows to the right instead of downwards\n"
     "  --help           prints this text\n"
     "  --version        prints the version of heed\n"
     "\n"
@@ -37,12 +37,13 @@ static const char help[] =
     "The exit status is 0 if FILE was written, 1 if it was not, and 2 if the arguments are wrong.\n"
     "Example: draw_graph gpt gpt.dot\n";
 
-/* The names of the parameters, and the class of every module under the module's name. */
+/* Adds the class of module m to names, under the module's name. */
 static bool add_class(hd_module *m, const char *name, void *names)
 {
     return name[0] == '\0' || hd_dict_set_string(names, name, m->type->name);
 }
 
+/* The names of the parameters, and the class of each module under its name. */
 static hd_dict *names_of(hd_module *model)
 {
     hd_dict *names = hd_module_named_parameters(model);

@@ -1,10 +1,10 @@
-/* finetune.c - a model of a folder learns a task of your own, from a small table of texts.
+/* finetune.c - teaches a model a task of your own, from a small table of texts.
  *
  *   finetune classify SmolLM2 --lora 8 --save classifier
  *   finetune instruct SmolLM2 --lora 8 --save adapter
  * classify learns which messages are offers (chapter 6 of Raschka, "Build a Large Language Model
  * (From Scratch)"), and instruct learns to answer instructions (chapter 7). Without a folder they
- * do the same with a small model that knows nothing yet. */
+ * train a small model of random weights. */
 #include "heed/heed.h"
 #include "heed/hf.h"
 #ifdef HEED_HAVE_VIZ
@@ -29,15 +29,15 @@ typedef struct {
 
 typedef struct part {
     const struct run *r;
-    int64_t first; /* the number of its item 0 in the table */
+    int64_t first; /* the place of its first item in the table */
 } part;
 
 typedef struct run {
     arguments a;
     hd_module *model;
     hd_tokenizer *tokenizer;
-    hd_generate_options how; /* greedy; eos_token_id[0] ends a text, and fills a short one up */
-    int64_t longest;         /* the tokens of the longest message */
+    hd_generate_options how; /* greedy; eos_token_id[0] ends a text and fills up a short one */
+    int64_t longest;         /* the number of tokens of the longest message */
     hd_collate_pad_options pad;
     part parts[2];
     hd_loader *learnt, *unseen; /* the first three quarters of the table, and the last one */
@@ -72,7 +72,8 @@ static void write_instruction(int64_t i, char prompt[TEXT], char response[TEXT])
     snprintf(response, TEXT, "%s becomes %s.", words[0], words[1]);
 }
 
-/* An instruction with its response, and the length of the prompt, which is not to be learnt. */
+/* An instruction with its response, and the length of the prompt, which the model does not
+ * learn. */
 static hd_list *instruction_item(int64_t i, void *user)
 {
     const part *p = user;
@@ -128,8 +129,8 @@ static bool load_folder(run *r)
                                r->a.folder));
 }
 
-/* A GPT-2 of random weights that reads characters. The character | ends a text. Its weights are
- * larger than those that GPT-2 begins with, because most of them stay as they are. */
+/* A GPT-2 of random weights whose tokens are characters. The character | ends a text. The weights
+ * are larger than GPT-2's first weights, because most of them stay as they are. */
 static bool make_small(run *r)
 {
     static const char characters[] = "\n !%,.0123456789:#?ABCDEFGHIJKLMNOPQRSTUVWXYZ|"
@@ -147,7 +148,7 @@ static bool make_small(run *r)
     return r->model;
 }
 
-/* The head tells two classes apart in place of all tokens. */
+/* Replaces the head, which has a logit for each token, by one for two classes. */
 static bool replace_head(hd_module *model)
 {
     hd_tensor *head = hd_module_get_parameter(model, "lm_head.weight"); /* (vocab_size, width) */
@@ -173,7 +174,7 @@ static bool add_lora(hd_module *model, int64_t rank)
     return hd_lora_apply(model, &o);
 }
 
-/* Gives the model its head, and chooses what learns. */
+/* Gives the model its head, and chooses the parameters that learn. */
 static bool prepare(hd_module *model, bool classify, int64_t rank)
 {
     bool ok = hd_module_train(model, true) && (!classify || replace_head(model)) &&
@@ -183,8 +184,8 @@ static bool prepare(hd_module *model, bool classify, int64_t rank)
 
 /* ---------------------------------------------------------------- learning */
 
-/* What the model says where something is to be learnt. Of a message only the last token counts,
- * which has seen all others. x (b, t): (b, 2); of instructions: (b t, vocab_size) */
+/* The logits of the tokens that count. Of a message that is only the last token, which has seen all
+ * others. x (b, t): (b, 2); for instructions: (b t, vocab_size) */
 static hd_tensor *logits_of(const run *r, hd_tensor *x)
 {
     hd_tensor *logits = hd_forward(r->model, x); /* (b, t, classes) */
@@ -247,7 +248,7 @@ static void train(const run *r, double *losses)
     hd_optim_free(opt);
 }
 
-/* ---------------------------------------------------------------- what it can do */
+/* ---------------------------------------------------------------- judging */
 
 /* Prints what a token adds to a response, on one line. */
 static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *user)
@@ -260,7 +261,7 @@ static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *use
     return fflush(stdout) == 0;
 }
 
-/* The model's responses to an instruction that it learns, and to one that it does not. */
+/* Prints the model's responses to an instruction that it learns, and to one that it does not. */
 static void respond(run *r)
 {
     r->how.max_new_tokens = RESPONSE;
@@ -277,11 +278,12 @@ static void respond(run *r)
     }
 }
 
-/* Prints what the model can do, and returns the share by which it is judged. */
+/* Prints the shares of right answers and some responses. Returns the share that decides whether the
+ * model has learnt. */
 static double judge(run *r, const char *when)
 {
     double learnt = accuracy(r, r->learnt), unseen = accuracy(r, r->unseen);
-    printf("%s: %.0f%% right, %.0f%% of what it does not learn\n", when, 100 * learnt,
+    printf("%s: %.0f%% right, %.0f%% of the texts that it does not learn\n", when, 100 * learnt,
            100 * unseen);
     respond(r);
     return r->a.classify ? unseen : learnt;
@@ -306,8 +308,8 @@ static void draw(const run *r, double *losses)
 #endif
 }
 
-/* A model with another head is none that transformers knows, so it becomes a checkpoint. Whoever
- * asks it fills messages up as they were in the training. */
+/* Saves the result. transformers has no class for a model with another head, so that becomes a
+ * checkpoint, with the numbers by which a program fills up messages as in the training. */
 static bool save(const run *r)
 {
     if (!r->a.classify && r->a.rank > 0) {
@@ -329,7 +331,7 @@ static bool save(const run *r)
 
 /* ---------------------------------------------------------------- the program */
 
-/* Can the folder be made? Asked before a training that would be lost. */
+/* True if the folder can be made. It is called before the training, so that none is lost. */
 static bool is_new(const char *path)
 {
     int n = directory_length(path);
@@ -356,7 +358,7 @@ static bool finetune(run *r)
         return false;
     }
     make_loaders(r);
-    printf("%lld parameters, of which %lld learn\n",
+    printf("%lld parameters, %lld of them learn\n",
            (long long)hd_module_num_parameters(r->model, false),
            (long long)hd_module_num_parameters(r->model, true));
     judge(r, "before");
@@ -378,12 +380,12 @@ static const char help[] =
     "       finetune --help | --version\n"
     "\n"
     "Teaches a model a task: classify, which of 60 messages are offers, or instruct, how to\n"
-    "respond to 24 instructions. A quarter of the texts is not learnt. The program prints the\n"
+    "respond to 24 instructions. It does not learn a quarter of the texts. The program prints the\n"
     "loss of each epoch, and the share of right classes, or of right tokens of the responses,\n"
     "before and after. It also prints the responses to an instruction of each kind.\n"
     "\n"
     "  FOLDER         a folder with config.json, model.safetensors and tokenizer.json, as\n"
-    "                 transformers saves a GPT-2, Llama, Qwen or one of their kin. Without it,\n"
+    "                 transformers saves a GPT-2, Llama, Qwen or a similar model. Without it,\n"
     "                 the model is a small GPT-2 of random weights.\n"
     "  --lora R       trains adapters of rank R (LoRA) beside the weights, which stay as they\n"
     "                 are. Without it, instruct trains all weights, and classify those of the\n"
@@ -394,7 +396,7 @@ static const char help[] =
     "                 0.00005 without, else 0.003.\n"
     "  --seed N       seeds the weights and the order of the texts. The default is 123.\n"
     "  --save NEW     saves the result in a new folder: the adapters as peft does, or the model\n"
-    "                 as transformers does; of classify a checkpoint of heed\n"
+    "                 as transformers does, or for classify a checkpoint of heed\n"
     "  --pictures DIR draws the losses as DIR/finetune.svg, and makes DIR if there is none\n"
     "  --help         prints this text\n"
     "  --version      prints the version of heed\n"
@@ -484,7 +486,7 @@ int main(int argc, char **argv)
     }
     hd_manual_seed((int64_t)r.a.seed);
     bool ok = finetune(&r) && hd_error_code() == HD_OK;
-    ok = stdout_written(argv[0]) && ok; /* before the message */
+    ok = stdout_written(argv[0]) && ok; /* before the message of an error */
     if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }

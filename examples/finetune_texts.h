@@ -1,5 +1,5 @@
-/* finetune_texts.h - the small tables of texts that finetune learns. The last quarter of each is
- * kept back, to see what a model makes of texts that it has not learnt. */
+/* finetune_texts.h - the small tables of texts that finetune learns. The model does not learn the
+ * last quarter of each table, which shows how it does with new texts. */
 #ifndef HEED_EXAMPLES_FINETUNE_TEXTS_H
 #define HEED_EXAMPLES_FINETUNE_TEXTS_H
 

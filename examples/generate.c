@@ -22,8 +22,8 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     hd_tensor *ids;                                                       /* (k,) */
     hd_tensor *top = hd_topk(logits, k, 0, true, &ids);                   /* (k,), largest first */
     hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0); /* (k,) */
-    /* A token stays if the tokens before it have less than top_p together. The first one, which has
-     * 0 before it, always stays, also for a top_p that is 0 as a float. */
+    /* A token stays if the probabilities of the tokens before it sum to less than top_p. For the
+     * first token that sum is 0; it always stays, also if top_p is 0 as a float. */
     hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs); /* (k,) */
     if (s->top_p < 1) {
         probs = hd_masked_fill(probs, hd_ge_scalar(before, fmax(s->top_p, FLT_MIN)), 0);
@@ -48,11 +48,11 @@ static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache
 
 /* ---------------------------------------------------------------- writing */
 
-/* A token of bytes may end inside a character. Then the writer keeps the beginning of this
- * character until the next tokens complete it, so that a reader never sees a part of one. */
+/* The bytes of a token may end inside a character. Then the writer keeps the beginning of this
+ * character until the next tokens complete it, so that it never writes a part of one. */
 typedef struct {
     FILE *f;
-    unsigned char kept[4]; /* between two tokens at most 3 bytes */
+    unsigned char kept[4]; /* at most 3 bytes between two tokens */
     int n;
 } text_writer;
 
@@ -80,7 +80,7 @@ static bool write_kept(text_writer *w)
     return fwrite(w->kept, 1, n, w->f) == n;
 }
 
-/* Writes the kept bytes when they are a whole character, or when they cannot become one. */
+/* Adds a byte. Writes the kept bytes if they are a whole character, or can never become one. */
 static bool write_byte(text_writer *w, unsigned char byte)
 {
     bool ok = true;
@@ -93,7 +93,7 @@ static bool write_byte(text_writer *w, unsigned char byte)
     return (character_length(w->kept, w->n) > w->n || write_kept(w)) && ok;
 }
 
-/* Shows the reader what was written. */
+/* Flushes the file. Sets the error if that fails, or if ok is false. */
 static bool flush_text(const text_writer *w, bool ok)
 {
     return (ok && fflush(w->f) == 0) ||

@@ -4,7 +4,7 @@
 
 #include "gpt.h"
 
-/* A colder softmax could overflow: its draw is taken as the likeliest token. */
+/* The softmax of a colder draw could overflow: the draw is then the likeliest token. */
 #define COLDEST 1e-5
 
 typedef struct {
@@ -20,26 +20,26 @@ typedef struct {
 /* Draws one token from logits (vocab_size,) with the thread's generator; -1 on error. */
 int64_t sample_token(hd_tensor *logits, const sampling *s);
 
-/* How fast generate was. The time of the prompt ends when the model has computed the logits of the
- * first new token. From then on it is the time of the text. */
+/* The speed of generate. The time of the prompt ends with the logits of the first new token. From
+ * then on it is the time of the text. */
 typedef struct {
     int64_t prompt_tokens, tokens;
     double prompt_seconds, seconds;
 } writing_speed;
 
-/* Writes n tokens that continue ids (num_tokens,) to f, each one as soon as it is known. The model
- * sees at most context_length tokens. When there are more, it forgets the first half and continues
+/* Writes n tokens that continue ids (num_tokens,) to f, each as soon as it is known. The model sees
+ * at most context_length tokens. If there are more, generate drops the first half and continues
  * with the second. gpt is in evaluation mode afterwards.
  *
- * A token may end inside a UTF-8 character. The bytes of this character are written together, once
+ * A token may end inside a UTF-8 character. The bytes of this character are written together, when
  * it is whole. Bytes that are not UTF-8 are written as they are, and so is a character that is not
- * whole when the text ends. *speed is set on success, unless speed is NULL. */
+ * whole at the end of the text. *speed is set on success, unless speed is NULL. */
 bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokenizer, hd_tensor *ids,
               int64_t n, const sampling *s, FILE *f, writing_speed *speed);
 
 /* Writes a line such as "prompt of 128 tokens: 0.16 s; 201 tokens in 1.25 s, 160 tokens/s" to out,
- * without a newline, and returns out. The first token comes with the prompt, so that the rate is
- * that of the others, and a line of fewer than two tokens has none. */
+ * without a newline, and returns out. The first token comes with the prompt, so the rate counts the
+ * other tokens, and a line of fewer than two tokens has no rate. */
 enum { SPEED_LINE = 256 };
 const char *speed_line(const writing_speed *speed, char out[SPEED_LINE]);
 

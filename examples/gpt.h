@@ -9,7 +9,7 @@
 
 #include "heed/heed.h"
 
-enum { GPT_MOST_LAYERS = 1024 }; /* the most that a configuration may have */
+enum { GPT_MOST_LAYERS = 1024 }; /* the largest number of layers in a configuration */
 
 /* GPT_CONFIG_124M = {"vocab_size": 50257, "context_length": 1024, "emb_dim": 768, "n_heads": 12,
  *                    "n_layers": 12, "drop_rate": 0.1, "qkv_bias": False} */
@@ -36,8 +36,8 @@ hd_module *transformer_block_new(const gpt_config *cfg);
  * (b, num_tokens, vocab_size). */
 hd_module *gpt_model_new(const gpt_config *cfg);
 
-/* These write cfg as the numbers prefix.vocab_size, prefix.context_length ... of a dictionary, and
- * read it from them. */
+/* These write cfg to a dictionary as the numbers prefix.vocab_size, prefix.context_length ..., and
+ * read it from there. */
 bool gpt_config_save(const gpt_config *cfg, hd_dict *d, const char *prefix);
 bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix);
 
@@ -52,9 +52,9 @@ void gpt_cache_free(gpt_cache *c);
 int64_t gpt_cache_len(const gpt_cache *c);                /* tokens seen; -1 on error */
 bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* keeps the first len tokens */
 
-/* The logits of the tokens in_idx (b, num_tokens), which follow those in c, without a gradient.
- * They differ by rounding from those that hd_forward gives for the whole sequence. The call adds
- * the tokens to c. */
+/* The logits of the tokens in_idx (b, num_tokens), which follow the tokens in c, without a
+ * gradient. They differ by rounding from the logits of hd_forward for the whole sequence. The call
+ * adds the tokens to c. */
 hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c);
 
 #endif

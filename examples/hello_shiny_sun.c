@@ -1,8 +1,8 @@
 /* hello_shiny_sun.c - self-attention by hand: the context vector of "shiny" in "Hello shiny sun!".
  *
- * Three of the source texts work this example by hand: scores, weights, context vector. They print
- * [0.3992, 0.3858, 0.8610], but the computation gives [0.3990, 0.3854, 0.8610]. The last step of
- * this program repeats their products with their rounded weights and finds the wrong ones. */
+ * Three source texts compute this example by hand: scores, weights, context vector. They print
+ * [0.3992, 0.3858, 0.8610], but the right result is [0.3990, 0.3854, 0.8610]. The last step of this
+ * program repeats their products with their rounded weights, and finds the wrong ones. */
 #include "heed/heed.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@ static const float embeddings[3][3] = {
     {0.29f, 0.54f, 0.93f},
 };
 
-/* What the texts print: the weights to four digits, and each weight times its word's embedding. */
+/* The numbers in the texts: the weights to four digits, and each weight times its word's
+ * embedding. */
 static const double text_weights[3] = {0.2291, 0.4064, 0.3645};
 static const double text_products[3][3] = {
     {0.0779, 0.0504, 0.1237},

@@ -1,9 +1,9 @@
 /* notebook_classes.c - the classes of the notebooks' cells: SelfAttention_v1 and _v2,
  * CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention.
  *
- * Each class has all lines of its cell, in the cell's order: first the constructor, which is
+ * Each class has all lines of its cell, in the same order: first the constructor, which is
  * __init__, then forward. Where C reads differently, a comment shows the line of Python. Two things
- * are C's own: the type, which stands for the class and its super().__init__(), and
+ * exist in C only: the type, which stands for the class and its super().__init__(), and
  * hd_module_ready, which returns NULL if a registration failed. Shapes: b sequences in the batch,
  * num_tokens tokens in each, d_in numbers for a token. */
 #include "notebook_classes.h"

@@ -1,10 +1,10 @@
 /* notebook_ko.c - the Korean notebook "Coding attention mechanisms", one function for each cell.
  *
- * The cells have the notebook's order and its names. Where a line of C reads differently, its
- * Python stands in a comment, above the line or at its end; other comments are explanations. The
- * title of a cell in the table below is the line of Python that says what the cell does. The
- * classes of In [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to
- * 36. To step through a cell: gdb --args build/examples/notebook_ko --cell 8, then break cell_8. */
+ * The cells have the order and the names of the notebook. Where a line of C reads differently, a
+ * comment above it or at its end shows the Python; other comments explain. The table below gives
+ * each cell as its title the line of Python that says best what the cell does. The classes of In
+ * [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to 36. To step
+ * through a cell: gdb --args build/examples/notebook_ko --cell 8, then break cell_8. */
 #include "cells.h"
 #include "notebook_classes.h"
 
@@ -72,7 +72,7 @@ static void cell_3(void)
     show(attn_scores_2);
 }
 
-/* The scores are normalised by their sum. */
+/* Normalises the scores by their sum. */
 static void cell_4(void)
 {
     /* attn_weights_2_tmp = attn_scores_2 / attn_scores_2.sum() */
@@ -82,7 +82,7 @@ static void cell_4(void)
     print("Sum: %s", hd_repr(hd_sum(attn_weights_2_tmp)));
 }
 
-/* It overflows for large x, where hd_softmax does not. */
+/* Overflows for large x, where hd_softmax does not. */
 static hd_tensor *softmax_naive(hd_tensor *x)
 {
     /* return torch.exp(x) / torch.exp(x).sum(dim=0) */
@@ -129,7 +129,7 @@ static void cell_8(void)
     show(attn_scores);
 }
 
-/* Step 2: every row is normalised. */
+/* Step 2: normalise every row. */
 static void cell_9(void)
 {
     /* attn_weights = torch.softmax(attn_scores, dim=-1) */
@@ -257,7 +257,7 @@ static void cell_24(void)
     show(masked_simple);
 }
 
-/* After the mask the rows no longer sum to 1, so they are normalised again. */
+/* After the mask the rows no longer sum to 1. This cell normalises them again. */
 static void cell_25(void)
 {
     row_sums = hd_sum_dim(masked_simple, -1, true); /* masked_simple.sum(dim=-1, keepdim=True) */

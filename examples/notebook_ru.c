@@ -1,9 +1,9 @@
 /* notebook_ru.c - the Russian notebook "The attention mechanism", one function for each cell.
  *
- * The cells have the notebook's order and its names. Where a line of C reads differently, its
- * Python stands in a comment, above the line or at its end; other comments are explanations. In [4]
- * and [7] to [9] define classes and print nothing; the classes are in notebook_classes.c. The
- * source document cuts off the outputs of In [2] and [5]; this program prints them whole. */
+ * The cells have the order and the names of the notebook. Where a line of C reads differently, a
+ * comment above it or at its end shows the Python; other comments explain. In [4] and [7] to [9]
+ * define classes and print nothing; the classes are in notebook_classes.c. The source document cuts
+ * off the outputs of In [2] and [5]; this program prints them whole. */
 #include "cells.h"
 #include "notebook_classes.h"
 
@@ -75,7 +75,7 @@ static hd_list *row_sums_of(hd_tensor *x) /* (n, m) */
     return sums;
 }
 
-/* The same for all positions: first with loops, then with products of matrices. */
+/* The same for all positions: first with loops, then with matrix products. */
 static void cell_2(void)
 {
     attn_scores = hd_empty(HD_FLOAT32, 6, 6);
@@ -137,7 +137,7 @@ static void cell_4(void)
 {
 }
 
-/* The weights are masked, and their rows are normalised again. The generator is not seeded
+/* Masks the weights, and normalises their rows again. The cell does not seed the generator
  * again. */
 static void cell_5(void)
 {

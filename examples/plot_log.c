@@ -45,8 +45,8 @@ static bool add_row(curve *c, double step, double loss, double val_loss)
     return true;
 }
 
-/* Reads the FIELDS numbers of a row, with a comma between two of them. The last one may be missing
- * and is NaN then. */
+/* Reads the FIELDS numbers of a row, which commas separate. The last one may be missing; then it is
+ * NaN. */
 static bool read_row(const char *line, double row[FIELDS])
 {
     const char *at = line;
@@ -64,7 +64,7 @@ static bool read_row(const char *line, double row[FIELDS])
 }
 
 /* Reads the next line without its newline. Returns 1, or 0 at the end of the file, or -1 for a line
- * that has a NUL byte or is too long. A last line without a newline does not count, because the run
+ * that has a NUL byte or is too long. It leaves out a last line without a newline, because the run
  * may be about to write the rest. */
 static int read_line(FILE *f, char line[LINE])
 {
@@ -136,7 +136,7 @@ static bool save(const hd_picture *p, const char *dir)
     return ok;
 }
 
-/* "gpt-1" of "runs/gpt-1/". */
+/* The last name of a path: "gpt-1" of "runs/gpt-1/". */
 static const char *last_name(const char *dir, char out[PATH])
 {
     snprintf(out, PATH, "%.*s", directory_length(dir), dir);

@@ -1,4 +1,4 @@
-/* pretrained.c - the model of a folder of Hugging Face, and the texts that it writes. */
+/* pretrained.c - the model of a Hugging Face folder, and the texts that it writes. */
 #include "pretrained.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ volatile sig_atomic_t pretrained_stop;
 
 /* ---------------------------------------------------------------- the folder */
 
-/* What the arguments give counts before what generation_config.json says. */
+/* Sets the options. An argument replaces the value from generation_config.json. */
 static void set_options(hd_generate_options *o, const arguments *a)
 {
     if (!isnan(a->length)) {
@@ -31,7 +31,8 @@ static void set_options(hd_generate_options *o, const arguments *a)
     }
 }
 
-/* The text that a token adds, which is empty where it only begins a character. */
+/* Prints the text of a token, which is empty if the token only begins a character. Returns false to
+ * stop. */
 static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
     pretrained *p = user;

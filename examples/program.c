@@ -1,4 +1,4 @@
-/* program.c - what the example programs share. */
+/* program.c - functions that the example programs share. */
 #include "program.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 void open_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        /* open takes the least number that is free, which is this one. */
+        /* open takes the lowest free number, which is this one. */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
-            _exit(1); /* the program could print nowhere that it failed */
+            _exit(1); /* there is no place for a message */
         }
     }
 }
@@ -49,8 +49,7 @@ double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Between single quotes every character stands for itself, except a single quote, which is written
- * as '\''. */
+/* In single quotes every character stands for itself, except a single quote, which becomes '\''. */
 const char *shell_word(const char *text, char out[SHELL_WORD])
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -1,11 +1,11 @@
-/* sample_gpt.c - continues a text with a GPT that train_gpt has trained, or with a model of Hugging
- * Face, or talks with the latter.
+/* sample_gpt.c - continues a text with a GPT from train_gpt or with a model of Hugging Face, or
+ * holds a conversation with such a model.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
  *   sample_gpt SmolLM2 --chat --temperature 0.7
- * The prompt comes from the arguments, or else from stdin. The text appears token by token. A
- * character that several tokens make up appears once it is whole. The last line, on stderr, says
- * how fast the text was written. */
+ * The prompt comes from the arguments, or else from stdin. The program prints the text token by
+ * token. It prints a character of several tokens when the character is whole. The last line, on
+ * stderr, is the speed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,27 +29,28 @@ static const char help[] =
     "\n"
     "  CHECKPOINT       a checkpoint of train_gpt, which is a directory such as gpt-1/best\n"
     "  FOLDER           a folder with config.json, model.safetensors and tokenizer.json, as\n"
-    "                   transformers saves a GPT-2, Llama, Qwen or one of their kin\n"
+    "                   transformers saves a GPT-2, Llama, Qwen or a similar model\n"
     "  PROMPT           the text to continue. Without it the program reads stdin and drops one\n"
     "                   newline at its end.\n"
-    "  --chat           is a conversation, in the form of FOLDER's chat template. In a terminal,\n"
+    "  --chat           holds a conversation, in the form of FOLDER's chat template. In a "
+    "terminal,\n"
     "                   Ctrl-C stops an answer, Ctrl-D ends, and the line /new begins a new\n"
     "                   conversation. If the context has no room for an answer of --length "
     "tokens,\n"
     "                   a message says so.\n"
     "  --system TEXT    begins each conversation with TEXT as the system's message. Without it,\n"
-    "                   or with '', there is none but what the template puts there.\n"
-    "  --template FILE  takes the chat template in FILE in place of FOLDER's\n"
+    "                   or with '', there is only the template's own, if it has one.\n"
+    "  --template FILE  uses the chat template in FILE instead of FOLDER's\n"
     "  --length N       writes N tokens after the prompt, or after the line of a chat. A model of\n"
     "                   FOLDER may end earlier. The default is 400.\n"
     "  --temperature T  divides the logits by T before each draw. The default is 0.8. With 1 the\n"
     "                   tokens have the model's probabilities, and above 1 unlikely tokens come\n"
-    "                   more often. With 0 (or below 0.00001) nothing is drawn, and the likeliest\n"
-    "                   token is taken.\n"
+    "                   more often. 0 (or less than 0.00001) takes the likeliest token without a\n"
+    "                   draw.\n"
     "  --top-k K        draws from the K likeliest tokens only. The default 0 draws from all.\n"
     "  --top-p P        draws from the likeliest tokens that together have the probability P, and\n"
     "                   from one token at least. The default 1 draws from all. With --top-k too,\n"
-    "                   P is a share of what the K tokens have.\n"
+    "                   P is a share of the probability of the K tokens.\n"
     "  --seed N         seeds the draws. The default is 123. The same seed gives the same text.\n"
     "  --no-cache       computes all tokens again for each new one, which takes longer. The\n"
     "                   logits differ by rounding from those with the cache, so that the text is\n"
@@ -60,8 +61,8 @@ static const char help[] =
     "  --version        prints the version of heed\n"
     "\n"
     "For a FOLDER, the defaults of --length, --temperature, --top-k and --top-p are those of its\n"
-    "generation_config.json. Without a word there, the likeliest token is taken, unless one of\n"
-    "the last three options is given.\n"
+    "generation_config.json. If it says nothing, the program takes the likeliest token, unless\n"
+    "you give one of the last three options.\n"
     "The environment variable HEED_THREADS sets the number of threads, and HEED_CPU the CPU level\n"
     "(plain, baseline, avx2 or avx512).\n"
     "The exit status is 0 if the text was written, 1 if the model cannot be read or the text\n"
@@ -79,7 +80,7 @@ typedef struct {
 } number_option;
 
 /* Reads a value from the text after an option; NULL: there is no text. A number that is too long,
- * such as 1e999, is infinite, and so above every bound. */
+ * such as 1e999, becomes infinite, which is above every bound. */
 static bool read_number(const number_option *o, const char *text)
 {
     char *end = NULL;
@@ -164,7 +165,7 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return false;
 }
 
-/* The text of stdin, without the newline that echo puts after a prompt; the caller frees it. */
+/* The text of stdin, without the newline that echo puts after a prompt. The caller frees it. */
 static char *read_stdin(void)
 {
     if (isatty(STDIN_FILENO)) {
@@ -224,7 +225,8 @@ static bool file_exists(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A user may name the run, or a file of a checkpoint, instead of the checkpoint. */
+/* True if path may be a checkpoint. If it is a run, or a file of a checkpoint, the error suggests
+ * the right path. */
 static bool is_checkpoint(const char *path)
 {
     struct stat s;
@@ -242,8 +244,8 @@ static bool is_checkpoint(const char *path)
     }
     if (file_exists(path, "adapter_config.json") && !file_exists(path, "config.json")) {
         return hd_error_set(HD_VALUE,
-                            "%s is an adapter: expected the folder of a model, which "
-                            "hd_lora_load, hd_lora_merge and hd_save_pretrained make of both",
+                            "%s is an adapter: expected the folder of a model. hd_lora_load, "
+                            "hd_lora_merge and hd_save_pretrained make one of both",
                             path);
     }
     bool run =
@@ -252,7 +254,7 @@ static bool is_checkpoint(const char *path)
                                 directory_length(path), path);
 }
 
-/* The state of another program's checkpoint does not have what train_gpt writes. */
+/* True if the state is from train_gpt. The state of another program lacks model.vocab_size. */
 static bool is_of_train_gpt(const char *path, const hd_dict *state)
 {
     return hd_dict_kind_of(state, "model.vocab_size") != HD_DICT_MISSING ||
@@ -282,7 +284,7 @@ static bool run_checkpoint(const arguments *a, const char *prompt, writing_speed
     return ok;
 }
 
-/* Is it the folder of a model that train_gpt has not made? */
+/* True for the folder of a model that train_gpt did not make. */
 static bool is_pretrained(const char *path)
 {
     return !file_exists(path, "state.safetensors") &&
@@ -309,8 +311,8 @@ static bool run(const arguments *a, const char *prompt, writing_speed *speed)
     return a->chat ? chat(a) : pretrained_text(a, prompt, speed);
 #else
     return hd_error_set(HD_VALUE,
-                        "%s is a folder of Hugging Face: this program was built without "
-                        "libheed-hf, which reads it",
+                        "%s is a Hugging Face folder, and this program was built without "
+                        "libheed-hf, which reads such folders",
                         a->from);
 #endif
 }

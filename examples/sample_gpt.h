@@ -9,7 +9,7 @@ enum { DEFAULT_LENGTH = 400 };
 
 typedef struct {
     const char *from, *prompt; /* a checkpoint or a folder, and the text to continue */
-    const char *system;        /* NULL: what the folder says */
+    const char *system;        /* NULL: the system's message of the folder, if it has one */
     const char *template_file; /* NULL: the folder's chat template */
     double length, temperature, top_k, top_p; /* NAN: not given */
     double seed;

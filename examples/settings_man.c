@@ -1,5 +1,5 @@
-/* settings_man.c - prints the man page train_gpt-settings(5). The build runs it. The page is made
- * from the table that train_gpt itself reads its settings with, so the two cannot differ. */
+/* settings_man.c - prints the man page train_gpt-settings(5). The build runs it. It uses the table
+ * with which train_gpt reads its settings, so the page and the program cannot differ. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- roff */
 
-/* Prints one character of a text. A dash becomes a minus sign, so that it can be copied. */
+/* Prints one character of a text. A dash becomes a minus sign, so that readers can copy it. */
 static void put_character(char c)
 {
     if (c == '\\') {
@@ -36,7 +36,7 @@ static bool is_path(const char *word, size_t n)
     return i < settings_table.n && memchr(word, '.', n);
 }
 
-/* Prints sentences, each on a line of its own as roff wants them. Names of settings are bold. */
+/* Prints sentences, each on its own line as roff requires. Names of settings are bold. */
 static void put_sentences(const char *text)
 {
     while (*text != '\0') {

@@ -1,11 +1,11 @@
 /* train_attention.c - MultiHeadAttention learns a task that needs attention.
  *
- * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit was paired
- * with b? To answer, the last token must find its letter among the others and take the digit of
- * that pair. A second model of the same size learns the same sequences. It sees the question and
- * the average of all tokens, but it cannot look up a single token. So it can only guess a digit
- * that is frequent in the sequence. The program exits with 1 if the difference between the models
- * is too small (unless --steps is given). */
+ * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit stood with b?
+ * To answer, the last token must find its letter among the others and take the digit of that pair.
+ * A second model of the same size learns the same sequences. It sees the question and the average
+ * of all tokens, but cannot look up a single token. So it can only guess a digit that is frequent
+ * in the sequence. The program exits with 1 if the difference between the models is too small
+ * (unless --steps is given). */
 #include "heed/heed.h"
 #ifdef HEED_HAVE_VIZ
 #include "heed/viz.h"
@@ -172,7 +172,7 @@ static int64_t parameter_count(hd_module *model)
 
 /* ---------------------------------------------------------------- showing the attention */
 
-/* How much the tokens of one sequence look at each other, as the mean of the heads. */
+/* The attention weights between the tokens of one sequence, as the mean of the heads. */
 static hd_tensor *attention_of(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
 {
     HD_SCOPE;
@@ -198,7 +198,7 @@ static void name_tokens(token_name names[TOKENS], hd_tensor *x) /* (1, TOKENS, 2
     }
 }
 
-/* Rows look at columns. */
+/* Prints the weights: a row is the token that looks, a column the token that it sees. */
 static void print_attention(hd_tensor *w, token_name names[TOKENS]) /* (TOKENS, TOKENS) */
 {
     static const char shades[] = " .:-=+*#%@";
@@ -217,7 +217,7 @@ static void print_attention(hd_tensor *w, token_name names[TOKENS]) /* (TOKENS, 
     printf("\n");
 }
 
-/* Draws the same as FOLDER/attention_WHEN.svg. */
+/* Draws the same weights as FOLDER/attention_WHEN.svg. */
 static void draw_attention(hd_tensor *w, token_name names[TOKENS], const char *folder,
                            const char *when) /* (TOKENS, TOKENS) */
 {
@@ -257,7 +257,7 @@ static void show_attention(hd_module *model, hd_tensor *x, const char *folder, c
     }
 }
 
-/* The bar is as wide as the terminal allows, and at most 40 columns. */
+/* Prints a bar as wide as the terminal allows, and at most 40 columns. */
 static void print_bar(int64_t step, int64_t steps)
 {
     char bar[41], numbers[48];
@@ -284,7 +284,7 @@ static void print_progress(int64_t step, double loss, double loss_without, hd_mo
 typedef struct {
     int64_t steps, seed;
     const char *pictures; /* a folder, or NULL */
-    bool demand;          /* must the accuracy be reached? not with --steps */
+    bool demand;          /* the accuracy is checked: true without --steps */
 } arguments;
 
 static bool read_number(const char *text, int64_t lowest, int64_t *value)

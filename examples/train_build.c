@@ -33,11 +33,12 @@ static bool same_text(const run *r, const hd_dict *state)
     }
     return hd_dict_get_int(state, "text.hash", &hash) &&
            (hash == r->text_hash ||
-            hd_error_set(HD_VALUE, "the text has changed since %s was begun: expected the same",
+            hd_error_set(HD_VALUE,
+                         "the text has changed since %s began. A resumed run needs the same text",
                          r->dir));
 }
 
-/* Puts a file's name before the message of the error that stands. */
+/* Puts a file's name before the message of the current error. */
 static void name_in_error(const char *path)
 {
     hd_code code = hd_error_code();
@@ -47,7 +48,7 @@ static void name_in_error(const char *path)
     hd_error_set(code, "%s: %s", path, text);
 }
 
-/* The ids (count,) of the text of a file. It also makes the tokenizer, or loads that of a resumed
+/* The ids (count,) of the text of a file. Also makes the tokenizer, or loads the one of a resumed
  * run. */
 static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
 {
@@ -65,7 +66,7 @@ static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const c
 
 enum { PROMPT = 32 };
 
-/* Takes the first words of the first line that is not blank, at most PROMPT characters. */
+/* Copies the first words of the first line that is not blank, at most PROMPT characters. */
 static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
 {
     size_t at = 0, length = 0, words = 0, characters = 0;
@@ -100,7 +101,7 @@ static int character(const char *c, unsigned *code)
     return length;
 }
 
-/* A wrong prompt is refused now and not at the first sample, after many steps. */
+/* Refuses a wrong prompt now, and not at the first sample, after many steps. */
 static bool check_prompt(const run *r)
 {
     bool chars = r->s.data.tokenizer == TOKENIZER_CHARS;
@@ -122,7 +123,7 @@ static bool make_prompt(run *r, const char *text, size_t n)
     if (r->s.sample.prompt[0] != '\0') {
         memcpy(r->prompt, r->s.sample.prompt, sizeof r->prompt);
     } else if (r->s.data.text[0] == '\0') {
-        strcpy(r->prompt, "static "); /* of heed's own sources */
+        strcpy(r->prompt, "static "); /* suits heed's own sources */
     } else {
         begin_prompt(r->prompt, sizeof r->prompt, text, n);
     }
@@ -181,9 +182,9 @@ bool run_read_data(run *r, const hd_dict *state)
     return ok;
 }
 
-/* The loader of this rank's part of each batch. With one rank, a new run has the order that a
- * loader draws. With several, the order comes from the seed alone, and stays so when the run is
- * resumed with one. */
+/* Makes the loader of this rank's part of each batch. On one rank, the loader of a new run draws
+ * the order. On several ranks, the order comes from the seed alone; it stays so if the run is
+ * resumed on one rank. */
 static hd_loader *make_train_loader(const run *r)
 {
     hd_loader_options o = hd_loader_defaults();
@@ -223,8 +224,8 @@ static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
     return hd_cosine_warmup_new(optim, &o);
 }
 
-/* The model is made from the same numbers on all ranks. Then each rank has its own stream, so that
- * dropout differs, and that of rank 0 is the stream of a run on one rank. */
+/* Makes the same model on all ranks. After that each rank draws from its own stream, so that
+ * dropout differs; rank 0 has the stream of a run on one rank. */
 bool run_make_model(run *r)
 {
     hd_manual_seed(r->s.train.seed);

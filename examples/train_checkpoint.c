@@ -29,7 +29,7 @@ static int64_t checkpoint_step(const char *name)
 
 enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator, and the integers beside them */
 
-/* Puts the generators of all ranks beside this rank's own, which is there as "generator". */
+/* Adds the generators of all ranks to d, in which this rank's own one is "generator". */
 static bool save_generators(hd_dict *d)
 {
     int64_t more[NUMBERS - WORDS];
@@ -46,7 +46,7 @@ static bool save_generators(hd_dict *d)
                        ranks_gather(hd_from_data(HD_FLOAT64, spare, 1))); /* (ranks, 1) */
 }
 
-/* Takes this rank's generator out of those of all ranks. */
+/* Loads this rank's generator from those of all ranks. */
 static bool load_generator(const hd_dict *d)
 {
     HD_SCOPE;
@@ -70,9 +70,9 @@ static bool save_ranks(const run *r, hd_dict *d)
                          (ranks_count() == 1 || save_generators(d)));
 }
 
-enum { FAR = 1000003 }; /* from the seeds of one step to those of the next */
+enum { FAR = 1000003 }; /* the distance between the seeds of two steps */
 
-/* Each rank continues its stream. If there were more ranks or fewer before, all of them begin new
+/* Each rank continues its stream. If the number of ranks has changed, all of them begin new
  * streams, which depend on the seed, the step and the rank. */
 static bool restore_generator(const run *r, const hd_dict *d)
 {
@@ -85,7 +85,7 @@ static bool restore_generator(const run *r, const hd_dict *d)
 
 /* ---------------------------------------------------------------- the state */
 
-/* What the ranks have in common. */
+/* Fills d with the part of the state that is the same on all ranks. */
 static bool fill_common(run *r, hd_dict *d)
 {
     int64_t csv_size = 0, jsonl_size = 0;
@@ -126,7 +126,7 @@ static bool link_to(const run *r, const char *name, int64_t step)
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
-/* The step of the next checkpoint in the directory, and its name; 0 at the end, and -1 if the
+/* The step of the next checkpoint in the directory; *name gets its name. 0 at the end; -1 if the
  * directory cannot be read. */
 static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
 {

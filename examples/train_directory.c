@@ -8,7 +8,7 @@
 #include "program.h"
 #include "train_run.h"
 
-/* Makes a directory and its parents. If it already exists, the result is false, with errno set. */
+/* Makes a directory and its parents. If it exists already, returns false, with errno set. */
 static bool make_path(const char *path)
 {
     char part[PATH_SIZE];
@@ -24,8 +24,8 @@ static bool make_path(const char *path)
     return mkdir(path, 0777) == 0;
 }
 
-/* Brings the name of the new directory to the disk, since a checkpoint in it is only as safe as
- * that name. */
+/* Syncs the parent of the new directory: without that, a crash may lose the directory's name, and
+ * all checkpoints in it. */
 static bool sync_directory(const run *r)
 {
     char parent[2 * PATH_SIZE];
@@ -62,12 +62,13 @@ bool run_make_directory(run *r)
         return false;
     }
     if (made || (cause == EEXIST && newest == 0)) {
-        run_remove_leftovers(r); /* of a run that was killed before its first checkpoint */
+        run_remove_leftovers(r); /* left by a run that was killed before its first checkpoint */
         return sync_directory(r);
     }
     if (cause == EEXIST) {
         return hd_error_set(HD_STATE,
-                            "%s has a run in it: expected --resume %s, or another --set out=DIR",
+                            "%s has a run in it. --resume %s continues it; a new run needs another "
+                            "--set out=DIR",
                             r->dir, shell_word(r->dir, word));
     }
     return hd_error_set(HD_IO, "%s: %s", r->dir, strerror(cause));

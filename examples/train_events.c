@@ -122,7 +122,7 @@ static bool fail(const event_log *e)
     return hd_error_set(HD_IO, "%s: the event file: %s", e->dir, strerror(errno));
 }
 
-/* Appends all bytes. If the disk is full, what has been written is taken back. */
+/* Appends all bytes. If the disk is full, takes back the part that was written. */
 static bool append(const event_log *e, const uint8_t *bytes, size_t n)
 {
     off_t start = lseek(e->fd, 0, SEEK_END);
@@ -130,7 +130,7 @@ static bool append(const event_log *e, const uint8_t *bytes, size_t n)
         ssize_t some = write(e->fd, bytes + done, n - done);
         if (some < 0 && errno != EINTR) {
             fail(e);
-            int taken = ftruncate(e->fd, start); /* if it fails too, readers stop at the part */
+            int taken = ftruncate(e->fd, start); /* if it fails, too, readers stop at the part */
             (void)taken;
             return false;
         }

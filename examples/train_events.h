@@ -1,10 +1,10 @@
 /* train_events.h - the log of a run as event files, which TensorBoard shows.
  *
  * A file is events.out.tfevents.TIME.HOST in the directory of the run. TIME is the time in seconds
- * at which the file was begun, but later than that of each older file there, so that the files have
- * the order of their names. The program begins a file at its first step. Each step is one record
- * with some scalars. Only TIME, HOST and the time in each record differ when the same run is done
- * again. */
+ * at which the file began, but later than the TIME of each older file there, so that the names have
+ * the order of the files. The program begins a file at its first step. Each step is one record with
+ * some scalars. If the same run is done again, only TIME, HOST and the time in each record
+ * differ. */
 #ifndef HEED_EXAMPLES_TRAIN_EVENTS_H
 #define HEED_EXAMPLES_TRAIN_EVENTS_H
 
@@ -14,8 +14,8 @@
 
 typedef struct {
     const char *dir; /* NULL: no event files are wanted */
-    int64_t resumed; /* the step after which the run was resumed; 0: it was not */
-    int fd;          /* -1: no step has been done, so that there is no file yet */
+    int64_t resumed; /* the step from which the run was resumed; 0: it is a new run */
+    int fd;          /* -1: there is no file before the first step */
 } event_log;
 
 typedef struct {
@@ -25,10 +25,10 @@ typedef struct {
 
 /* dir must live as long as the log; NULL makes a log that writes nothing. */
 event_log events_new(const char *dir, int64_t resumed);
-/* Appends the n scalars (at most 8, with tags of at most 32 bytes) of a step as one record, by one
- * write, so that a program that is killed leaves no part of it. */
+/* Appends the n scalars (at most 8, with tags of at most 32 bytes) of a step as one record. It
+ * makes one write, so that a killed program leaves no part of it. */
 bool events_write(event_log *e, int64_t step, int n, const event_scalar *scalars);
-bool events_sync(const event_log *e); /* brings the file to the disk */
+bool events_sync(const event_log *e); /* syncs the file to the disk */
 void events_close(event_log *e);
 
 /* The checksum CRC-32C (Castagnoli) of n bytes; "123456789" has E3069283. */

@@ -17,8 +17,8 @@ STRING(data.text, "", FREE,
        "heed's own sources. A resumed run may read the text from another place, but the text must "
        "be the same."),
 ENUM(data.tokenizer, "chars", "chars|bytes|bpe", FIXED,
-     "What a token is. With chars it is a character of the text, with bytes a byte, and with bpe a "
-     "piece of GPT-2's vocabulary."),
+     "The kind of tokens. With chars a token is a character of the text, with bytes a byte, and with "
+     "bpe a piece of GPT-2's vocabulary."),
 STRING(data.vocab, "", FIXED, "GPT-2's file vocab.json, which bpe needs."),
 STRING(data.merges, "", FIXED, "GPT-2's file merges.txt, which bpe needs."),
 DOUBLE(data.train_fraction, 0.9, 0.01, 0.99, FIXED,

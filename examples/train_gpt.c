@@ -28,7 +28,7 @@ typedef struct {
     bool print_config;
 } arguments;
 
-/* Rank 0 alone says what is wrong with the arguments. */
+/* Prints a message about the arguments to stderr, on rank 0 alone. */
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((format(printf, 1, 2)))
 #endif
@@ -43,7 +43,7 @@ say(const char *format, ...)
     va_end(args);
 }
 
-/* Says that there is no such option. If a setting has the name, says how to set it. */
+/* Says that an option does not exist. If a setting has this name, also says how to set it. */
 static void refuse_option(const char *program, const char *name, const char *value)
 {
     const char *path = name[0] == '-' ? settings_find(name + strspn(name, "-")) : NULL;
@@ -59,8 +59,8 @@ static void refuse_option(const char *program, const char *name, const char *val
         name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
 }
 
-/* Reads the option argv[0], and its value if it has one. Returns the number of words that it has
- * read; 0: they are wrong. */
+/* Reads the option argv[0], and its value if it has one. Returns the number of words read; 0: they
+ * are wrong. */
 static int read_option(arguments *a, const char *program, char **argv)
 {
     const char *name = argv[0], *value = argv[1];
@@ -126,7 +126,7 @@ static bool save_config(const run *r)
 
 /* ---------------------------------------------------------------- beginning, going on */
 
-/* Notes whether it was the user's settings that are wrong. Returns ok. */
+/* Sets r->refused if the user's settings are wrong. Returns ok. */
 static bool settings_loaded(run *r, bool ok)
 {
     r->refused = !ok && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT);
@@ -152,7 +152,7 @@ static bool add_events(run *r)
     return true;
 }
 
-/* Have all ranks the same settings? loaded: were they loaded on this one? */
+/* True if all ranks have the same settings. loaded: this rank could load them. */
 static bool same_settings(const run *r, bool loaded)
 {
     if (ranks_count() == 1) {
@@ -164,8 +164,8 @@ static bool same_settings(const run *r, bool loaded)
     return ok;
 }
 
-/* Have all ranks the same text, and kernels that give the same bits? read: was the text read on
- * this one? */
+/* True if all ranks have the same text, and a CPU level that gives the same bits. read: this rank
+ * could read the text. */
 static bool same_data(const run *r, bool read)
 {
     char hash[32];
@@ -206,7 +206,7 @@ static bool no_run(const char *dir)
     }
     snprintf(path, sizeof path, "%s/config.json", dir);
     return access(path, F_OK) == 0
-               ? hd_error_set(HD_IO, "%s has no checkpoint yet: begin again without --resume", dir)
+               ? hd_error_set(HD_IO, "%s has no checkpoint yet. Begin again without --resume", dir)
                : hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
 
@@ -230,7 +230,7 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
            settings_loaded(r, settings_go_on(&was, &r->s, r->dir));
 }
 
-/* The step of the newest checkpoint, which rank 0 looks for; 0: an error stands. */
+/* The step of the newest checkpoint, which rank 0 finds; 0: an error is set. */
 static int64_t find_checkpoint(const run *r)
 {
     double step = 0;
@@ -244,7 +244,7 @@ static int64_t find_checkpoint(const run *r)
     return ranks_sum(1, &step) ? (int64_t)step : 0;
 }
 
-/* What the dictionaries of a checkpoint say that the run is. */
+/* Makes the run from the dictionaries of its checkpoint. */
 static bool resume_from(run *r, const arguments *a, const hd_dict *model, const hd_dict *state)
 {
     if (!same_settings(r, state && load_settings(r, state, a)) ||
@@ -276,7 +276,8 @@ static bool resume(run *r, const arguments *a)
 
 enum { LAUNCHER = 32 };
 
-/* What stands before the program in a command that goes on with as many ranks, in room */
+/* Writes to room the words before the program in a command for the same number of ranks. Returns
+ * room. */
 static const char *launcher(char room[LAUNCHER])
 {
     room[0] = '\0';
@@ -286,7 +287,8 @@ static const char *launcher(char room[LAUNCHER])
     return room;
 }
 
-/* A run that has all its steps can go on only if its schedule does not end with them. */
+/* Prints how the resumed run goes on. A run with all its steps can only go on if its schedule does
+ * not end with them. */
 static void print_resumed(const run *r, const char *program)
 {
     char program_word[SHELL_WORD], dir[SHELL_WORD];
@@ -304,8 +306,8 @@ static void print_resumed(const run *r, const char *program)
             step, launcher(mpirun), shell_word(program, program_word), shell_word(r->dir, dir),
             2 * step);
     } else {
-        printf("the run has all its %lld steps, for which its cosine schedule was made; for more, "
-               "begin another one (with train.schedule=constant it can be made longer later)\n",
+        printf("the run has all its %lld steps, and its cosine schedule ends with them. For more "
+               "steps, begin a new run. With train.schedule=constant it can continue later.\n",
                step);
     }
 }
@@ -361,15 +363,15 @@ static bool finish(const run *r, const char *program)
 
 /* ---------------------------------------------------------------- errors */
 
-/* If text begins with start, returns what follows; otherwise text. */
+/* The rest of text after start, if text begins with start; otherwise text. */
 static const char *skip(const char *text, const char *start)
 {
     size_t n = strlen(start);
     return strncmp(text, start, n) == 0 ? text + n : text;
 }
 
-/* Prints the error in the user's terms. hd_config_load says "setting KEY=VALUE: KEY: unknown" after
- * its own name, and the user wrote --set KEY=VALUE. */
+/* Prints the error in the user's terms. After its own name, hd_config_load says "setting KEY=VALUE:
+ * KEY: unknown"; the user wrote --set KEY=VALUE. */
 static void print_error(const char *program, bool refused)
 {
     const char *text = skip(skip(hd_error_message(), "hd_mpi_all_ok: "), "hd_mpi_all_same: ");
@@ -393,7 +395,7 @@ static void print_error(const char *program, bool refused)
 
 /* ---------------------------------------------------------------- main */
 
-/* Prints what the arguments ask to be told, if they do. */
+/* Prints the help or the version, if the arguments ask for it. Returns whether they do. */
 static bool print_about(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -426,7 +428,7 @@ static bool start(run *r, const arguments *a)
                                        (long long)a->stop_at, r->dir, (long long)r->step);
 }
 
-/* Begins or resumes the run, or prints its settings; then trains. */
+/* Begins or resumes the run and trains it, or prints its settings. */
 static bool work(run *r, const arguments *a, const char *program)
 {
     bool ok = start(r, a);
@@ -463,7 +465,7 @@ static int run_program(int argc, char **argv, arguments *a)
     return loop_signal() != 0 && r.step < r.s.train.steps ? 128 + loop_signal() : 0;
 }
 
-/* Where ranks cannot be started, each process that was asked for a text prints it. */
+/* Prints the help or the version even if the ranks cannot start; then each process prints it. */
 int main(int argc, char **argv)
 {
     open_standard_files();

@@ -1,5 +1,5 @@
-/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The second is made
- * from the table of the settings, as the man page is (settings_man.c). */
+/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The second comes from
+ * the table of the settings, like the man page (settings_man.c). */
 #include "train_help.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static const char *const help[] = {
     "  --stop-at STEP   saves after that step and stops\n"
     "  --print-config   prints all settings as a CONFIG.json and stops\n"
     "  --help           prints this text\n"
-    "  --help-settings  explains every setting: what it means, what is allowed, its default\n"
+    "  --help-settings  explains every setting, with its range and its default\n"
     "  --version        prints the version of heed\n"
     "\n"
     "The directory of a run (the setting out; by default gpt-1, gpt-2 and so on) holds:\n"

@@ -13,7 +13,8 @@ typedef struct {
     double lr, loss, val_loss; /* val_loss NaN: not measured at this step */
 } log_row;
 
-/* Two files with the same rows, of which the same run gives the same bytes, and the event files. */
+/* Two files with the same rows, which are byte for byte the same if the same run is done again, and
+ * the event files. */
 typedef struct {
     FILE *csv, *jsonl;
     event_log events;
@@ -24,7 +25,7 @@ bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size)
 /* From now on event files are written too; the arguments are those of events_new. */
 void log_add_events(run_log *l, const char *dir, int64_t resumed);
 bool log_write(run_log *l, const log_row *row);
-/* Brings the files to the disk, and gives the sizes of log.csv and log.jsonl. */
+/* Syncs the files to the disk, and gives the sizes of log.csv and log.jsonl. */
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
 void log_close(run_log *l);
 

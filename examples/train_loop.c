@@ -1,5 +1,5 @@
-/* train_loop.c - the steps of a training run, what follows each of them, and the signals that stop
- * it. */
+/* train_loop.c - the steps of a training run, the work after each step, and the signals that stop
+ * the run. */
 #include "train_loop.h"
 
 #include <signal.h>
@@ -17,7 +17,7 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &a, NULL);
 }
 
-/* A second SIGINT or SIGTERM ends the program at once, whichever came first. */
+/* Notes the signal. A second SIGINT or SIGTERM ends the program at once. */
 static void on_signal(int number)
 {
     stop_signal = number;
@@ -25,20 +25,21 @@ static void on_signal(int number)
     handle(SIGTERM, SIG_DFL);
 }
 
-/* The terminal is closed. Its shell often sends a second SIGHUP, which must not lose the run. */
+/* Notes that the terminal is closed. Its shell often sends a second SIGHUP, which must not lose the
+ * run. */
 static void on_hangup(int number)
 {
     hung_up = 1;
     stop_signal = stop_signal != 0 ? stop_signal : number;
 }
 
-/* Programs that manage jobs send SIGUSR1 some time before they send a signal that kills. */
+/* Notes SIGUSR1, which job managers send some time before a signal that kills. */
 static void on_request(int number)
 {
     stop_signal = stop_signal != 0 ? stop_signal : number;
 }
 
-/* A write that waits for a slow reader continues after the signal. If SIGHUP is ignored, as under
+/* A write that waits for a slow reader continues after a signal. If SIGHUP is ignored, as under
  * nohup, it stays ignored. */
 void loop_catch_signals(void)
 {
@@ -75,8 +76,8 @@ static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
     return hd_loader_next(l, x, y) || (hd_error_code() == HD_OK && hd_loader_next(l, x, y));
 }
 
-/* One step, with the mean gradient of `accumulate` batches. The last backward averages what all of
- * them have left on all ranks. */
+/* Makes one step, with the mean gradient of `accumulate` batches. Only the last backward averages
+ * over the ranks, for all batches. */
 static bool train_step(run *r, log_row *row)
 {
     int64_t n = r->s.train.accumulate;
@@ -105,8 +106,8 @@ static bool train_step(run *r, log_row *row)
     return ranks_step(r->optim) && hd_schedule_step(r->schedule);
 }
 
-/* Makes the loss of a step the mean over the ranks, and a signal that came to one of them a signal
- * to all, so that they stop after the same step. Both take one sum. */
+/* Makes the loss of a step the mean over the ranks. A signal to one rank becomes a signal to all,
+ * so that all stop after the same step. One sum does both. */
 static bool agree(log_row *row, bool *stop)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -161,7 +162,8 @@ static bool print_sample(const run *r)
         generate(r->model, &r->s.model, r->tokenizer, ids, r->s.sample.length, &how, stdout, NULL);
     hd_generator_use(NULL);
     printf("\n----\n");
-    if (!ok && hung_up && hd_error_code() == HD_IO) { /* nobody can read it; the run goes on */
+    if (!ok && hung_up &&
+        hd_error_code() == HD_IO) { /* there is no reader any more; the run goes on */
         hd_error_clear();
         return true;
     }
@@ -207,7 +209,7 @@ bool run_train(run *r, int64_t stop_at)
     const settings *s = &r->s;
     progress p = progress_new(r->step, s->train.steps, s->train.report_every,
                               s->train.batch_size * s->train.accumulate * s->model.context_length);
-    p.bar = p.bar && ranks_count() == 1; /* mpirun's terminals may be a file */
+    p.bar = p.bar && ranks_count() == 1; /* under mpirun a terminal may lead to a file */
     bool ok = true, stop = false;
     while (ok && !stop && r->step < s->train.steps) {
         log_row row;

@@ -12,6 +12,6 @@ bool loop_hung_up(void); /* SIGHUP has come: nobody can read the output */
 
 /* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
 bool run_train(run *r, int64_t stop_at);
-bool run_print_sample(const run *r); /* rank 0 draws it */
+bool run_print_sample(const run *r); /* rank 0 draws the sample */
 
 #endif

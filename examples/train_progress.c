@@ -1,4 +1,5 @@
-/* train_progress.c - the line that shows how far a training run is, and the terminal's width. */
+/* train_progress.c - the line that shows the progress of a training run, and the width of the
+ * terminal. */
 #define _DEFAULT_SOURCE /* SIGWINCH and TIOCGWINSZ, which POSIX did not have in 2008 */
 #define _DARWIN_C_SOURCE
 #include "train_progress.h"
@@ -19,7 +20,7 @@
 enum { WIDEST_BAR = 30, NARROWEST_BAR = 5, COLUMNS_FOR_BAR = 40 };
 enum { COLUMNS_FOR_CTRL_C = 2 };
 
-/* The ways to write the numbers, the longest first. */
+/* The forms of the line of numbers, the longest first. */
 static const struct form {
     const char *step, *loss, *validation; /* the words before the numbers; NULL: no such number */
     bool rate, left;
@@ -34,7 +35,8 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof forms[0], FORMS_FOR_BAR = 4 };
 
-/* Appends to the text of `at` bytes in out. Returns its new length; what has no room is cut off. */
+/* Appends to the text in out, which has `at` bytes. Returns the new length. Cuts off the end if
+ * there is no room. */
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -48,7 +50,7 @@ append(char out[PROGRESS_LINE], int at, const char *format, ...)
     return n < PROGRESS_LINE - at ? at + n : PROGRESS_LINE - 1;
 }
 
-/* A number with so many digits after its point, unless it is so large that they mean nothing. */
+/* Appends v with `digits` digits after its point, or shorter if v is very large. */
 static int append_number(char out[PROGRESS_LINE], int at, double v, int digits)
 {
     return fabs(v) < 1e9 ? append(out, at, "%.*f", digits, v) : append(out, at, "%.4g", v);
@@ -61,7 +63,7 @@ static int append_time(char out[PROGRESS_LINE], int at, int64_t seconds)
                     : append(out, at, "  ETA %lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* Writes the numbers in a form. Returns their length. */
+/* Writes the numbers in the form f. Returns the length. */
 static int put_numbers(char out[PROGRESS_LINE], const progress_numbers *n, const struct form *f)
 {
     int at = append(out, 0, "%s%lld/%lld", f->step, (long long)n->step, (long long)n->steps);
@@ -78,7 +80,7 @@ static int put_numbers(char out[PROGRESS_LINE], const progress_numbers *n, const
     return f->left ? append_time(out, at, n->seconds_left) : at;
 }
 
-/* Writes "[###...] " with so many columns between the brackets. Returns its length. */
+/* Writes "[###...] " with `columns` columns between the brackets. Returns the length. */
 static int put_bar(char *out, const progress_numbers *n, int columns)
 {
     int done = (int)((double)columns * (double)n->step / (double)n->steps);
@@ -89,8 +91,8 @@ static int put_bar(char *out, const progress_numbers *n, int columns)
     return columns + 3;
 }
 
-/* The last column stays empty, because some terminals go to the next line once it is written. A
- * line that will be erased also leaves room for the ^C with which a terminal shows Ctrl-C. */
+/* The columns for the line. The last one stays empty, because some terminals go to the next line
+ * after it. A line with a bar also leaves room for the ^C that a terminal shows at Ctrl-C. */
 static int room_for(int columns, bool bar)
 {
     int room = columns - 1 - (bar ? COLUMNS_FOR_CTRL_C : 0);
@@ -117,7 +119,7 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
     if (length > room) {
         length = append(out, 0, "%d%%", (int)(100 * (double)n->step / (double)n->steps));
     }
-    length = length <= room ? length : 0; /* a number that is cut would be a wrong one */
+    length = length <= room ? length : 0; /* a cut number would be wrong */
     out[length] = '\0';
     return length;
 }
@@ -126,7 +128,7 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
 
 static volatile sig_atomic_t width_unknown;
 
-/* The size has changed, or the program goes on after Ctrl-Z and may have missed a change. */
+/* The size has changed, or the program continues after Ctrl-Z and may have missed a change. */
 static void on_resize(int number)
 {
     (void)number;
@@ -158,7 +160,7 @@ int progress_columns(void)
     return columns > 0 && columns < 10000 && *end == '\0' ? (int)columns : 80;
 }
 
-/* Can the output erase a line, and is it wanted? */
+/* True if the output can erase a line, and the user wants a bar. */
 static bool wants_bar(void)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -166,9 +168,9 @@ static bool wants_bar(void)
            strcmp(terminal, "dumb") != 0;
 }
 
-/* Brings the cursor to the start of an empty line. If the terminal has become narrower than the
- * line on it, that line now takes several rows or lacks its end, which differs between terminals.
- * Then it is left as it is, and a new line begins. */
+/* Moves the cursor to the start of an empty line. If the terminal has become narrower than the line
+ * on it, that line now takes several rows or lacks its end, depending on the terminal. Then the
+ * line stays, and a new line begins. */
 static void begin_line(progress *p)
 {
     if (!p->bar) {

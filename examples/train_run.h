@@ -1,7 +1,7 @@
 /* train_run.h - a training run and its checkpoints.
  *
- * Every rank has a run, and each function is called by all of them, unless it says otherwise. Rank
- * 0 alone has a log, and writes the files. */
+ * Every rank has a run. Unless a comment says otherwise, all ranks call each function. Only rank 0
+ * has a log and writes files. */
 #ifndef HEED_EXAMPLES_TRAIN_RUN_H
 #define HEED_EXAMPLES_TRAIN_RUN_H
 
@@ -12,8 +12,8 @@
 typedef struct {
     settings s;
     bool refused;         /* the settings or arguments are wrong */
-    int64_t ranks_before; /* of the checkpoint that the run resumes; 0: it is a new run */
-    bool dealt;           /* the loader deals an order to ranks, now or before it was resumed */
+    int64_t ranks_before; /* the ranks of the checkpoint that the run resumes; 0: it is a new run */
+    bool dealt; /* the loader deals an order to ranks, now or before the run was resumed */
     char dir[PATH_SIZE];
     char prompt[256]; /* the text that samples continue */
     hd_tokenizer *tokenizer;
@@ -21,7 +21,8 @@ typedef struct {
     int64_t text_hash;
     hd_dataset *train_set, *val_set;
     hd_loader *loader, *val_loader;
-    hd_generator *val_generator, *sample_generator; /* so that these do not disturb training */
+    hd_generator *val_generator,
+        *sample_generator; /* separate, so that they do not disturb training */
     hd_module *model;
     hd_list *parameters;
     hd_optim *optim;
@@ -31,7 +32,7 @@ typedef struct {
     double best_loss;
 } run;
 
-/* These are called in this order. run_free frees what they made, after a failure too. */
+/* Call these in this order. run_free frees everything, after a failure, too. */
 bool run_read_data(run *r, const hd_dict *state); /* state: of a resumed run; NULL: a new run */
 bool run_make_model(run *r);                      /* seeds the generator first */
 bool run_make_loaders(run *r);
@@ -43,8 +44,8 @@ void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/
 
 /* Saves a checkpoint of the run as it is now, then calls run_settle. */
 bool run_save(run *r);
-/* Sets the links `last` and `best` and removes the other checkpoints. Resuming calls it too,
- * because the run may have been killed after a save and before this. Rank 0. */
+/* Sets the links `last` and `best` and removes the other checkpoints. Resuming calls it, too,
+ * because the run may have been killed between a save and this call. Rank 0. */
 bool run_settle(const run *r);
 /* Removes the unfinished files of saves that were killed. Rank 0. */
 void run_remove_leftovers(const run *r);
@@ -53,7 +54,7 @@ void run_remove_leftovers(const run *r);
 int64_t run_newest_step(const run *r);
 /* Loads the checkpoint that run_save made at a step; the caller frees both dictionaries. */
 bool run_load(run *r, int64_t step, hd_dict **model, hd_dict **state);
-/* Restores everything that a checkpoint holds, in a run that was made from its settings. */
+/* Restores everything from a checkpoint, in a run that was made from its settings. */
 bool run_restore(run *r, const hd_dict *model, const hd_dict *state);
 
 #endif

@@ -1,5 +1,5 @@
-/* train_settings.c - the table of train_gpt's settings, whose rows are in train_fields.h, the check
- * of values that depend on each other, and what a resumed run may change. */
+/* train_settings.c - the table of train_gpt's settings with the rows of train_fields.h, the check
+ * of values that depend on each other, and the settings that a resumed run may change. */
 #include "train_settings.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static const hd_config_field fields[] = {
 #undef STRING
 #undef ENUM
 
-/* The same rows as what they mean. */
+/* The same rows as texts and rules for a resumed run. */
 #define FREE true
 #define FIXED false
 #define INT(field, value, min, max, resumed, help)                                                 \
@@ -76,7 +76,7 @@ static bool check(const void *config, const hd_config_source *from)
 
 const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
 
-/* Are the first n bytes of name this word? A dash in name stands for an underscore. */
+/* True if the first n bytes of name are this word. A dash in name counts as an underscore. */
 static bool is_word(const char *name, size_t n, const char *word)
 {
     if (strlen(word) != n) {
@@ -102,7 +102,7 @@ const char *settings_find(const char *name)
     return NULL;
 }
 
-/* Makes a path absolute, so that a run that is resumed from another folder still finds the file. */
+/* Makes a path absolute, so that a run resumed from another folder still finds the file. */
 static bool make_absolute(const char *name, char path[PATH_SIZE])
 {
     char here[PATH_SIZE], whole[2 * PATH_SIZE];

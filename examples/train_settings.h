@@ -34,7 +34,7 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
-/* What a setting means, in whole sentences, and whether a resumed run may change it. */
+/* The meaning of a setting, in whole sentences, and whether a resumed run may change it. */
 typedef struct {
     const char *help;
     bool free;
@@ -42,16 +42,17 @@ typedef struct {
 
 extern const setting_meaning settings_meaning[]; /* in the order of the table's fields */
 
-/* The path of the setting that a user means by name: "train.batch_size" for "batch-size=8". The
- * name is the whole path or what follows its dot, may have dashes, and ends at the first "=".
- * NULL: there is none. */
+/* The path of the setting with this name: "train.batch_size" for "batch-size=8". The name is the
+ * whole path or the part after its dot, may have dashes, and ends at the first "=". NULL: there is
+ * no such setting. */
 const char *settings_find(const char *name);
 
 /* Makes the paths of files absolute. */
 bool settings_find_files(settings *s);
 int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
 
-/* May the run in dir, which had the settings `was`, continue with `now`? Prints what changes. */
+/* True if the run in dir, which had the settings `was`, may continue with `now`. Prints the
+ * changes. */
 bool settings_go_on(const settings *was, const settings *now, const char *dir);
 
 #endif

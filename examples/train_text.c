@@ -55,8 +55,8 @@ static bool is_source(const char *name)
     return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
 }
 
-/* Appends an entry of a directory if it is a directory or a source file; others are not opened.
- * Links to directories are left out too, because they may lead in a circle. */
+/* Appends an entry of a directory if it is a directory or a source file; does not open other
+ * entries. Leaves out links to directories, because they may lead in a circle. */
 static bool append_entry(text *t, const char *path)
 {
     struct stat s;

@@ -1,4 +1,4 @@
-/* debugging.c - the program of docs/guides/debugging.md: mistakes, and what heed says to each.
+/* debugging.c - the program of docs/guides/debugging.md: mistakes, and heed's answer to each.
  *
  *   debugging NAME     makes the mistake with this name; without a name it prints all names */
 #include "heed/heed.h"
@@ -22,7 +22,7 @@ static void chain(void)
 
 /* ---------------------------------------------------------------- for gdb */
 
-/* What the tokens x (n, d) look at: (n, n) */
+/* The attention weights of the tokens x (n, d): (n, n) */
 static hd_tensor *causal_weights(hd_tensor *x)
 {
     int64_t n = hd_size(x, 0);
@@ -61,7 +61,7 @@ static void find_nan(void)
     printf("y has NaN: %s\n", has_nan(y) ? "yes" : "no");
 }
 
-/* A row of x (n, d) divided by its sum */
+/* Each row of x (n, d) divided by its sum */
 static hd_tensor *normalised_forward(hd_module *self, hd_tensor *x)
 {
     (void)self;
@@ -83,6 +83,45 @@ static void first_nan(void)
     hd_tensor *x = hd_tensor_of(((float[2][2]){{1, 2}, {-1, -2}}), 2, 2); /* (2, 2) */
     hd_tensor *y = hd_softmax(hd_forward(model, x), -1);                  /* (2, 2) */
     hd_print(y);
+    hd_module_free(model);
+}
+
+/* The binary cross-entropy of the model's answers to x (n, 1) and the classes y (n, 1): () */
+static hd_tensor *loss_by_hand(hd_module *model, hd_tensor *x, hd_tensor *y)
+{
+    hd_tensor *p = hd_sigmoid(hd_forward(model, x)); /* (n, 1), the probability of class 1 */
+    hd_tensor *one = hd_mul(y, hd_log(p));           /* (n, 1) */
+    hd_tensor *zero = hd_mul(hd_rsub_scalar(y, 1), hd_log(hd_rsub_scalar(p, 1))); /* (n, 1) */
+    return hd_neg(hd_mean(hd_add(one, zero)));
+}
+
+static void nan_loss(void)
+{
+    hd_on_warning(hd_warning_print, NULL);
+    hd_manual_seed(123);
+    hd_module *model = hd_linear_new(1, 1, true);
+    hd_sgd_options o = hd_sgd_defaults();
+    o.lr = 0.1;
+    hd_optim *opt = hd_sgd_new(hd_module_parameters(model), &o);
+    hd_tensor *x = hd_tensor_of(((float[4]){-20, -1, 1, 20}), 4, 1); /* (4, 1) */
+    hd_tensor *y = hd_to(hd_gt_scalar(x, 0), HD_FLOAT32);            /* (4, 1), 0 or 1 */
+    for (int step = 1; step <= 50; step++) {
+        HD_SCOPE;
+        hd_tensor *loss = loss_by_hand(model, x, y); /* () */
+        if (!isfinite(hd_item(loss))) {
+            printf("step %d: the loss is %s\n", step, hd_repr(loss));
+            break;
+        }
+        hd_optim_zero_grad(opt);
+        hd_backward(loss);
+        hd_optim_step(opt);
+        if (step % 5 == 0) {
+            printf("step %d: loss %.2f\n", step, hd_item(loss));
+        }
+    }
+    hd_set_debug(true);
+    loss_by_hand(model, x, y); /* computes the same NaN again, and heed names the call */
+    hd_optim_free(opt);
     hd_module_free(model);
 }
 
@@ -112,15 +151,6 @@ static void loss_of_two_shapes(void)
 
 /* ---------------------------------------------------------------- memory that grows */
 
-static void count(void)
-{
-    for (int step = 1; step <= 3; step++) {
-        hd_tensor *x = hd_rand(HD_FLOAT32, 100); /* (100,) */
-        hd_mean(hd_mul(x, x));
-        printf("step %d: %d tensors in scopes\n", step, (int)hd_scope_count());
-    }
-}
-
 static void live(void)
 {
     hd_on_warning(hd_warning_print, NULL);
@@ -147,6 +177,15 @@ static void after_scope(void)
         }
     }
     hd_print(best);
+}
+
+static void count(void)
+{
+    for (int step = 1; step <= 3; step++) {
+        hd_tensor *x = hd_rand(HD_FLOAT32, 100); /* (100,) */
+        hd_mean(hd_mul(x, x));
+        printf("step %d: %d tensors in scopes\n", step, (int)hd_scope_count());
+    }
 }
 
 static void no_scope(void)
@@ -226,11 +265,12 @@ static const struct {
     {"aborts", aborts},
     {"nan", find_nan},
     {"first_nan", first_nan},
+    {"nan_loss", nan_loss},
     {"loss", loss_of_two_shapes},
     {"training", mistakes_in_a_training},
-    {"count", count},
     {"live", live},
     {"after_scope", after_scope},
+    {"count", count},
     {"no_scope", no_scope},
     {"freed_twice", freed_twice},
     {"second_backward", second_backward},

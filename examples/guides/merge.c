@@ -1,5 +1,5 @@
-/* merge.c - makes one model of SmolLM2 and of the adapter that `finetune instruct` has saved. It
- * runs in the folder that has both. */
+/* merge.c - makes one model of SmolLM2 and of the adapter that `finetune instruct` has saved. Run
+ * it in the folder that has both. */
 #include <heed/heed.h>
 #include <heed/hf.h>
 

@@ -1,4 +1,4 @@
-/* module_and_op.c - the program of docs/guides/module_and_op.md: a module and an op of its own. */
+/* module_and_op.c - the program of docs/guides/module_and_op.md: it makes a module and an op. */
 #include "heed/heed.h"
 
 #include <stdio.h>
@@ -186,7 +186,7 @@ static void show_the_op(void)
     }
 }
 
-/* ---------------------------------------------------------------- is the gradient right? */
+/* ---------------------------------------------------------------- the check of the gradient */
 
 static hd_tensor *call_hard_swish(hd_tensor *const *inputs, int n, void *user)
 {

@@ -31,7 +31,7 @@ static void keep_the_best(void)
         double sum = hd_item(hd_sum(x));
         if (sum > most) {
             most = sum;
-            hd_assign(&best, x); /* keeps x, and lets go of the last best */
+            hd_assign(&best, x); /* keeps x, and releases the last best */
         }
     }
     hd_print(best);
@@ -59,18 +59,47 @@ static void return_a_tensor(void)
 
 /* ---------------------------------------------------------------- a loop that grows a tensor */
 
-static hd_tensor *grown(hd_tensor *all, int rounds) /* all (1, n) */
+/* all (1, n) with its first column repeated at the end: (1, n + rounds) */
+static hd_tensor *grown(hd_tensor *all, int rounds)
 {
     HD_SCOPE;
     for (int i = 0; i < rounds; i++) {
         HD_SCOPE;
         hd_tensor *next = hd_narrow(all, 1, 0, 1);   /* (1, 1) */
-        all = hd_scope_return(hd_cat(1, all, next)); /* out of the round */
+        all = hd_scope_return(hd_cat(1, all, next)); /* from the round to the function */
     }
-    return hd_scope_return(all); /* out of the function */
+    return hd_scope_return(all); /* from the function to the caller */
 }
 
-/* ---------------------------------------------------------------- what keeps tensors by itself */
+/* Continues ids (1, t) with the n likeliest tokens: (1, t + n) */
+static hd_tensor *generate(hd_module *model, hd_tensor *ids, int n)
+{
+    HD_SCOPE;
+    HD_NO_GRAD;
+    hd_tensor *all = NULL; /* (1, t), and one more column after each round */
+    bool ok = hd_assign(&all, ids);
+    for (int i = 0; ok && i < n; i++) {
+        HD_SCOPE;
+        hd_tensor *logits = hd_select(hd_forward(model, all), 1, -1); /* (1, vocabulary) */
+        hd_tensor *next = hd_argmax_dim(logits, -1, true);            /* (1, 1) */
+        ok = hd_assign(&all, hd_cat(1, all, next));                   /* releases the shorter one */
+    }
+    hd_tensor *text = ok ? hd_detach(all) : NULL; /* the same elements, owned by the scope */
+    hd_release(all);
+    return hd_scope_return(text);
+}
+
+static void grow_a_tensor(void)
+{
+    HD_SCOPE;
+    hd_print(grown(hd_ones(HD_FLOAT32, 1, 1), 3));
+    hd_module *model =
+        hd_sequential(hd_embedding_new(5, 8, HD_NO_PADDING), hd_linear_new(8, 5, true));
+    hd_print(generate(model, hd_zeros(HD_INT64, 1, 1), 4));
+    hd_module_free(model);
+}
+
+/* ---------------------------------------------------------------- objects that keep tensors */
 
 /* The mean square of the model's answers to x (n, 3): () */
 static hd_tensor *loss_of(hd_module *model, hd_tensor *x)
@@ -125,8 +154,9 @@ int main(void)
     show_a_scope();
     keep_the_best();
     return_a_tensor();
-    hd_print(grown(hd_ones(HD_FLOAT32, 1, 1), 3));
+    grow_a_tensor();
     train_a_step();
     use_another_thread();
+    printf("at the end: %d tensors\n", (int)hd_tensor_count());
     return 0;
 }

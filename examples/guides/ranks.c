@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { ROWS = 48, STEPS = 60 }; /* ROWS: of a batch; a multiple of the number of ranks */
+enum { ROWS = 48, STEPS = 60 }; /* ROWS of a batch: a multiple of the number of ranks */
 
 /* The points of batch `step`, the same on every rank: x (ROWS, 2); y (ROWS,) int64, 1 where x lies
  * above a line. */
@@ -23,7 +23,7 @@ static hd_tensor *share_of(hd_tensor *x)
     return hd_slice(x, 0, first, first + share);
 }
 
-/* The mean of a number of all ranks. */
+/* The mean of value over all ranks. */
 static double mean_of(double value)
 {
     hd_mpi_sum(1, &value);
@@ -54,7 +54,7 @@ static void train(hd_module *model)
     hd_ddp_free(ddp);
 }
 
-/* Rank 0 writes; all ranks learn whether it could. */
+/* Rank 0 writes the file; the result is true on all ranks or on none. */
 static bool save(hd_module *model, const char *path)
 {
     hd_dict *weights = hd_module_state_dict(model);

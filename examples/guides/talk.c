@@ -1,4 +1,4 @@
-/* talk.c - the program of docs/guides/talking.md: a model continues a text. It runs in the folder
+/* talk.c - the program of docs/guides/talking.md: a model continues a text. Run it in the folder
  * that has SmolLM2. */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ int main(void)
     hd_module *model = hd_from_pretrained("SmolLM2", NULL);
     hd_tokenizer *tokenizer = hd_tokenizer_json("SmolLM2/tokenizer.json");
     hd_generate_options o = hd_generate_defaults(); /* always the likeliest token */
-    hd_generate_options_load("SmolLM2", &o);        /* what the folder wants instead */
+    hd_generate_options_load("SmolLM2", &o);        /* the folder's own options */
     o.do_sample = false;
     o.max_new_tokens = 30;
     hd_tensor *ids = hd_tokenizer_encode_with(tokenizer, "The sun is", -1, NULL); /* (tokens,) */

@@ -1,5 +1,5 @@
-/* training.c - the program of docs/guides/training.md: a model that reads characters is trained,
- * saved in the middle, and resumed. */
+/* training.c - the program of docs/guides/training.md: it trains a model that reads characters,
+ * saves it in the middle, and resumes it. */
 #include "heed/heed.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void epoch(hd_module *model, hd_optim *opt, hd_tensor *x, hd_tensor *y)
     }
 }
 
-/* Trains another model with the same points, in batches. */
+/* Trains another model on the same points, in batches. */
 static void loop_with_batches(hd_tensor *x, hd_tensor *y) /* (n, 2), (n,) */
 {
     hd_module *model = hd_linear_new(2, 2, true);
@@ -201,7 +201,7 @@ static void run_free(run *r)
     hd_module_free(r->model);
 }
 
-/* The mean loss of what the model has not learned from. */
+/* The mean loss of the validation windows, from which the model has not learned. */
 static double evaluate(hd_module *model, const data *d)
 {
     HD_SCOPE;
@@ -280,7 +280,7 @@ static bool load(run *r, const char *dir)
 
 /* ---------------------------------------------------------------- the program */
 
-/* Do a and b have the same weights, bit for bit? */
+/* True if a and b have the same weights, bit for bit. */
 static bool same_weights(const run *a, const run *b)
 {
     HD_SCOPE;
@@ -305,7 +305,7 @@ static void train_and_resume(const char *checkpoint)
     save(&whole, checkpoint);
     train(&whole, &d, STEPS);
 
-    run resumed; /* as another process would: made again, loaded, and trained to the end */
+    run resumed; /* like another process: made again, loaded, and trained to the end */
     run_make(&resumed, &d);
     load(&resumed, checkpoint);
     printf("resumed after step %d\n", (int)resumed.step);

@@ -11,7 +11,9 @@
 #include "base/files/whole_file.h"
 #include "base/system/shared.h"
 #include "base/text/json.h"
+#include "base/text/number.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "heed/config.h"
 
 struct hd_config_source {

@@ -407,18 +407,11 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-/* How many tokens the model knows */
-static int64_t vocab_of(hd__hf_model *m)
-{
-    hd_module *words = hd_module_get(&m->base, m->config.family->words);
-    return hd__hf_embedding_rows(words, hd__hf_config_int(&m->config, "vocab_size"));
-}
-
 /* Does the model know the token that fills texts which end before others? */
 static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
-    int64_t vocab = vocab_of(m);
+    int64_t vocab = hd__hf_vocab(m);
     return !fills || pad_of(o) < vocab ||
            hd_fail(HD_VALUE,
                    "the pad token is %" PRId64 ": expected less than %" PRId64
@@ -435,7 +428,7 @@ static bool lengths_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_option
                        ": expected at most %" PRId64 " in all, which is the context of %s",
                        t, o->max_new_tokens, most, m->base.type->name);
     }
-    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = vocab_of(m);
+    int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = hd__hf_vocab(m);
     return (size >= 0 && size <= vocab) ||
            hd_fail(HD_VALUE,
                    "the tokenizer has %" PRId64 " tokens: expected at most %" PRId64

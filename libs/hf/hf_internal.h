@@ -9,6 +9,7 @@
 #include "base/error/args.h"
 #include "base/error/speak.h"
 #include "base/files/folder.h"
+#include "base/text/number.h"
 #include "base/text/text.h"
 #include "heed/hf.h"
 #include "heed/heed.h"
@@ -96,6 +97,7 @@ hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, co
 /* How many rows the embedding has, in whose place the user may have put another one; `otherwise` if
  * it is another module, or NULL. */
 int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise);
+int64_t hd__hf_vocab(hd__hf_model *m); /* how many tokens it knows */
 /* How many tokens a text has at most */
 int64_t hd__hf_positions(hd__hf_model *m);
 /* The forward of all models, by which they are known. */

@@ -100,6 +100,12 @@ int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise)
     return known ? hd_size(hd_module_get_parameter(embedding, "weight"), 0) : otherwise;
 }
 
+int64_t hd__hf_vocab(hd__hf_model *m)
+{
+    hd_module *words = hd_module_get(&m->base, m->config.family->words);
+    return hd__hf_embedding_rows(words, hd__hf_config_int(&m->config, "vocab_size"));
+}
+
 int64_t hd__hf_positions(hd__hf_model *m)
 {
     const hd__hf_family *family = m->config.family;

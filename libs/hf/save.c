@@ -1,6 +1,5 @@
 /* save.c - a model written as a folder that transformers loads. */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/files/whole_file.h"

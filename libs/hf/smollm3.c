@@ -1,6 +1,5 @@
 /* smollm3.c - SmolLM3ForCausalLM: a decoder in which some layers have no rotary positions. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "hf/decoder.h"
 

@@ -10,6 +10,7 @@
 #define HEED_HF_TEMPLATE_H
 
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 enum { HD__DEEPEST = 200 };
 

@@ -8,7 +8,6 @@
 #include "mpi/mpi_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d)
 {

@@ -2,7 +2,6 @@
 #include "mpi/mpi_internal.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* picture.c - the public functions of a picture, and what it and a tensor must be to be drawn. */
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "viz/viz_internal.h"

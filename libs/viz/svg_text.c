@@ -1,4 +1,5 @@
 /* svg_text.c - characters one by one, escaped texts, and widths of texts. */
+#include "base/text/utf8.h"
 #include "viz/viz_internal.h"
 
 enum { REPLACEMENT = 0xFFFD };

@@ -1,53 +1,14 @@
-/* events.h - the events that somebody may have asked to be told of, and whether anybody has.
+/* events.h - the events that somebody may have asked to be told of.
  *
  * src/diagnose is told of them. It lies above all other layers, so these do not call it: where an
- * event happens they look at one word, hd__debug, and call the event's function in a table. Only
- * src/diagnose sets the bits of the word that lead to the table. So a program that links without it
- * has no table, and never looks for one. */
+ * event happens they look at one word, hd__debug (error/debug.h), and call the event's function in
+ * a table. Only src/diagnose sets the bits of the word that lead to the table. So a program that
+ * links without it has no table, and never looks for one. */
 #ifndef HEED_BASE_EVENTS_H
 #define HEED_BASE_EVENTS_H
 
-#include "base/error/error.h"
-
-/* ---------------------------------------------------------------- the word */
-
-/* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
- * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
- * HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. HD__DEBUG_WATCHES: hd_set_debug. */
-enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
-enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The program has named a call of its own (HD_CALL), which tensors remember. */
-enum { HD__NAMES = 64 };
-extern atomic_uint hd__debug;
-static inline unsigned int hd__debug_any(void)
-{
-    return atomic_load_explicit(&hd__debug, memory_order_relaxed);
-}
-static inline bool hd__debug_on(void)
-{
-    return hd__debug_any() & HD__DEBUG_KEEPS;
-}
-static inline bool hd__event_watching(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
-}
-/* Is anything traced or profiled? */
-static inline bool hd__event_telling(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
-}
-/* Either of the two, where one look at the flags serves both. */
-static inline bool hd__event_listening(void)
-{
-    return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
-}
-
-/* While hd__event_listening, the module whose forward runs on this thread, as
- * "GPT.blocks.0.attention"; NULL outside of any forward. nn sets it; the text stays for ever. */
-extern HD__TLS const char *hd__debug_module;
-
-/* ---------------------------------------------------------------- the table */
+#include "base/error/debug.h"
+#include "heed/base.h"
 
 struct hd_tensor;
 struct hd_module;
@@ -137,9 +98,6 @@ static inline bool hd__event_advised(void)
 
 /* n floating-point operations are computed; n is asked for while hd__event_telling alone. */
 #define HD__FLOP(n) (hd__event_telling() ? hd__events->computed(n) : (void)0)
-
-/* Sets these bits of hd__debug if the environment has HEED_DEBUG=1 (error/debug.c). */
-void hd__debug_start(unsigned int bits);
 
 /* Reads what the environment asks for, and listens from now on. If HEED_TRACE, HEED_PROFILE,
  * HEED_DEBUG or HEED_CACHE is wrong, writes a message into `wrong`. hd__init calls it, and so

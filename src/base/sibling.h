@@ -1,11 +1,11 @@
 /* sibling.h - what base offers to the libraries beside libheed, which lie in libs/.
  *
  * Those may include heed's public headers, tensor/arg.h, and of base this one, error/args.h,
- * error/speak.h, files/folder.h, files/whole_file.h, system/shared.h, text/json.h and text/text.h.
- * What these declare as HD__SIBLING the shared library exports, so that nothing of base is compiled
- * a second time. It is for them alone: where the linker knows symbol versions it has one of its own
- * (src/private.map.in), and it may change with any version of heed. So each of these libraries
- * first asks whether it was built with this very version. */
+ * error/speak.h, files/folder.h, files/whole_file.h, system/shared.h, text/json.h, text/number.h,
+ * text/text.h and text/utf8.h. What these declare as HD__SIBLING the shared library exports, so
+ * that nothing of base is compiled a second time. It is for them alone: where the linker knows
+ * symbol versions it has one of its own (src/private.map.in), and it may change with any version of
+ * heed. So each of these libraries first asks whether it was built with this very version. */
 #ifndef HEED_BASE_SIBLING_H
 #define HEED_BASE_SIBLING_H
 

@@ -3,6 +3,7 @@
  * The start runs once. If something was wrong then, every call that needs it says so again. The end
  * of a thread runs through the destructor of a pthread key, the end of the process through
  * atexit. */
+#include "base/error/error.h"
 #include "base/error/lasting.h"
 #include "base/events.h"
 #include "base/memory/blocks.h"
@@ -41,6 +42,7 @@ static const char *const usual_level = NULL; /* the best one */
 
 int hd__level;
 int64_t hd__start_second_cache = 1 << 20;
+_Atomic(const hd__event_table *) hd__events;
 
 static struct {
     pthread_once_t once;

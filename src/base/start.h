@@ -2,7 +2,8 @@
 #ifndef HEED_BASE_START_H
 #define HEED_BASE_START_H
 
-#include "base/system/system.h"
+#include "base/system/cpus.h"
+#include "heed/base.h"
 
 /* Reads the environment and chooses the CPU level, once. A failure or a warning calls it, because
  * the environment says whether they are printed. */

@@ -1,7 +1,7 @@
 /* collate.c - makes a batch from items: stacks tensors of one shape, or pads texts. */
 #include <inttypes.h>
 
-#include "data/data_internal.h"
+#include "data/dataset.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"
 #include "tensor/list.h"

@@ -7,7 +7,8 @@
 
 #include "base/memory/refs.h"
 #include "base/random/generator.h"
-#include "data/data_internal.h"
+#include "data/dataset.h"
+#include "data/tokens.h"
 #include "tensor/lifecycle.h"
 #include "tensor/list.h"
 #include "tensor/tensor_args.h"

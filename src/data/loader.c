@@ -12,7 +12,8 @@
 #include <inttypes.h>
 
 #include "base/random/generator.h"
-#include "data/data_internal.h"
+#include "data/dataset.h"
+#include "data/tokens.h"
 #include "tensor/copy.h"
 #include "tensor/dict.h"
 #include "tensor/list.h"

@@ -7,7 +7,7 @@
 
 #include "base/files/file.h"
 #include "base/memory/refs.h"
-#include "data/data_internal.h"
+#include "data/tokens.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 

@@ -5,7 +5,6 @@
  * finite inputs. So a mask of -inf is no news to the softmax that follows it, but the NaN of a row
  * that is hidden completely is. */
 #include <math.h>
-#include <stdio.h>
 
 #include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"

@@ -1,7 +1,6 @@
 /* full_scope.c - the warning of a loop that has no scope: what its rounds have left in the scope
  * around it. A backward that is over ends a round. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "autograd/op.h"
 #include "base/memory/count.h"

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/start.h"
+#include "base/system/system.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/repr_text.h"
 

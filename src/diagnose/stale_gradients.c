@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "diagnose/diagnose_internal.h"
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
 

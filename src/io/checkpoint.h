@@ -4,7 +4,7 @@
 #define HEED_IO_CHECKPOINT_H
 
 #include "base/files/hidden.h"
-#include "io/io_internal.h"
+#include "io/safetensors.h"
 
 /* ---------------------------------------------------------------- checkpoint.c */
 

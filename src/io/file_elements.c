@@ -4,7 +4,7 @@
  * between file and tensor; all others go through a small buffer. */
 #include <inttypes.h>
 
-#include "io/io_internal.h"
+#include "io/file_elements.h"
 #include "tensor/copy.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

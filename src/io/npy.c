@@ -5,7 +5,7 @@
  * shape (numpy.org, "numpy.lib.format"). In Fortran order the first index runs fastest. */
 #include <inttypes.h>
 
-#include "io/io_internal.h"
+#include "io/file_elements.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 

@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/files/file.h"
 #include "base/system/system.h"
-#include "io/io_internal.h"
+#include "io/read_file.h"
 #include "tensor/for_nn_and_optim.h"
 
 const char *hd__io_path_in(const char *dir, size_t n, const char *name)

@@ -11,7 +11,7 @@
 
 #include "base/memory/refs.h"
 #include "base/system/system.h"
-#include "io/io_internal.h"
+#include "io/safetensors.h"
 #include "tensor/lifecycle.h"
 
 /* ---------------------------------------------------------------- the mapping */

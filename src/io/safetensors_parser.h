@@ -4,7 +4,7 @@
 #define HEED_IO_SAFETENSORS_PARSER_H
 
 #include "base/text/json.h"
-#include "io/io_internal.h"
+#include "io/safetensors.h"
 
 enum { HD__LONGEST_HEADER = 100000000 }; /* bytes; also of an index */
 

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "io/io_internal.h"
+#include "base/text/utf8.h"
+#include "io/safetensors.h"
 #include "tensor/lifecycle.h"
 
 typedef struct item {

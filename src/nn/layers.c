@@ -1,6 +1,7 @@
 /* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU. Each
  * has a struct, a forward, the text in its summary's brackets (`extra`), and a constructor that
  * draws the same weights as PyTorch's class. */
+#include "base/text/number.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 

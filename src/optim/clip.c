@@ -2,7 +2,8 @@
  *
  * All gradients are read before the first one is written. Sums are in double. Each grain is summed
  * alone and the grains in order, so the sums do not depend on the number of threads. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
+#include "optim/walk.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* optim.c - makes and frees optimizers, checks their parameters, and adds groups. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* options.c - checks options, writes them to saved state, and compares them with it, all by the
  * tables that describe them. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef HEED_OPTIM_SCHEDULE_H
 #define HEED_OPTIM_SCHEDULE_H
 
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 /* The options of ConstantLR, StepLR and LinearLR. Each reads its own fields. */
 typedef struct hd__schedule_plain_lr {

@@ -1,5 +1,5 @@
 /* sgd.c - stochastic gradient descent with momentum, as torch.optim.SGD. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 static bool sgd_options_ok(const void *options)
 {

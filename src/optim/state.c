@@ -1,6 +1,6 @@
 /* state.c - saves an optimizer in a dictionary and loads it, with the names of PyTorch's
  * Optimizer.state_dict. Loading first copies all that it needs, and then changes the optimizer. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
 
 /* Writes the groups, or reads the lr of each into lr[i]. All other values must be equal. */
 static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)

@@ -4,7 +4,8 @@
  * and checks that the parameters may be written. Then all threads write the parameters in one pass.
  * A parameter's states are made in its first step. They are converted in the first step after
  * hd_module_to has given the parameter another dtype. */
-#include "optim/optim_internal.h"
+#include "optim/optim.h"
+#include "optim/walk.h"
 
 /* The step of one parameter that has a gradient */
 typedef struct pending {

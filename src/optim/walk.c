@@ -1,7 +1,8 @@
 /* walk.c - calls a kernel for all elements of many tensors, parameters or gradients, in one
  * parallel pass. */
 #include "base/threads/pool.h"
-#include "optim/optim_internal.h"
+#include "optim/walk.h"
+#include "tensor/for_nn_and_optim.h"
 
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most)
 {

@@ -4,6 +4,7 @@
 #ifndef HEED_TENSOR_FOR_NN_AND_OPTIM_H
 #define HEED_TENSOR_FOR_NN_AND_OPTIM_H
 
+#include "base/error/error.h"
 #include "base/events.h"
 #include "base/memory/object.h"
 #include "base/text/text.h"

@@ -8,9 +8,7 @@
  * src/base explains why. */
 #include "base/memory/count.h"
 #include "base/memory/refs.h"
-#include "tensor/dict.h"
 #include "tensor/lifecycle.h"
-#include "tensor/list.h"
 #include "tensor/scope.h"
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
@@ -474,32 +472,3 @@ void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g)
     }
     hd__tensor_drop(base);
 }
-
-const hd_debug_layout_table hd_debug_layout = {
-    .size = sizeof(hd_debug_layout_table),
-    .dtype = offsetof(hd_tensor, dtype),
-    .ndim = offsetof(hd_tensor, ndim),
-    .sizes = offsetof(hd_tensor, sizes),
-    .strides = offsetof(hd_tensor, strides),
-    .offset = offsetof(hd_tensor, offset),
-    .storage = offsetof(hd_tensor, storage),
-    .storage_data = offsetof(hd__tensor_storage, data),
-    .storage_nbytes = offsetof(hd__tensor_storage, nbytes),
-    .refs = offsetof(hd_tensor, refs),
-    .refs_freed = (uint32_t)HD__REFS_FREED,
-    .freed_by = offsetof(hd_tensor, freed_by),
-    .made_by = offsetof(hd_tensor, made_by),
-    .attachment = offsetof(hd_tensor, attachment),
-    .next = offsetof(hd_tensor, next),
-    .scope_first = offsetof(hd_scope, first),
-    .scope_count = offsetof(hd_scope, count),
-    .scope_file = offsetof(hd_scope, file),
-    .scope_line = offsetof(hd_scope, line),
-    .list_len = offsetof(hd_list, len),
-    .list_items = offsetof(hd_list, items),
-    .dict_len = offsetof(hd_dict, len),
-    .dict_entries = offsetof(hd_dict, entries),
-    .entry_kind = offsetof(hd__dict_entry, kind),
-    .entry_value = offsetof(hd__dict_entry, v),
-    .entry_name = offsetof(hd__dict_entry, name),
-};

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/text/number.h"
 #include "tensor/access.h"
 #include "tensor/list.h"
 #include "tensor/repr_text.h"

@@ -1,6 +1,8 @@
 /* repr_text.c - texts that live in a scope or go to a file, and numbers as text. */
 #include <errno.h>
 
+#include "base/system/system.h"
+#include "base/text/number.h"
 #include "tensor/repr_text.h"
 #include "tensor/scope.h"
 

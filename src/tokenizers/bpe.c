@@ -7,6 +7,7 @@
  * n log n. */
 #include "tensor/dict.h"
 #include "tokenizers/bpe.h"
+#include "tokenizers/nfc.h"
 
 #include <inttypes.h>
 

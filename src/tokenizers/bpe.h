@@ -6,8 +6,8 @@
 #ifndef HEED_DATA_BPE_H
 #define HEED_DATA_BPE_H
 
-#include "base/text/text.h"
-#include "tokenizers/tokenizers_internal.h"
+#include "tokenizers/tokenizer.h"
+#include "tokenizers/words.h"
 
 /* A token that is found in a text before the text is cut into words. */
 typedef struct hd__bpe_added {

@@ -5,8 +5,8 @@
  * place and read when it is needed. GPT-2's vocab.json is the vocabulary alone, and each line of
  * its merges.txt is a merge. */
 #include <inttypes.h>
-#include <stdio.h>
 
+#include "base/text/utf8.h"
 #include "tensor/dict.h"
 #include "tokenizers/bpe_json.h"
 
@@ -396,22 +396,10 @@ static void read_model(hd__bpe_reader *r, const hd__bpe_value *top)
     }
 }
 
-/* The object that the file is. */
-static hd__bpe_value whole_file(hd__bpe_reader *r)
-{
-    hd__json j;
-    hd__json_init(&j, r->f.s, (size_t)r->f.n);
-    if (hd__json_next(&j) != HD__JSON_OBJECT) {
-        r->failed = !hd__json_fail(&j, r->f.where, "an object");
-    }
-    hd__json_free(&j);
-    return (hd__bpe_value){HD__JSON_OBJECT, 0, (size_t)r->f.n};
-}
-
 static void read_json(hd__bpe_reader *r)
 {
     hd__bpe_value top[TOP];
-    hd__bpe_members(r, whole_file(r), top_keys, top, NULL);
+    hd__bpe_members(r, hd__bpe_whole(r), top_keys, top, NULL);
     hd__bpe_parts_read(r, top[NORMALIZER], top[PRE_TOKENIZER], top[DECODER]);
     if (!r->failed) {
         read_model(r, top);
@@ -437,7 +425,7 @@ static void read_gpt2(hd__bpe_reader *r)
 {
     r->form.words = &hd__words_gpt2;
     r->alphabet = &r->a;
-    read_vocab(r, whole_file(r));
+    read_vocab(r, hd__bpe_whole(r));
     encoder_from(r);
     if (r->b) {
         r->b->ignore_merges = true;

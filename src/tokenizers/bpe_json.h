@@ -99,6 +99,8 @@ typedef struct hd__bpe_value {
     size_t begin, end;
 } hd__bpe_value;
 
+hd__bpe_value hd__bpe_whole(hd__bpe_reader *r); /* the object that the file is */
+
 /* The members of an object, or the items of an array, one after the other:
  *   hd__bpe_each w;
  *   for (hd__bpe_each_begin(r, &w, v); hd__bpe_each_next(r, &w);) { ... w.name, w.item ... }

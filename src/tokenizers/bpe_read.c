@@ -1,5 +1,6 @@
 /* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
 #include "base/memory/alloc.h"
+#include "base/text/utf8.h"
 #include "tokenizers/bpe_json.h"
 
 #include <ctype.h>

@@ -1,6 +1,17 @@
 /* bpe_values.c - reads values of a tokenizer.json, each of which is remembered by its place. */
 #include "tokenizers/bpe_json.h"
 
+hd__bpe_value hd__bpe_whole(hd__bpe_reader *r)
+{
+    hd__json j;
+    hd__json_init(&j, r->f.s, (size_t)r->f.n);
+    if (hd__json_next(&j) != HD__JSON_OBJECT) {
+        r->failed = !hd__json_fail(&j, r->f.where, "an object");
+    }
+    hd__json_free(&j);
+    return (hd__bpe_value){HD__JSON_OBJECT, 0, (size_t)r->f.n};
+}
+
 void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value v)
 {
     w->name = (hd__text){0};

@@ -1,5 +1,5 @@
 /* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode 16.0.0. */
-#include "tokenizers/tokenizers_internal.h"
+#include "tokenizers/chars.h"
 
 /* clang-format off */
 const hd__tokenizer_char_table hd__chars_classes = {

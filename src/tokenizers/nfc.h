@@ -1,8 +1,13 @@
-/* nfc.h - the tables of nfc.c, which tools/generate/gen_nfc.py prints. */
+/* nfc.h - a normalization of texts (nfc.c), and its tables, which tools/generate/gen_nfc.py
+ * prints (nfc_tables.c). */
 #ifndef HEED_DATA_NFC_H
 #define HEED_DATA_NFC_H
 
-#include "tokenizers/tokenizers_internal.h"
+#include "base/text/text.h"
+#include "tokenizers/chars.h"
+
+/* Adds the text in Unicode's normalization form C. s is UTF-8. */
+void hd__nfc(const char *s, int64_t n, hd__text *to);
 
 extern const hd__tokenizer_char_table hd__nfc_classes; /* combining classes */
 

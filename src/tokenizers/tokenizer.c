@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/text/utf8.h"
 #include "tensor/copy.h"
 #include "tensor/dict.h"
 #include "tensor/tensor_args.h"
-#include "tokenizers/tokenizers_internal.h"
+#include "tokenizers/tokenizer.h"
 
 /* ---------------------------------------------------------------- life */
 

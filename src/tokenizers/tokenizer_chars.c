@@ -4,7 +4,8 @@
 
 #include "base/memory/alloc.h"
 #include "tensor/dict.h"
-#include "tokenizers/tokenizers_internal.h"
+#include "tokenizers/chars.h"
+#include "tokenizers/tokenizer.h"
 
 /* UTF-8 sorts like its code points, so the bytes of the sorted tokens are compared. No character
  * begins with another one. */

@@ -5,7 +5,10 @@
  * The patterns are recognised, not interpreted: they differ in the choices of hd__tokenizer_words.
  * When something follows a run of white space, the run's last character is not part of it: a space
  * begins the next word, and any other white space is a word of its own. */
-#include "tokenizers/tokenizers_internal.h"
+#include <string.h>
+
+#include "tokenizers/chars.h"
+#include "tokenizers/words.h"
 
 #define MODERN(digits)                                                                             \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits                     \

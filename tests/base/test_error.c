@@ -1,5 +1,6 @@
 /* test_error.c - the standing error, the count of failures, the handler, names and values. */
 #include "suites.h"
+#include "base/error/error.h"
 #include "base/events.h"
 
 #include <locale.h>

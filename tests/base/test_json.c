@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text/json.h"
+#include "base/text/utf8.h"
 
 /* The events of a text on one line, with an error at its end if there is one. The caller frees
  * it. */

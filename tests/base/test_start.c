@@ -2,6 +2,7 @@
 #include "suites.h"
 #include "base/error/call.h"
 #include "base/start.h"
+#include "base/system/system.h"
 #include "base/threads/pool.h"
 #include "support/leave.h"
 

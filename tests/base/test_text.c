@@ -4,7 +4,9 @@
 
 #include "suites.h"
 #include "base/error/call.h"
+#include "base/text/number.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 START_TEST(an_array_grows)
 {

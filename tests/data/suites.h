@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/data_internal.h"
+#include "heed/data.h"
 #include "support/files.h"
 #include "support/golden_reader.h"
 #include "support/run_suites.h"

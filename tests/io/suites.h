@@ -9,7 +9,7 @@
 #include "support/files.h"
 #include "support/leak_checked.h"
 #include "support/scarce.h"
-#include "io/io_internal.h"
+#include "io/safetensors.h"
 
 #define SUITES(X)                                                                                  \
     X(verdicts)                                                                                    \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/io_internal.h"
+#include "io/file_elements.h"
 #include "suites.h"
 #include "tensor/lifecycle.h"
 

@@ -61,11 +61,4 @@ static inline hd_tensor *row_of(hd_dtype d, int64_t n, const double *values)
     return x;
 }
 
-/* The first level whose products multiply and add at once. With -march=native the baseline does. */
-#ifdef __FMA__
-#define FIRST_FUSED HD__BASELINE
-#else
-#define FIRST_FUSED (HD__BASELINE + 1)
-#endif
-
 #endif

@@ -9,7 +9,8 @@
 #include "support/golden_reader.h"
 #include "support/run_suites.h"
 #include "support/support.h"
-#include "tokenizers/tokenizers_internal.h"
+#include "tokenizers/chars.h"
+#include "tokenizers/tokenizer.h"
 
 #define SUITES(X) X(tokenizers) X(bpe) X(model_files) X(added) X(memory)
 SUITES(DECLARE_SUITE)

@@ -1,6 +1,7 @@
 /* test_model_files.c - tokenizer.json of five forms against the package tokenizers, on what
  * tools/golden/golden_tokenizers.py has recorded; files that heed does not know. */
 #include "suites.h"
+#include "tokenizers/nfc.h"
 
 #define FOLDER GOLDEN_DIR "/tokenizers"
 

@@ -1,5 +1,6 @@
 /* test_tokenizers.c - UTF-8, classes of characters, words; the byte and the character tokenizer. */
 #include "suites.h"
+#include "tokenizers/words.h"
 
 /* ---------------------------------------------------------------- UTF-8 */
 

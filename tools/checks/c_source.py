@@ -22,6 +22,14 @@ C = (".c", ".h", ".cc")
 # The folders of the tree, and "." for the files beside them. A user may have others beside them.
 WHOLE = [".", ".ci", "bench", "docs", "examples", "include", "libs", "packaging", "src", "tests", "tools"]
 
+# How the build compiles kernels at each CPU level (src/tensor/kernels/meson.build). Not every compiler knows all.
+LEVELS = {
+    "plain": "-DHDK_LEVEL=plain",
+    "baseline": "-DHDK_LEVEL=baseline",
+    "avx2": "-DHDK_LEVEL=avx2 -mavx2 -mfma",
+    "avx512": "-DHDK_LEVEL=avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl",
+}
+
 Token = namedtuple("Token", "text line")
 Macro = namedtuple("Macro", "name has_arguments body")  # body: a list of Token
 Function = namedtuple("Function", "name first last text static")  # first and last: lines
@@ -43,6 +51,16 @@ def listed(root):
                     not (folder == root and name.startswith("build"))]
         found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
     return found
+
+
+def write_loops(folder):
+    """Writes the loops of the elementwise operations into a folder, as tensor/kernels/unary_made.h and binary_made.h,
+    if the tree has their rows."""
+    rows, made = "src/tensor/kernels/elementwise.h", os.path.join(folder, "tensor", "kernels")
+    os.makedirs(made)
+    if os.path.exists(rows):
+        subprocess.run(["tools/functions/loops", rows, os.path.join(made, "unary_made.h"),
+                        os.path.join(made, "binary_made.h")], check=True)
 
 
 def is_text(path):

@@ -51,7 +51,7 @@ def main():
     if sys.argv[1:] == ["--check"]:
         return check()
     print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
-    print('#include "tokenizers/tokenizers_internal.h"\n')
+    print('#include "tokenizers/chars.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__chars_classes", [class_of(code) for code in range(CODES)], bits=2, letters=2), end="")
     return 0

@@ -3,7 +3,6 @@
  *
  * Both are gradients of the sum of f's result times fixed, uneven weights, so one backward is
  * enough. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "autograd/grad.h"

@@ -5,13 +5,13 @@
  * order, into a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
 
 #include "autograd/ops/assign.h"
 #include "autograd/record.h"
 #include "base/random/bernoulli.h"
 #include "base/random/draws.h"
 #include "base/random/generator.h"
+#include "base/text/number.h"
 #include "base/threads/pool.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"

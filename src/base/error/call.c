@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "base/error/call.h"
+#include "base/error/debug.h"
 #include "base/error/lasting.h"
-#include "base/events.h"
 
 HD__TLS const char *hd__call;
 

@@ -4,7 +4,7 @@
 #define HEED_BASE_CALL_H
 
 #include "base/error/args.h"
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* The public function that the program called on this thread, by which messages begin and which
  * made and freed what it makes and frees; NULL while none runs. The text lasts. */

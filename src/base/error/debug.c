@@ -1,11 +1,11 @@
-/* debug.c - the word that says what is asked for, and who is told of events (events.h). */
+/* debug.c - the flags of what the environment and the program ask for. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/events.h"
+#include "base/error/debug.h"
 
 atomic_uint hd__debug;
-_Atomic(const hd__event_table *) hd__events;
+atomic_bool hd__error_warning_on;
 HD__TLS const char *hd__debug_module;
 
 void hd__debug_start(unsigned int bits)

@@ -12,6 +12,7 @@
 #include "base/error/error.h"
 #include "base/events.h"
 #include "base/start.h"
+#include "base/system/shared.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -44,8 +45,6 @@ static struct {
 } process;
 
 static _Atomic(const char *(*)(int *)) scope_place;
-
-atomic_bool hd__error_warning_on;
 
 static const char *const code_names[] = {
     "OK",     "NULL_ARG", "SHAPE", "DTYPE", "INDEX",  "VALUE",

@@ -2,16 +2,13 @@
 #ifndef HEED_BASE_ERROR_H
 #define HEED_BASE_ERROR_H
 
-#include <stdatomic.h>
-
-#include "base/error/assert.h"
 #include "base/error/call.h"
+#include "base/error/debug.h"
 
 /* Sets HD_MEMORY, which names the call and the bytes. Needs no memory. Returns NULL. */
 void *hd__error_no_memory(size_t bytes);
 /* Where it is not NULL, it writes into text, which is empty, what the message of a NULL ends with
  * while no error stands: what may have been NULL before. It sets no error. nn sets it. */
-enum { HD__NOTE = 300 };
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* The number of failures on this thread since its last hd_error_clear: sets it to n and returns
@@ -27,15 +24,6 @@ void hd__error_on_message(const char *(*f)(int *line));
 const char *hd__error_tail(const char *text, size_t most);
 
 /* ---------------------------------------------------------------- warnings */
-
-extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
-
-/* Is there a handler? Ask before computing what a warning says, if that is costly. The caller of
- * hd_warn holds no lock, and its objects are complete, because the handler may call heed. */
-static inline bool hd__error_warns(void)
-{
-    return HD__UNLIKELY(atomic_load_explicit(&hd__error_warning_on, memory_order_relaxed));
-}
 
 /* Was this cause not told of yet? It counts as told then. Few causes share one of 64 bits. */
 bool hd__error_first(atomic_uint_least64_t *told, uintptr_t cause);

@@ -2,7 +2,9 @@
 #ifndef HEED_BASE_LASTING_H
 #define HEED_BASE_LASTING_H
 
-#include "base/system/system.h"
+#include <stdint.h>
+
+#include "base/system/threads.h"
 
 /* What frees the tensors of a scope, in the place of hd__call: hd__lasting_scope_end, or in debug
  * mode another text of hd__lasting_text. */

@@ -9,12 +9,13 @@
  *
  * Plain blocks come from the system one by one, to the byte, or from the user's allocator while one
  * is in place. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
-#include "base/events.h"
+#include "base/error/error.h"
 #include "base/memory/alloc.h"
 #include "base/memory/count.h"
 #include "base/memory/heap.h"
 #include "base/memory/quarantine.h"
 #include "base/start.h"
+#include "base/system/system.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,10 @@
 #define HEED_BASE_COUNT_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "base/error/assert.h"
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* What is counted while it is alive. count.c says how. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };

@@ -21,6 +21,7 @@
 #include "base/error/assert.h"
 #include "base/memory/blocks.h"
 #include "base/memory/heap.h"
+#include "base/system/system.h"
 
 enum {
     HEAP_LINE = HD__HEAP_LINE,

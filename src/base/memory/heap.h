@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_HEAP_H
 #define HEED_BASE_HEAP_H
 
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* The heap (heap.c), for blocks above 1 KiB. They are aligned to HD__HEAP_LINE, and the last 16
  * bytes before a block belong to the caller. NULL: out of memory. */

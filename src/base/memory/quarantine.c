@@ -32,10 +32,9 @@
  * blocks are plain, there is no quarantine, and valgrind or the sanitizer sees that the block is
  * freed. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/error/debug.h"
 #include "base/error/lasting.h"
-#include "base/events.h"
 #include "base/memory/alloc.h"
 #include "base/memory/count.h"
 #include "base/memory/quarantine.h"

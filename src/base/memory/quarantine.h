@@ -2,9 +2,11 @@
 #ifndef HEED_BASE_QUARANTINE_H
 #define HEED_BASE_QUARANTINE_H
 
+#include <stdbool.h>
+
 #include "base/error/assert.h"
 #include "base/memory/blocks.h"
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* The blocks that a thread keeps in quarantine: a power of two of places. An empty place is
  * NULL. */

@@ -3,9 +3,10 @@
 #define HEED_BASE_REFS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "base/error/assert.h"
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 /* While the process has one thread, adding needs no bus lock. Only that thread can end this state,
  * by making another thread, so no addition is half done when it ends. */

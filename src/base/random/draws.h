@@ -14,7 +14,7 @@
 #define HEED_BASE_DRAWS_H
 
 #include "base/random/rng.h"
-#include "base/system/system.h"
+#include "base/system/threads.h"
 
 typedef struct hd__draws {
     struct hd__draws *outer;

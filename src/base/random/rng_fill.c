@@ -10,7 +10,7 @@
  * vector. */
 #include "base/random/rng.h"
 #include "base/random/rng_fill.h"
-#include "base/system/system.h"
+#include "base/system/cpus.h"
 
 #include <math.h>
 #include <string.h>

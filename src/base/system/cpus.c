@@ -3,7 +3,8 @@
  * In a container the number of CPUs of the machine says little. Quotas are read from cgroup v2
  * (cpu.max) and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A
  * file that cannot be read sets no limit. */
-#include "base/system/system.h"
+#include "base/system/cpus.h"
+#include "base/system/shared.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * The CPU is asked itself, because what compilers offer for that does not work with all of them.
  * The registers of a level are in use only if the system saves them when threads change: XCR0, the
  * register that says so, has a bit for each part of them. */
+#include "base/system/cpus.h"
 #include "base/system/system.h"
 
 #include <stdatomic.h>

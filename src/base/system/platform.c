@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/types.h>

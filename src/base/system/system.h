@@ -1,62 +1,21 @@
 /* system.h - what heed asks of the system, in one place.
  *
  * What differs between systems stays in this folder, and its functions begin with hd__sys_. All
- * other sources are C11, and call POSIX threads (pthread_), which this header alone includes: every
- * system that GCC or Clang compiles for has them. posix.c keeps to POSIX.1-2008, platform.c has
- * what systems offer beyond it, level.c asks the CPU, and cpus.c reads Linux's groups of processes.
- * For another system, write another file in place of posix.c and platform.c. They use nothing of
- * heed. shared.h has the few functions that the libraries in libs/ call, too. */
+ * other sources are C11, and call POSIX threads (pthread_), which threads.h alone includes: every
+ * system that GCC or Clang compiles for has them. posix.c keeps to POSIX.1-2008, and platform.c has
+ * what systems offer beyond it. For another system, write another file in place of these two. They
+ * use nothing of heed.
+ *
+ * The header has many functions, and stays one: it is the list of what every system has to offer.
+ * shared.h has those that the libraries in libs/ call, too. threads.h and cpus.h are the same for
+ * all systems. */
 #ifndef HEED_BASE_SYSTEM_H
 #define HEED_BASE_SYSTEM_H
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/system/shared.h"
+#include "base/system/threads.h"
 
-/* ---------------------------------------------------------------- threads */
-
-/* Is this thread the only one of the process? glibc tells since 2.32. */
-#if defined(__has_include)
-#if __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#define HD__ALONE __libc_single_threaded
-#endif
-#endif
-#ifndef HD__ALONE
-#define HD__ALONE 0
-#endif
-
-/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
-#define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
-
-/* Tells the CPU that this thread is waiting for another one to write to memory. */
-static inline void hd__sys_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
-/* Locks a mutex until the end of the block. */
-#define HD__LOCKED(mutex)                                                                          \
-    pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__sys_mutex_unlock), unused)) =     \
-        hd__sys_mutex_lock(&(mutex))
-
-static inline pthread_mutex_t *hd__sys_mutex_lock(pthread_mutex_t *mutex)
-{
-    pthread_mutex_lock(mutex);
-    return mutex;
-}
-
-static inline void hd__sys_mutex_unlock(pthread_mutex_t *const *mutex)
-{
-    pthread_mutex_unlock(*mutex);
-}
+/* ---------------------------------------------------------------- threads, time and CPUs */
 
 /* Starts a thread that gets no signals: those stay with the program's own threads. */
 bool hd__sys_thread_start(pthread_t *thread, void *(*f)(void *arg), void *arg);
@@ -66,28 +25,8 @@ int64_t hd__sys_nanoseconds(void);
 
 long hd__sys_process(void); /* the number of this process */
 
-/* ---------------------------------------------------------------- CPUs */
-
-/* The least CPU quota, rounded up, of the cgroups that the file `list` names (as /proc/self/cgroup
- * does) and of the groups above them, in the hierarchies mounted under `root`. 0 if there is no
- * limit. */
-int hd__sys_cgroup_cpus(const char *list, const char *root);
-
-/* The number of CPUs that the process may use by its affinity and its cgroup quota, from 1 to
- * most. */
-int hd__sys_cpus_allowed(int most);
-
-/* From the slowest to the fastest. Every CPU has the first two: plain is written to be read and
- * stepped through, baseline to be fast. */
-enum { HD__PLAIN, HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
-
-/* The highest level that the CPU runs and whose registers the system saves. */
-int hd__sys_cpu_level(void);
-
-/* The bytes of a core's second-level data cache, as the CPU or else the system says; less than 1 if
- * neither does. */
-long hd__sys_second_cache(void);
-long hd__sys_second_cache_told(void); /* as the system says */
+/* The bytes of a core's second-level data cache; less than 1 if the system does not say. */
+long hd__sys_second_cache_told(void);
 
 /* ---------------------------------------------------------------- memory */
 

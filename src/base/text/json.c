@@ -5,7 +5,8 @@
  * long enough: every escape is longer than the character that it stands for. */
 #include "base/text/json.h"
 
-#include "base/system/system.h"
+#include "base/system/shared.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

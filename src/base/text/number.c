@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/number.h"
 #include "base/text/text.h"
 
 static const char *not_finite(double v)

@@ -1,5 +1,4 @@
-/* text.h - arrays and texts that grow, UTF-8, numbers as text, and the small texts that messages
- * are made of.
+/* text.h - arrays and texts that grow, and the small texts that messages are made of (text.c).
  *
  * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_TEXT_H
@@ -58,38 +57,6 @@ static inline uint64_t hd__text_hash(const char *s, size_t n)
     }
     return h;
 }
-
-/* ---------------------------------------------------------------- numbers as text (number.c) */
-
-enum {
-    HD__PRECISION_MAX = 1000,
-    HD__NUMBER_TEXT =
-        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
-    HD__FLOAT_TEXT = 56
-};
-
-/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
- * every locale and without a sign for nan. Returns the length. */
-int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
-
-/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
- * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
-HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
-#define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
-/* The same for what may be a whole number, which has no ".0": "96", "0.1". */
-HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
-#define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
-
-/* ---------------------------------------------------------------- UTF-8 */
-
-/* The length of the first character of s[0 .. n), n > 0, and its code point. For bytes that are not
- * UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads the next byte only
- * when the character goes on, so n may be larger than a text that ends with a zero. */
-HD__SIBLING int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
-/* Writes the character and returns its length. */
-int hd__utf8_put(uint32_t code, char s[4]);
-/* How many bytes at the start of s are UTF-8: n if all of them are. */
-HD__SIBLING size_t hd__utf8_good(const char *s, size_t n);
 
 /* ---------------------------------------------------------------- messages */
 

@@ -14,6 +14,7 @@
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
+#include "base/system/system.h"
 #include "base/threads/pool.h"
 
 #include <errno.h>

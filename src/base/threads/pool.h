@@ -2,10 +2,8 @@
 #ifndef HEED_BASE_POOL_H
 #define HEED_BASE_POOL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/system/system.h"
+#include "base/system/threads.h"
+#include "heed/base.h"
 
 /* The number of threads that a call may use, at least 1. */
 int hd__parallel_width(void);

@@ -14,18 +14,18 @@ typedef struct backward_state {
 static backward_state backward_state_in(const hdk_head *h, void *scratch)
 {
     backward_state b = {.wide = rounded_up(h->d, WIDE), .wide_v = rounded_up(h->dv, WIDE)};
-    b.packed = (const void **)part_of(scratch, &b.size, 16);
-    b.q = part_of(scratch, &b.size, h->l * b.wide);
-    b.dy = part_of(scratch, &b.size, h->l * b.wide_v);
-    b.dq = part_of(scratch, &b.size, h->l * b.wide);
-    b.both = part_of(scratch, &b.size, h->l);
-    b.k = part_of(scratch, &b.size, KEYS * b.wide);
-    b.panels = part_of(scratch, &b.size, KEYS * h->d);
-    b.v_panels = part_of(scratch, &b.size, KEYS * h->dv);
-    b.dk = part_of(scratch, &b.size, KEYS * b.wide);
-    b.dv = part_of(scratch, &b.size, KEYS * b.wide_v);
-    b.w = part_of(scratch, &b.size, QUERIES * KEYS);
-    b.ds = part_of(scratch, &b.size, QUERIES * KEYS);
+    b.packed = (const void **)next_floats(scratch, &b.size, 16);
+    b.q = next_floats(scratch, &b.size, h->l * b.wide);
+    b.dy = next_floats(scratch, &b.size, h->l * b.wide_v);
+    b.dq = next_floats(scratch, &b.size, h->l * b.wide);
+    b.both = next_floats(scratch, &b.size, h->l);
+    b.k = next_floats(scratch, &b.size, KEYS * b.wide);
+    b.panels = next_floats(scratch, &b.size, KEYS * h->d);
+    b.v_panels = next_floats(scratch, &b.size, KEYS * h->dv);
+    b.dk = next_floats(scratch, &b.size, KEYS * b.wide);
+    b.dv = next_floats(scratch, &b.size, KEYS * b.wide_v);
+    b.w = next_floats(scratch, &b.size, QUERIES * KEYS);
+    b.ds = next_floats(scratch, &b.size, QUERIES * KEYS);
     return b;
 }
 

@@ -11,7 +11,7 @@ typedef struct forward_state {
 } forward_state;
 
 /* The next n floats of scratch; without scratch this only counts their size. */
-static float *part_of(char *scratch, int64_t *size, int64_t n)
+static float *next_floats(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
     *size += rounded_up(n * (int64_t)sizeof *p, 64);
@@ -21,14 +21,14 @@ static float *part_of(char *scratch, int64_t *size, int64_t n)
 static forward_state forward_state_in(const hdk_head *h, void *scratch)
 {
     forward_state f = {.wide_v = rounded_up(h->dv, WIDE)};
-    f.packed = (const void **)part_of(scratch, &f.size, 16);
-    f.panels = part_of(scratch, &f.size, rounded_up(h->s, WIDE) * h->d);
-    f.values = part_of(scratch, &f.size, h->s * f.wide_v);
-    f.q = part_of(scratch, &f.size, QUERIES * h->d);
-    f.scores = part_of(scratch, &f.size, QUERIES * KEYS);
-    f.out = part_of(scratch, &f.size, QUERIES * f.wide_v);
-    f.max = part_of(scratch, &f.size, QUERIES);
-    f.sum = part_of(scratch, &f.size, QUERIES * HDK_V);
+    f.packed = (const void **)next_floats(scratch, &f.size, 16);
+    f.panels = next_floats(scratch, &f.size, rounded_up(h->s, WIDE) * h->d);
+    f.values = next_floats(scratch, &f.size, h->s * f.wide_v);
+    f.q = next_floats(scratch, &f.size, QUERIES * h->d);
+    f.scores = next_floats(scratch, &f.size, QUERIES * KEYS);
+    f.out = next_floats(scratch, &f.size, QUERIES * f.wide_v);
+    f.max = next_floats(scratch, &f.size, QUERIES);
+    f.sum = next_floats(scratch, &f.size, QUERIES * HDK_V);
     return f;
 }
 

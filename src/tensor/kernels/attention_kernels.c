@@ -10,6 +10,7 @@
 #include "tensor/kernels/functions.h"
 #include "tensor/kernels/gemm.h"
 #include "tensor/kernels/gemm_tile.h"
+#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/template.h"
 
 /* ---------------------------------------------------------------- what both share */
@@ -64,17 +65,14 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 /* ---------------------------------------------------------------- the two paths */
 
-enum { TOGETHER = 8 }; /* queries whose weights are made together, row by row */
+enum { QUERIES_TOGETHER = 8 }; /* queries whose weights are made together, row by row */
 
 #define TYPE f32
-#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/attention_rows.h"
-#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/attention_tiles.h"
 #undef TYPE
 
 #define TYPE f64
-#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/attention_rows.h"
 #undef TYPE
 

@@ -138,8 +138,8 @@ static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, in
 static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
-    bool dead[TOGETHER];
-    T top[TOGETHER];
+    bool dead[QUERIES_TOGETHER];
+    T top[QUERIES_TOGETHER];
     for (int64_t r = 0; r < n; r++) {
         T *x = w + r * stride;
         int64_t seen = seen_by(h, i + r);
@@ -172,12 +172,12 @@ static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, co
 
 static int64_t fn(rows_forward_room)(const hdk_head *h)
 {
-    return (h->d + TOGETHER) * fn(padded)(h->s) * (int64_t)sizeof(T);
+    return (h->d + QUERIES_TOGETHER) * fn(padded)(h->s) * (int64_t)sizeof(T);
 }
 
 static inline int64_t fn(some_rows)(int64_t i, int64_t to)
 {
-    return to - i < TOGETHER ? to - i : TOGETHER;
+    return to - i < QUERIES_TOGETHER ? to - i : QUERIES_TOGETHER;
 }
 
 /* y (dv) = w (s) times v */
@@ -196,7 +196,7 @@ static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *
     int64_t stride = fn(padded)(h->s);
     T *keys = scratch, *w = keys + h->d * stride;
     fn(transpose_rows)(&h->k, 0, h->s, h->d, keys);
-    for (int64_t i = from; i < to; i += TOGETHER) {
+    for (int64_t i = from; i < to; i += QUERIES_TOGETHER) {
         int64_t n = fn(some_rows)(i, to);
         fn(weights)(h, i, n, keys, w);
         for (int64_t r = 0; r < n; r++) {
@@ -216,7 +216,7 @@ static void fn(rows_forward)(const hdk_head *h, int64_t from, int64_t to, void *
 
 static int64_t fn(rows_backward_room)(const hdk_head *h)
 {
-    return (2 * h->d + 2 * h->dv + TOGETHER + 2) * fn(padded)(h->s) * (int64_t)sizeof(T);
+    return (2 * h->d + 2 * h->dv + QUERIES_TOGETHER + 2) * fn(padded)(h->s) * (int64_t)sizeof(T);
 }
 
 static void fn(ones)(T *x, int64_t n)
@@ -281,7 +281,7 @@ static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_
     memset(dk, 0, (size_t)((h->d + h->dv) * stride) * sizeof(T));
     fn(ones)(factor, stride);
     for (int64_t i = 0, n; i < h->l; i++, w += fn(padded)(n)) {
-        if (i % TOGETHER == 0) {
+        if (i % QUERIES_TOGETHER == 0) {
             w = factor + stride;
             fn(weights_again)(h, i, i + fn(some_rows)(i, h->l), keys, stride, from, to, w);
         }

@@ -209,7 +209,7 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
 /* x86's instruction for one number gives INT64_MIN for what does not fit. */
 static inline int64_t hdk_int_of(double v)
 {
-#if defined(HDK_X86) && defined(__x86_64__) && !defined(__AVX512DQ__)
+#if defined(HDK_X86) && defined(__x86_64__) && !HDK_AT_AVX512
     return _mm_cvttsd_si64(_mm_set_sd(v));
 #else
     return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;

@@ -140,13 +140,11 @@ static void hdk_fetch(hdk_ahead *s)
 #define split(name) fn(name)
 
 #define TYPE f32
-#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
 
 #define TYPE f64
-#include "tensor/kernels/gemm_tile.h"
 #include "tensor/kernels/gemm_split.h"
 #include "tensor/kernels/gemm_body.h"
 #undef TYPE
@@ -165,6 +163,12 @@ static void hdk_fetch(hdk_ahead *s)
 #define TYPE f32
 #include "tensor/kernels/gemm_split.h"
 #undef TYPE
+
+#undef B
+#undef BESIDE
+#undef B_VECTOR
+#undef B_ELEMENT
+#undef split
 
 static void product_bf16(const hdk_product *p)
 {

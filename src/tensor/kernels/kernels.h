@@ -39,6 +39,19 @@
 #define HDK__JOIN(a, b) HDK__JOIN2(a, b)
 #define HDK_TABLE(family) HDK__JOIN(family, HDK_LEVEL)
 
+/* The level tells what a kernel may use: HDK_AT_AVX2 is true at the levels avx2 and avx512, and
+ * HDK_AT_AVX512 at avx512. No kernel asks the compiler's own macros, such as __AVX2__. */
+#define HDK__RANK_OF_plain 1
+#define HDK__RANK_OF_baseline 2
+#define HDK__RANK_OF_avx2 3
+#define HDK__RANK_OF_avx512 4
+#define HDK__RANK HDK__JOIN(HDK__RANK_OF, HDK_LEVEL)
+#define HDK_AT_AVX2 (HDK__RANK >= HDK__RANK_OF_avx2)
+#define HDK_AT_AVX512 (HDK__RANK >= HDK__RANK_OF_avx512)
+#if defined(HDK_LEVEL) && !HDK__RANK
+#error "HDK_LEVEL is none of plain, baseline, avx2 and avx512"
+#endif
+
 /* The build defines HDK_HAVE_AVX2 and HDK_HAVE_AVX512 where those levels are compiled. */
 #ifdef HDK_HAVE_AVX2
 #define HDK__AVX2(f) f##_avx2
@@ -56,12 +69,13 @@
  * the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
  * HDK_WIDE(kernel) is NULL at AVX-512; hdk_softmax_common() has the kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
-#ifdef HDK_WIDE_TYPES
-#define HDK_WIDE(kernel) kernel
-#define HDK_IF_WIDE(...) __VA_ARGS__
-#else
+#if HDK_AT_AVX512
 #define HDK_WIDE(kernel) NULL
 #define HDK_IF_WIDE(...)
+#else
+#define HDK_WIDE_TYPES
+#define HDK_WIDE(kernel) kernel
+#define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
 /* `lowest` is the lowest level of which the family has a table: plain, or baseline, whose table
@@ -120,7 +134,7 @@ enum { HDK_STREAM_BYTES = 16 << 20 };
 
 /* a b + c with one rounding where the level has the instruction, with two elsewhere. Where the bits
  * must not depend on the level, call fmaf or fma. */
-#ifdef __FMA__
+#if HDK_AT_AVX2
 #define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
 #define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))

@@ -29,10 +29,10 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n, xn = l->sn[1], xk = l->sk[1];
     (void)p;
-    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {
+    for (int64_t j0 = 0, k; (k = part_of(l->k, j0, SOFTMAX_TILE)) > 0; j0 += SOFTMAX_TILE) {
         T *y = (T *)data[0] + j0 * l->sk[0];
         const T *restrict x = (const T *)data[1] + j0 * xk;
-        T m[TILE] = {0}, s[TILE] = {0}, top[TILE] = {0};
+        T m[SOFTMAX_TILE] = {0}, s[SOFTMAX_TILE] = {0}, top[SOFTMAX_TILE] = {0};
         if (n > 0 && xn != 1) {
             fn(tile_max)(x, n, xn, k, xk, top);
         }
@@ -42,7 +42,7 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
             m[j] = fn(shift)(most);
         }
         for (int64_t i = 0; i < n && xn != 1; i++) {
-            T e[TILE];
+            T e[SOFTMAX_TILE];
             fn(tile_exp)(x + i * xn, xn, k, xk, m, e, s);
         }
         for (int64_t j = 0; j < k; j++) {

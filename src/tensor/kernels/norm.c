@@ -10,12 +10,12 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    ROOM = 4096, /* so many columns of dw and db are summed on the stack */
-    LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
-    SHORT = 16   /* rows under this many elements are added up in order */
+    NORM_ROOM = 4096, /* so many columns of dw and db are summed on the stack */
+    NORM_LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
+    NORM_SHORT = 16   /* rows under this many elements are added up in order */
 };
 
-#define PARTS (LANES / VECTOR) /* vectors of LANES elements */
+#define PARTS (NORM_LANES / VECTOR) /* vectors of NORM_LANES elements */
 
 #define TYPE f32
 #include "tensor/kernels/norm_body.h"

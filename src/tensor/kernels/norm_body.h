@@ -2,7 +2,7 @@
 
 static inline T fn(norm_fold)(T *p)
 {
-    for (int h = LANES / 2; h > 0; h /= 2) {
+    for (int h = NORM_LANES / 2; h > 0; h /= 2) {
         for (int l = 0; l < h; l++) {
             p[l] += p[l + h];
         }
@@ -33,18 +33,18 @@ static inline bool fn(in_lines)(const T *y, int64_t n)
 static HDK_NOINLINE T fn(norm_sum)(const T *restrict x, int64_t n)
 {
     V pv[PARTS] = {{0}};
-    T p[LANES];
+    T p[NORM_LANES];
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (; i + NORM_LANES <= n; i += NORM_LANES) {
         for (int k = 0; k < PARTS; k++) {
             pv[k] += fn(vload)(x + i + k * VECTOR);
         }
     }
     memcpy(p, pv, sizeof p);
-    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
+    for (int l = 0; i < n; i++, l = n < NORM_SHORT ? 0 : l + 1) {
         p[l] += x[i];
     }
-    return n < SHORT ? p[0] : fn(norm_fold)(p);
+    return n < NORM_SHORT ? p[0] : fn(norm_fold)(p);
 }
 
 /* With g = dy w - shift and u = (x - mean - correction) rstd: of[0] = sum(g), of[1] = sum(g u) */
@@ -53,10 +53,10 @@ HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T 
 {
     const T mean = stats[0], correction = stats[1], rstd = stats[2];
     V pv[PARTS] = {{0}}, qv[PARTS] = {{0}};
-    T p[LANES], q[LANES];
+    T p[NORM_LANES], q[NORM_LANES];
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        hdk_prefetch(x + i, LANES * sizeof(T));
+    for (; i + NORM_LANES <= n; i += NORM_LANES) {
+        hdk_prefetch(x + i, NORM_LANES * sizeof(T));
         for (int k = 0; k < PARTS; k++) {
             int64_t at = i + k * VECTOR;
             V g = fn(vload)(dy + at);
@@ -70,17 +70,17 @@ HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T 
     }
     memcpy(p, pv, sizeof p);
     memcpy(q, qv, sizeof q);
-    for (int l = 0; i < n; i++, l = n < SHORT ? 0 : l + 1) {
+    for (int l = 0; i < n; i++, l = n < NORM_SHORT ? 0 : l + 1) {
         T g = (w ? dy[i] * w[i] : dy[i]) - shift;
         p[l] += g;
         q[l] += g * ((x[i] - mean - correction) * rstd);
     }
-    of[0] = n < SHORT ? p[0] : fn(norm_fold)(p);
-    of[1] = n < SHORT ? q[0] : fn(norm_fold)(q);
+    of[0] = n < NORM_SHORT ? p[0] : fn(norm_fold)(p);
+    of[1] = n < NORM_SHORT ? q[0] : fn(norm_fold)(q);
 }
 
 /* of[0] = sum(x - shift), of[1] that of its squares */
-static HDK_NOINLINE void fn(moments)(const T *x, int64_t n, T shift, T *of)
+static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
 {
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
@@ -114,7 +114,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
         const T *restrict x = (const T *)r->x + i * n;
         T *restrict y = (T *)out + i * n;
         T of[2], mean = fn(norm_sum)(x, n) / (T)n;
-        fn(moments)(x, n, mean, of);
+        fn(norm_moments)(x, n, mean, of);
         T correction = of[0] / (T)n, var = of[1] / (T)n - correction * correction;
         stats[0] = mean;
         stats[1] = correction;
@@ -214,9 +214,9 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool
                                     void *dweight, void *dbias)
 {
     int64_t n = r->n;
-    T rooms[2][ROOM + HDK_PAGE / sizeof(T)];
+    T rooms[2][NORM_ROOM + HDK_PAGE / sizeof(T)];
     T *dw = dweight, *db = dbias;
-    bool apart = dw && db && n <= ROOM;
+    bool apart = dw && db && n <= NORM_ROOM;
     if (apart) {
         dw = fn(apart_from)(rooms[0], r->x, 20 * HDK_LINE);
         db = fn(apart_from)(rooms[1], r->x, 40 * HDK_LINE);
@@ -239,7 +239,7 @@ static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dy, bool
 }
 
 /* Names: norm_fold_f32 norm_fold_f64 vput_f32 vput_f64 in_lines_f32 in_lines_f64 norm_sum_f32
- * norm_sum_f64 two_sums_f32 two_sums_f64 moments_f32 moments_f64 normalized_f32 normalized_f64
- * layer_norm_f32 layer_norm_f64 row_means_f32 row_means_f64 row_dx_f32 row_dx_f64 row_dw_f32
- * row_dw_f64 row_backward_f32 row_backward_f64 apart_from_f32 apart_from_f64
+ * norm_sum_f64 two_sums_f32 two_sums_f64 norm_moments_f32 norm_moments_f64 normalized_f32
+ * normalized_f64 layer_norm_f32 layer_norm_f64 row_means_f32 row_means_f64 row_dx_f32 row_dx_f64
+ * row_dw_f32 row_dw_f64 row_backward_f32 row_backward_f64 apart_from_f32 apart_from_f64
  * layer_norm_backward_f32 layer_norm_backward_f64 */

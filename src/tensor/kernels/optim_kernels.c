@@ -20,11 +20,11 @@
 #include "tensor/kernels/optim_steps.h"
 #undef TYPE
 
-#define BOTH(name) name##_f32, name##_f64
-#define STEP_ROW(name, loop) {BOTH(loop)},
+#define FLOATS(name) name##_f32, name##_f64
+#define STEP_ROW(name, loop) {FLOATS(loop)},
 
 const struct hdk_optim HDK_TABLE(hdk_optim) = {
     .step = {HDK_OPTIM_STEPS(STEP_ROW)},
-    .norm = {BOTH(norm)},
-    .change = {{BOTH(scale)}, {BOTH(clamp_both)}},
+    .norm = {FLOATS(norm)},
+    .change = {{FLOATS(scale)}, {FLOATS(clamp_both)}},
 };

@@ -1,6 +1,6 @@
 /* reduce_dense.h - elements side by side: a template (template.h) for reduce_kernels.c. */
 
-/* n <= BLOCK elements that lie `stride` apart, side by side: copied to room, or x itself. */
+/* n <= REDUCE_BLOCK elements that lie `stride` apart, side by side: copied to room, or x itself. */
 static HDK_NOINLINE const T *fn(dense)(const T *x, int64_t stride, int64_t n, T *restrict room)
 {
     if (stride == 1) {

@@ -5,19 +5,19 @@
 static T best(run)(const T *restrict x, int64_t n)
 {
     T m = x[0];
-    if (n >= LANES) {
-        T p[LANES];
-        int64_t i = LANES;
+    if (n >= REDUCE_LANES) {
+        T p[REDUCE_LANES];
+        int64_t i = REDUCE_LANES;
         memcpy(p, x, sizeof p);
-        for (; i + LANES <= n; i += LANES) {
+        for (; i + REDUCE_LANES <= n; i += REDUCE_LANES) {
             HDK_UNROLL
-            for (int l = 0; l < LANES; l++) {
+            for (int l = 0; l < REDUCE_LANES; l++) {
                 T v = x[i + l];
                 p[l] = ((v OP p[l]) | IS_NAN(v)) ? v : p[l];
             }
         }
         m = p[0];
-        for (int l = 1; l < LANES; l++) {
+        for (int l = 1; l < REDUCE_LANES; l++) {
             m = ((p[l] OP m) | IS_NAN(p[l])) ? p[l] : m;
         }
         x += i;
@@ -31,12 +31,12 @@ static T best(run)(const T *restrict x, int64_t n)
 
 static T best(lane)(const T *x, int64_t sn, int64_t n)
 {
-    T m = x[0], room[BLOCK];
+    T m = x[0], room[REDUCE_BLOCK];
     if (sn == 1) {
         return best(run)(x, n);
     }
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t block = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         T v = best(run)(fn(dense)(x + i * sn, sn, block, room), block);
         m = ((v OP m) | IS_NAN(v)) ? v : m;
     }
@@ -45,7 +45,7 @@ static T best(lane)(const T *x, int64_t sn, int64_t n)
 
 static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
 {
-    T m[TILE], room[TILE];
+    T m[REDUCE_TILE], room[REDUCE_TILE];
     for (int64_t j = 0; j < k; j++) {
         m[j] = x[j * sk];
     }
@@ -61,15 +61,15 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
     }
 }
 
-REDUCTION(best(value), T, T, TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
+REDUCTION(best(value), T, T, REDUCE_TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
-/* The first of n <= BLOCK elements that is m, which is one of them, or NaN if m is. */
+/* The first of n <= REDUCE_BLOCK elements that is m, which is one of them, or NaN if m is. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
     int64_t i = 0;
-    for (int hit = 0; i + LANES <= n; i += LANES) {
+    for (int hit = 0; i + REDUCE_LANES <= n; i += REDUCE_LANES) {
         HDK_UNROLL
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < REDUCE_LANES; l++) {
             hit |= (x[i + l] == m) | IS_NAN(x[i + l]);
         }
         if (hit) {
@@ -85,23 +85,23 @@ static int64_t best(find)(const T *x, int64_t n, T m)
 /* The place is sought in the first block that has the best value. */
 static int64_t best(lane_arg)(const T *x, int64_t sn, int64_t n)
 {
-    T m = 0, room[BLOCK];
+    T m = 0, room[REDUCE_BLOCK];
     int64_t at = 0;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t block = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         T v = best(run)(fn(dense)(x + i * sn, sn, block, room), block);
         if (i == 0 || v STRICTLY m || (IS_NAN(v) && !IS_NAN(m))) {
             m = v;
             at = i;
         }
     }
-    int64_t block = n - at < BLOCK ? n - at : BLOCK;
+    int64_t block = n - at < REDUCE_BLOCK ? n - at : REDUCE_BLOCK;
     return at + best(find)(fn(dense)(x + at * sn, sn, block, room), block, m);
 }
 
 static void best(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *at)
 {
-    T m[TILE], room[TILE];
+    T m[REDUCE_TILE], room[REDUCE_TILE];
     for (int64_t j = 0; j < k; j++) {
         m[j] = x[j * sk];
         at[j] = 0;
@@ -119,14 +119,14 @@ static void best(tile_arg)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_
 
 static void best(arg)(const hdk_lanes *l, void *const *data, double p)
 {
-    int64_t *y = data[0], at[TILE];
+    int64_t *y = data[0], at[REDUCE_TILE];
     const T *x = data[1];
     T *value = data[2];
     int64_t sn = l->sn[1], sk = l->sk[1];
     bool apart = hdk_lanes_apart(l);
     (void)p;
-    for (int64_t j0 = 0; j0 < l->k; j0 += TILE) {
-        int64_t k = l->k - j0 < TILE ? l->k - j0 : TILE;
+    for (int64_t j0 = 0; j0 < l->k; j0 += REDUCE_TILE) {
+        int64_t k = l->k - j0 < REDUCE_TILE ? l->k - j0 : REDUCE_TILE;
         if (!apart) {
             best(tile_arg)(x + j0 * sk, sn, sk, l->n, k, at);
         }

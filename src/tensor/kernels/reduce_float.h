@@ -1,28 +1,28 @@
 /* reduce_float.h - what only floats have: a template (template.h) for reduce_kernels.c, after
  * reduce_sum.h. The variance is computed in float64 whatever T is. */
 
-/* sum_l += sum(x - mean), or of its squares, over x_l, x_(l + LANES), ... */
+/* sum_l += sum(x - mean), or of its squares, over x_l, x_(l + REDUCE_LANES), ... */
 HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool squared, double *sum)
 {
-    double p[LANES];
+    double p[REDUCE_LANES];
     int64_t i = 0;
     HDK_UNROLL
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < REDUCE_LANES; l++) {
         p[l] = sum[l];
     }
-    for (; i + LANES <= n; i += LANES) {
+    for (; i + REDUCE_LANES <= n; i += REDUCE_LANES) {
         HDK_UNROLL
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < REDUCE_LANES; l++) {
             double d = (double)x[i + l] - mean;
             p[l] += squared ? d * d : d;
         }
     }
     for (; i < n; i++) { /* too few for vectors, which this index keeps away */
         double d = (double)x[i] - mean;
-        p[i % LANES] += squared ? d * d : d;
+        p[i % REDUCE_LANES] += squared ? d * d : d;
     }
     HDK_UNROLL
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < REDUCE_LANES; l++) {
         sum[l] = p[l];
     }
 }
@@ -30,20 +30,20 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
 /* sum(x - mean), or of its squares */
 HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, bool squared)
 {
-    double p[LANES] = {0}, sum = 0;
-    T room[BLOCK];
-    if (n < LANES) {
+    double p[REDUCE_LANES] = {0}, sum = 0;
+    T room[REDUCE_BLOCK];
+    if (n < REDUCE_LANES) {
         for (int64_t i = 0; i < n; i++) {
             double d = (double)x[i * sn] - mean;
             sum += squared ? d * d : d;
         }
         return sum;
     }
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t m = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         fn(moments)(fn(dense)(x + i * sn, sn, m, room), m, mean, squared, p);
     }
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < REDUCE_LANES; l++) {
         sum += p[l];
     }
     return sum;
@@ -58,8 +58,8 @@ static T fn(run_var)(const T *x, int64_t sn, int64_t n, double divisor)
 static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys,
                          double divisor)
 {
-    double mean[TILE] = {0}, squares[TILE] = {0};
-    T room[TILE];
+    double mean[REDUCE_TILE] = {0}, squares[REDUCE_TILE] = {0};
+    T room[REDUCE_TILE];
     for (int64_t i = 0; i < n; i++) {
         const T *row = fn(dense)(x + i * sn, sk, k, room);
         for (int64_t j = 0; j < k; j++) {
@@ -81,12 +81,13 @@ static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
     }
 }
 
-REDUCTION(fn(var), T, T, TILE, fn(run_var)(x, sn, n, p), fn(tile_var)(x, sn, sk, n, k, y, ys, p))
+REDUCTION(fn(var), T, T, REDUCE_TILE, fn(run_var)(x, sn, n, p),
+          fn(tile_var)(x, sn, sk, n, k, y, ys, p))
 
 /* y = g (x - m); g and m are one number each, or have an element for each of x's. */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
-    T *restrict y = (T *)data[0], room[3][BLOCK];
+    T *restrict y = (T *)data[0], room[3][REDUCE_BLOCK];
     const T *from[3];
     int64_t step[3];
     (void)params;
@@ -95,8 +96,8 @@ static void fn(center)(char *const *data, const int64_t *strides, int64_t n, con
         step[k] = strides[k + 1] / (int64_t)sizeof(T);
     }
     const T g0 = *from[1], m0 = *from[2];
-    for (int64_t i = 0; i < n; i += BLOCK, y += BLOCK) {
-        int64_t block = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK, y += REDUCE_BLOCK) {
+        int64_t block = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         const T *x = fn(dense)(from[0] + i * step[0], step[0], block, room[0]);
         if (step[1] == 0 && step[2] == 0) {
             for (int64_t j = 0; j < block; j++) {
@@ -114,15 +115,15 @@ static void fn(center)(char *const *data, const int64_t *strides, int64_t n, con
 
 static T fn(square_distance)(const T *restrict x, const T *restrict t, int64_t n)
 {
-    T level[LEVELS], d[BLOCK];
+    T level[LEVELS], d[REDUCE_BLOCK];
     uint64_t blocks = 0;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t m = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         for (int64_t j = 0; j < m; j++) {
             T difference = x[i + j] - t[i + j];
             d[j] = difference * difference;
         }
-        if (n <= BLOCK) {
+        if (n <= REDUCE_BLOCK) {
             return fn(run_sum)(d, 1, n);
         }
         fn(push)(level, blocks++, fn(block_sum)(d, m));

@@ -13,11 +13,11 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
-    BLOCK = 512, /* elements of a run added in LANES lanes before they are folded */
-    STEP = 16,   /* elements of a strided lane added in order */
-    TILE = 128,  /* strided lanes side by side */
-    LEVELS = 13  /* HDK_SUM_MAX / STEP is 2^12 */
+    REDUCE_LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
+    REDUCE_BLOCK = 512, /* elements of a run added in REDUCE_LANES lanes before they are folded */
+    REDUCE_STEP = 16,   /* elements of a strided lane added in order */
+    REDUCE_TILE = 128,  /* strided lanes side by side */
+    LEVELS = 13         /* HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
 /* Defines a reduction of x, of type X, to one y, of type Y, a lane. RUN is what a lane comes to
@@ -75,7 +75,7 @@ enum {
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
-        T room[BLOCK];                                                                             \
+        T room[REDUCE_BLOCK];                                                                      \
         const T *restrict x = dense_##type((const T *)from + at, stride, n, room);                 \
         uint8_t *restrict t = y;                                                                   \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -84,9 +84,9 @@ enum {
     }                                                                                              \
     static bool has_##type(const void *from, int64_t stride, int64_t n, bool zero)                 \
     {                                                                                              \
-        T room[BLOCK];                                                                             \
-        for (int64_t i = 0; i < n; i += BLOCK) {                                                   \
-            int64_t m = n - i < BLOCK ? n - i : BLOCK;                                             \
+        T room[REDUCE_BLOCK];                                                                      \
+        for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {                                            \
+            int64_t m = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;                               \
             const T *x = dense_##type((const T *)from + i * stride, stride, m, room);              \
             FLAGS hit = 0;                                                                         \
             for (int64_t j = 0; j < m; j++) {                                                      \
@@ -109,7 +109,7 @@ typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n,
 static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
                          int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {
-    uint8_t part[BLOCK], result[BLOCK];
+    uint8_t part[REDUCE_BLOCK], result[REDUCE_BLOCK];
     memset(result, !settles, sizeof result);
     for (int64_t i = 0; i < n; i++) {
         truth(x, i * sn, sk, k, part);
@@ -123,16 +123,16 @@ static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk
 }
 
 #define LOGICAL(type, T)                                                                           \
-    REDUCTION(any_##type, uint8_t, T, BLOCK, has_##type(x, sn, n, false),                          \
+    REDUCTION(any_##type, uint8_t, T, REDUCE_BLOCK, has_##type(x, sn, n, false),                   \
               logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 1))                               \
-    REDUCTION(all_##type, uint8_t, T, BLOCK, !has_##type(x, sn, n, true),                          \
+    REDUCTION(all_##type, uint8_t, T, REDUCE_BLOCK, !has_##type(x, sn, n, true),                   \
               logical_tile(truth_##type, x, sn, sk, n, k, y, ys, 0))
 LOGICAL(f32, float)
 LOGICAL(b8, uint8_t)
 LOGICAL(f64, double)
 LOGICAL(i64, int64_t)
 
-/* How many of n <= BLOCK elements are not 0 */
+/* How many of n <= REDUCE_BLOCK elements are not 0 */
 static int64_t count_block(const uint8_t *x, int64_t n)
 {
     uint16_t count = 0;
@@ -144,20 +144,20 @@ static int64_t count_block(const uint8_t *x, int64_t n)
 
 static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
 {
-    uint8_t room[BLOCK];
+    uint8_t room[REDUCE_BLOCK];
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t m = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         count += count_block(dense_b8(x + i * sn, sn, m, room), m);
     }
     return count;
 }
 
-/* k <= BLOCK lanes: bytes count 255 rows at most before they are added to y. */
+/* k <= REDUCE_BLOCK lanes: bytes count 255 rows at most before they are added to y. */
 static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
                        int64_t ys)
 {
-    uint8_t room[BLOCK], count[BLOCK];
+    uint8_t room[REDUCE_BLOCK], count[REDUCE_BLOCK];
     for (int64_t j = 0; j < k; j++) {
         y[j * ys] = 0;
     }
@@ -177,7 +177,8 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
 }
 
 /* The sum of bools is int64. */
-REDUCTION(sum_b8, int64_t, uint8_t, BLOCK, count_run(x, sn, n), count_tile(x, sn, sk, n, k, y, ys))
+REDUCTION(sum_b8, int64_t, uint8_t, REDUCE_BLOCK, count_run(x, sn, n),
+          count_tile(x, sn, sk, n, k, y, ys))
 
 #define ALL(name) name##_f32, name##_f64, name##_i64, name##_b8
 

@@ -1,9 +1,9 @@
 /* reduce_sum.h - sums: a template (template.h) for reduce_kernels.c.
  *
  * The order is fixed by n alone. Under 8 elements of a run take PyTorch's four partial sums. Longer
- * runs are cut into blocks of BLOCK elements, each in LANES lanes that are folded in halves. The
- * blocks are then added in pairs, as the carries of a binary counter, so that errors grow with
- * log n. Neighbouring lanes add STEP elements in order where a run has a block. */
+ * runs are cut into blocks of REDUCE_BLOCK elements, each in REDUCE_LANES lanes that are folded in
+ * halves. The blocks are then added in pairs, as the carries of a binary counter, so that errors
+ * grow with log n. Neighbouring lanes add REDUCE_STEP elements in order where a run has a block. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {
@@ -20,17 +20,17 @@ static T fn(short_sum)(const T *x, int64_t n)
     return p[0] + p[1] + p[2] + p[3];
 }
 
-/* The partial sums begin with 0, so that none is -0, and 0 may be added for what the last LANES
- * elements lack. */
+/* The partial sums begin with 0, so that none is -0, and 0 may be added for what the last
+ * REDUCE_LANES elements lack. */
 static T fn(block_sum)(const T *restrict x, int64_t n)
 {
-    enum { VECTORS = LANES / VECTOR };
+    enum { VECTORS = REDUCE_LANES / VECTOR };
     V p[VECTORS], rest[VECTORS];
     HDK_UNROLL
     for (int v = 0; v < VECTORS; v++) {
         p[v] = (V){0};
     }
-    for (; n >= LANES; x += LANES, n -= LANES) {
+    for (; n >= REDUCE_LANES; x += REDUCE_LANES, n -= REDUCE_LANES) {
         HDK_UNROLL
         for (int v = 0; v < VECTORS; v++) {
             p[v] += fn(vload)(x + v * VECTOR); /* heed-loop */
@@ -76,26 +76,27 @@ static T fn(collect)(const T *level, uint64_t blocks)
 
 static T fn(run_sum)(const T *x, int64_t sn, int64_t n)
 {
-    T level[LEVELS], room[BLOCK];
+    T level[LEVELS], room[REDUCE_BLOCK];
     if (n < 8) {
         return fn(short_sum)(fn(dense)(x, sn, n, room), n);
     }
-    if (n <= BLOCK) {
+    if (n <= REDUCE_BLOCK) {
         return fn(block_sum)(fn(dense)(x, sn, n, room), n);
     }
     uint64_t blocks = 0;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t i = 0; i < n; i += REDUCE_BLOCK) {
+        int64_t m = n - i < REDUCE_BLOCK ? n - i : REDUCE_BLOCK;
         fn(push)(level, blocks++, fn(block_sum)(fn(dense)(x + i * sn, sn, m, room), m));
     }
     return fn(collect)(level, blocks);
 }
 
-/* k <= TILE lanes of up to STEP elements, in order; four rows at a time save loads of s. */
+/* k <= REDUCE_TILE lanes of up to REDUCE_STEP elements, in order; four rows at a time save loads of
+ * s. */
 static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
                                 T *restrict s)
 {
-    T room[4][TILE];
+    T room[4][REDUCE_TILE];
     int64_t i = 0;
     for (int64_t j = 0; j < k; j++) {
         s[j] = 0;
@@ -118,22 +119,22 @@ static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, i
 
 static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k, T *y, int64_t ys)
 {
-    T level[LEVELS][TILE], s[TILE];
+    T level[LEVELS][REDUCE_TILE], s[REDUCE_TILE];
     uint64_t blocks = 0;
-    for (int64_t i = 0; i < n || i == 0; i += STEP) {
-        int64_t m = n - i < STEP ? n - i : STEP, at = 0;
+    for (int64_t i = 0; i < n || i == 0; i += REDUCE_STEP) {
+        int64_t m = n - i < REDUCE_STEP ? n - i : REDUCE_STEP, at = 0;
         fn(step_sum)(x + i * sn, sn, sk, m, k, s);
         for (uint64_t b = blocks++; b & 1; b >>= 1, at++) {
             for (int64_t j = 0; j < k; j++) {
                 s[j] = level[at][j] + s[j];
             }
         }
-        if (n > STEP) {
+        if (n > REDUCE_STEP) {
             memcpy(level[at], s, (size_t)k * sizeof *s);
         }
     }
     for (int64_t j = 0; j < k; j++) {
-        if (n > STEP) {
+        if (n > REDUCE_STEP) {
             s[j] = 0;
             for (uint64_t b = blocks, at = 0; b; b >>= 1, at++) {
                 s[j] = b & 1 ? level[at][j] + s[j] : s[j];
@@ -143,7 +144,7 @@ static void fn(tile_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
     }
 }
 
-REDUCTION(fn(sum), T, T, TILE, fn(run_sum)(x, sn, n), fn(tile_sum)(x, sn, sk, n, k, y, ys))
+REDUCTION(fn(sum), T, T, REDUCE_TILE, fn(run_sum)(x, sn, n), fn(tile_sum)(x, sn, sk, n, k, y, ys))
 
 /* Names: short_sum_f32 short_sum_f64 short_sum_u64 block_sum_f32 block_sum_f64 block_sum_u64
  * push_f32 push_f64 push_u64 collect_f32 collect_f64 collect_u64 run_sum_f32 run_sum_f64

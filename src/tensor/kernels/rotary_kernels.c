@@ -3,7 +3,7 @@
 #include "tensor/kernels/loops.h"
 #include "tensor/kernels/rotary.h"
 
-#define TURN(name, T)                                                                              \
+#define ROTATE(name, T)                                                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         const int64_t half = l->n / 2;                                                             \
@@ -21,8 +21,8 @@
             }                                                                                      \
         }                                                                                          \
     }
-TURN(turn_f32, float)
-TURN(turn_f64, double)
+ROTATE(turn_f32, float)
+ROTATE(turn_f64, double)
 
 const struct hdk_rotary HDK_TABLE(hdk_rotary) = {
     .turn = {turn_f32, turn_f64},

@@ -3,7 +3,7 @@
 
 #include "tensor/kernels/loops.h"
 
-enum { ROOM = 2048 }; /* bytes of an operand's run */
+enum { RUN_BYTES = 2048 }; /* bytes of an operand's run */
 
 /* to = from, n elements of `size` bytes that lie so many bytes apart. Of the numbers that the
  * compiler knows it makes vectors. */
@@ -52,14 +52,14 @@ static HDK_NOINLINE void runs_copy(char *to, int64_t to_step, const char *from, 
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params)
 {
-    _Alignas(64) char room[4][ROOM];
+    _Alignas(64) char room[4][RUN_BYTES];
     char *at[4];
     int64_t size[4], most = 0;
     for (int k = 0; k < o->n; k++) {
         size[k] = o->size[k];
         most = size[k] > most ? size[k] : most;
     }
-    const int64_t run = n < ROOM / most ? n : ROOM / most;
+    const int64_t run = n < RUN_BYTES / most ? n : RUN_BYTES / most;
     for (int k = 0; k < o->n; k++) {
         at[k] = strides[k] == size[k] ? data[k] : room[k];
         if (k > 0 && strides[k] == 0) { /* one value for all runs */

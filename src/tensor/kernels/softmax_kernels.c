@@ -19,13 +19,14 @@
 #include "tensor/kernels/functions.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/softmax.h"
+#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/template.h"
 
 enum {
-    TILE = 128,  /* lanes side by side */
-    AHEAD = 4,   /* rows of a tile that are asked for before they are read */
-    SHORT = 64,  /* so many rows of under 8 elements at a time */
-    ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
+    SOFTMAX_TILE = 128,  /* lanes side by side */
+    ROWS_AHEAD = 4,      /* rows of a tile that are asked for before they are read */
+    SHORT_ROWS = 64,     /* so many rows of under 8 elements at a time */
+    SOFTMAX_ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
     LOGITS_ROOM = 2048
 };
 
@@ -36,7 +37,6 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 }
 
 #define TYPE f32
-#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/softmax_other.h"
 #include "tensor/kernels/softmax_last.h"
 #include "tensor/kernels/logsumexp.h"
@@ -49,7 +49,6 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 
 #ifdef HDK_WIDE_TYPES
 #define TYPE f64
-#include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/softmax_last.h"
 #include "tensor/kernels/logsumexp.h"
 #include "tensor/kernels/loss_body.h"
@@ -57,8 +56,8 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 #endif
 
 enum {
-    TOGETHER = 4, /* lanes whose sums stay in registers */
-    LINE = 16     /* neighbouring float32 of a line of the cache */
+    LANES_TOGETHER = 4, /* lanes whose sums stay in registers */
+    LINE = 16           /* neighbouring float32 of a line of the cache */
 };
 
 /* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides.
@@ -67,7 +66,7 @@ enum {
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \
         const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
-        SUM s[TILE] = {0};                                                                         \
+        SUM s[SOFTMAX_TILE] = {0};                                                                 \
         for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
             for (int64_t j = 0; j < k; j++) {                                                      \
                 s[j] += (SUM)x[j * xk];                                                            \
@@ -78,10 +77,10 @@ enum {
     HDK_INLINE void name##_few(const hdk_lanes *l, T *restrict y, const T *restrict x)             \
     {                                                                                              \
         const int64_t xn = l->sn[1], xk = l->sk[1], yn = l->sn[0], yk = l->sk[0];                  \
-        SUM s[TOGETHER] = {0};                                                                     \
+        SUM s[LANES_TOGETHER] = {0};                                                               \
         for (int64_t i = 0; i < l->n; i++, x += xn, y += yn) {                                     \
             HDK_UNROLL                                                                             \
-            for (int j = 0; j < TOGETHER; j++) {                                                   \
+            for (int j = 0; j < LANES_TOGETHER; j++) {                                             \
                 s[j] += (SUM)x[j * xk];                                                            \
                 y[j * yk] = (T)s[j];                                                               \
             }                                                                                      \
@@ -91,12 +90,12 @@ enum {
     {                                                                                              \
         bool apart = llabs(l->sn[1]) < llabs(l->sk[1]);                                            \
         bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes lines of its own */     \
-        int64_t tile = apart ? TOGETHER : rows ? LINE : TILE;                                      \
+        int64_t tile = apart ? LANES_TOGETHER : rows ? LINE : SOFTMAX_TILE;                        \
         (void)p;                                                                                   \
         for (int64_t j = 0, k; (k = part_of(l->k, j, tile)) > 0; j += tile) {                      \
             T *y = (T *)data[0] + j * l->sk[0];                                                    \
             const T *x = (const T *)data[1] + j * l->sk[1];                                        \
-            if (k == TOGETHER) {                                                                   \
+            if (k == LANES_TOGETHER) {                                                             \
                 name##_few(l, y, x);                                                               \
             } else {                                                                               \
                 name##_tile(l, y, x, k);                                                           \

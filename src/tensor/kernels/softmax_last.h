@@ -30,15 +30,15 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
  * cache is computed twice, so that its exponentials need no room. */
 static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
-    T room[ROOM], most = *m;
-    if (!stream || n <= ROOM) {
+    T room[SOFTMAX_ROOM], most = *m;
+    if (!stream || n <= SOFTMAX_ROOM) {
         T *e = fn(result_at)(y, room, stream);
         T scale = 1 / fn(row_exp_sum)(x, n, m, next, e);
         fn(put_scaled)(y, e, n, scale, stream);
         return;
     }
     T scale = 1 / fn(row_exp_sum)(x, n, m, next, NULL);
-    for (int64_t i = 0, part; (part = part_of(n, i, ROOM)) > 0; i += ROOM) {
+    for (int64_t i = 0, part; (part = part_of(n, i, SOFTMAX_ROOM)) > 0; i += SOFTMAX_ROOM) {
         fn(row_exp)(x + i, part, most, 0, room);
         fn(put_scaled)(y + i, room, part, scale, true);
     }
@@ -48,8 +48,8 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
     int64_t n = l->n;
     if (n > 0 && n < 8 && l->sk[0] == n) {
-        for (int64_t j = 0; j < l->k; j += SHORT) {
-            int64_t k = l->k - j < SHORT ? l->k - j : SHORT;
+        for (int64_t j = 0; j < l->k; j += SHORT_ROWS) {
+            int64_t k = l->k - j < SHORT_ROWS ? l->k - j : SHORT_ROWS;
             fn(softmax_short)((const T *)data[1] + j * l->sk[1], l->sk[1], n, k,
                               (T *)data[0] + j * n);
         }
@@ -80,14 +80,14 @@ static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, dou
 
 static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p)
 {
-    T room[ROOM];
+    T room[SOFTMAX_ROOM];
     const T *x = data[1];
     T most = l->n > 0 && l->k > 0 ? fn(row_max)(x, l->n) : 0;
     for (int64_t j = 0; j < l->k && l->n > 0; j++) {
         T *y = (T *)data[0] + j * l->sk[0];
         const T *next = j + 1 < l->k ? x + l->sk[1] : x;
         T m = fn(minus_zero)(most), log_sum = LOG(fn(row_exp_sum)(x, l->n, &most, next, NULL));
-        for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
+        for (int64_t i = 0, n; (n = part_of(l->n, i, SOFTMAX_ROOM)) > 0; i += SOFTMAX_ROOM) {
             T *restrict to = fn(result_at)(y + i, room, p != 0);
             fn(put_less)(to, x + i, n, m, log_sum);
             fn(result_done)(y + i, to, n);
@@ -100,13 +100,13 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
 /* dx = dy - exp(y) sum(dy) */
 static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
-    T room[ROOM];
+    T room[SOFTMAX_ROOM];
     for (int64_t j = 0; j < l->k; j++) {
         T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1];
         const T *y = (const T *)data[2] + j * l->sk[2];
         T s = fn(row_sum)(dy, l->n);
-        for (int64_t i = 0, n; (n = part_of(l->n, i, ROOM)) > 0; i += ROOM) {
+        for (int64_t i = 0, n; (n = part_of(l->n, i, SOFTMAX_ROOM)) > 0; i += SOFTMAX_ROOM) {
             T *restrict to = fn(result_at)(dx + i, room, p != 0);
             fn(row_exp)(y + i, n, 0, 0, to);
             for (int64_t at = 0; at < n; at++) {

@@ -1,6 +1,6 @@
-/* softmax_other.h - softmax and log_softmax along other dims than the last, TILE lanes at once: a
- * template (template.h), which each CPU level has for float32 and float64. Lanes that are not side
- * by side are copied row by row. */
+/* softmax_other.h - softmax and log_softmax along other dims than the last, SOFTMAX_TILE lanes at
+ * once: a template (template.h), which each CPU level has for float32 and float64. Lanes that are
+ * not side by side are copied row by row. */
 
 /* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
 static inline T fn(minus_zero)(T m)
@@ -16,14 +16,14 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
     }
 }
 
-/* Asks for the row that lies AHEAD rows after the one at x. Rows of a large tensor lie far apart,
- * and no CPU guesses them. */
+/* Asks for the row that lies ROWS_AHEAD rows after the one at x. Rows of a large tensor lie far
+ * apart, and no CPU guesses them. */
 static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
     /* Otherwise compilers drop the calls of a function that computes nothing. */
     __asm__ volatile("");
     if (sk == 1) {
-        hdk_prefetch_at(x, AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
+        hdk_prefetch_at(x, ROWS_AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
     }
 }
 
@@ -64,7 +64,7 @@ static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int
 static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t k, int64_t sk,
                                       T *restrict m)
 {
-    T room[TILE];
+    T room[SOFTMAX_TILE];
     const T *row = fn(tile_row)(x, sn, k, sk, room);
     memcpy(m, row, (size_t)k * sizeof *m);
     for (int64_t i = 1; i < n; i++) {
@@ -80,7 +80,7 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
 static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t sk,
                                       const T *restrict m, T *restrict e, T *restrict s)
 {
-    T room[TILE];
+    T room[SOFTMAX_TILE];
     fn(lanes_op)(HDK_SUB, e, fn(tile_row)(x, sn, k, sk, room), m, k);
     fn(hdk_unary_all)(HDK_EXP, e, k);
     for (int64_t j = 0; j < k; j++) {
@@ -92,7 +92,7 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
 static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                     int64_t xk, int64_t n, int64_t k)
 {
-    T m[TILE], s[TILE] = {0}, room[TILE];
+    T m[SOFTMAX_TILE], s[SOFTMAX_TILE] = {0}, room[SOFTMAX_TILE];
     fn(tile_max)(x, n, xn, k, xk, m);
     for (int64_t i = 0; i < n; i++) {
         T *e = fn(tile_to)(y + i * yn, yn, k, yk, room);
@@ -109,7 +109,7 @@ static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, in
 static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                         int64_t xk, int64_t n, int64_t k)
 {
-    T m[TILE], s[TILE] = {0}, room[TILE];
+    T m[SOFTMAX_TILE], s[SOFTMAX_TILE] = {0}, room[SOFTMAX_TILE];
     fn(tile_max)(x, n, xn, k, xk, m);
     for (int64_t i = 0; i < n; i++) {
         fn(tile_exp)(x + i * xn, xn, k, xk, m, room, s);
@@ -130,7 +130,8 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
                                      bool logarithm)
 {
-    T *dx = (T *)data[0] + j0 * l->sk[0], s[TILE] = {0}, e[TILE], rooms[2][TILE];
+    T *dx = (T *)data[0] + j0 * l->sk[0], s[SOFTMAX_TILE] = {0}, e[SOFTMAX_TILE],
+      rooms[2][SOFTMAX_TILE];
     const T *dy = (const T *)data[1] + j0 * l->sk[1], *y = (const T *)data[2] + j0 * l->sk[2];
     for (int64_t i = 0; i < l->n; i++) {
         const T *d = fn(tile_row)(dy + i * l->sn[1], l->sn[1], k, l->sk[1], rooms[0]);
@@ -161,7 +162,8 @@ static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int6
     static void fn(name)(const hdk_lanes *l, void *const *data, double p)                          \
     {                                                                                              \
         (void)p;                                                                                   \
-        for (int64_t j0 = 0, k; l->n > 0 && (k = part_of(l->k, j0, TILE)) > 0; j0 += TILE) {       \
+        for (int64_t j0 = 0, k; l->n > 0 && (k = part_of(l->k, j0, SOFTMAX_TILE)) > 0;             \
+             j0 += SOFTMAX_TILE) {                                                                 \
             CALL;                                                                                  \
         }                                                                                          \
     }

@@ -1,6 +1,7 @@
 /* template.h - macros with which one source is compiled for several element types.
  *
- * A template is a header without a guard. A .c file includes it once for each type:
+ * A template is a header without a guard. A .c file includes it once for each type, and so does a
+ * header for several .c files, such as vec.h:
  *     #define TYPE f32
  *     #include "tensor/kernels/softmax_last.h"
  *     #undef TYPE

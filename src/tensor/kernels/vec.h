@@ -25,12 +25,12 @@
 #endif
 
 /* Bytes of a register. */
-#if defined(__AVX512F__)
+#if HDK_AT_AVX512
 #define HDK_REGISTER 64
 typedef __m512 hdk__mm;
 #define HDK__MM(op) _mm512_##op##_ps
 #define HDK__MUL_LOW(a, b) _mm512_mul_epu32((__m512i)(a), (__m512i)(b))
-#elif defined(__AVX2__)
+#elif HDK_AT_AVX2
 #define HDK_REGISTER 32
 typedef __m256 hdk__mm;
 #define HDK__MM(op) _mm256_##op##_ps
@@ -74,9 +74,9 @@ typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(
 /* bfloat16 from any address, as float32. GCC makes halves of a conversion of vectors. */
 HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 {
-#if defined(__AVX512F__)
+#if HDK_AT_AVX512
     return (vec_f32)((vec_u32)_mm512_cvtepu16_epi32((__m256i) * (const vec_bf16 *)x) << 16);
-#elif defined(__AVX2__)
+#elif HDK_AT_AVX2
     return (vec_f32)((vec_u32)_mm256_cvtepu16_epi32((__m128i) * (const vec_bf16 *)x) << 16);
 #elif defined(HDK_X86)
     return (vec_f32)_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64((const void *)x));
@@ -189,7 +189,7 @@ enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
-#ifdef __AVX512F__
+#if HDK_AT_AVX512
     (void)shifted;
     return (vec_f32)_mm512_scalef_ps((__m512)u, (__m512)q);
 #else

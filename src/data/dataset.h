@@ -1,29 +1,10 @@
-/* data_internal.h - what the files of the data layer offer to each other. */
-#ifndef HEED_DATA_INTERNAL_H
-#define HEED_DATA_INTERNAL_H
+/* dataset.h - datasets: their items, and the program's own code that gives some (dataset.c). */
+#ifndef HEED_DATA_DATASET_H
+#define HEED_DATA_DATASET_H
 
 #include <stdatomic.h>
 
 #include "heed/data.h"
-
-struct hd_tokens {
-    atomic_int refs;
-    atomic_bool freed; /* the user has called hd_tokens_free */
-    int width;         /* bytes an id */
-    int64_t len;
-    unsigned char *bytes;
-    hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
-    bool allocated;   /* an owner's bytes come from hd_alloc */
-    size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
-};
-
-/* For public functions: is t given, and not freed by the user? Whoever else holds t may go on using
- * it. hd__data_dataset_given is the same. */
-bool hd__data_tokens_given(const hd_tokens *t);
-hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
-void hd__data_tokens_drop(hd_tokens *t); /* takes NULL */
-/* Copies n ids from `at` on. The caller has checked that they exist. */
-void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 
 struct hd_dataset {
     atomic_int refs;
@@ -55,9 +36,6 @@ bool hd__data_is_pair(const char *what, const hd_list *l);
 /* Writes them to where the caller wants them, in the enclosing scope; NULL: not wanted. */
 void hd__data_pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target);
 
-/* A batch of the n items: each of an item's tensors stacked along a new first dim. */
-hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
-
 /* The program's own code, which shall give a list, runs between these two:
  *   hd__data_visit v = hd__data_visit_begin();
  *   return hd__data_visit_gave(&v, "collate", call_collate(...));
@@ -69,5 +47,9 @@ typedef struct hd__data_visit {
 
 hd__data_visit hd__data_visit_begin(void);
 hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
+
+/* A batch of the n items: each of an item's tensors stacked along a new first dim
+ * (collate.c). */
+hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 #endif

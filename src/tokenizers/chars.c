@@ -1,5 +1,5 @@
-/* utf8.c - texts that must be UTF-8, and the classes of characters. */
-#include "tokenizers/tokenizers_internal.h"
+/* chars.c - texts that must be UTF-8, and the classes of characters. */
+#include "tokenizers/chars.h"
 
 bool hd__chars_utf8_check(const char *s, int64_t n)
 {

@@ -1,0 +1,47 @@
+/* threads.h - POSIX threads, and what heed adds to them in this header alone. */
+#ifndef HEED_BASE_THREADS_H
+#define HEED_BASE_THREADS_H
+
+#include <pthread.h>
+
+/* Is this thread the only one of the process? glibc tells since 2.32. */
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define HD__ALONE __libc_single_threaded
+#endif
+#endif
+#ifndef HD__ALONE
+#define HD__ALONE 0
+#endif
+
+/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
+#define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* Tells the CPU that this thread is waiting for another one to write to memory. */
+static inline void hd__sys_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+/* Locks a mutex until the end of the block. */
+#define HD__LOCKED(mutex)                                                                          \
+    pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__sys_mutex_unlock), unused)) =     \
+        hd__sys_mutex_lock(&(mutex))
+
+static inline pthread_mutex_t *hd__sys_mutex_lock(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    return mutex;
+}
+
+static inline void hd__sys_mutex_unlock(pthread_mutex_t *const *mutex)
+{
+    pthread_mutex_unlock(*mutex);
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* number.h - numbers as text (number.c).
+ *
+ * The libraries in libs/ may include it (base/sibling.h). */
+#ifndef HEED_BASE_NUMBER_H
+#define HEED_BASE_NUMBER_H
+
+#include "base/sibling.h"
+
+enum {
+    HD__PRECISION_MAX = 1000,
+    HD__NUMBER_TEXT =
+        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
+    HD__FLOAT_TEXT = 56
+};
+
+/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
+ * every locale and without a sign for nan. Returns the length. */
+int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
+
+/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
+ * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
+HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
+#define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
+/* The same for what may be a whole number, which has no ".0": "96", "0.1". */
+HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
+#define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
+
+#endif

@@ -1,0 +1,28 @@
+/* tokens.h - ids of tokens in little memory (tokens.c). */
+#ifndef HEED_DATA_TOKENS_H
+#define HEED_DATA_TOKENS_H
+
+#include <stdatomic.h>
+
+#include "heed/data.h"
+
+struct hd_tokens {
+    atomic_int refs;
+    atomic_bool freed; /* the user has called hd_tokens_free */
+    int width;         /* bytes an id */
+    int64_t len;
+    unsigned char *bytes;
+    hd_tokens *owner; /* the row that owns the bytes, held; NULL: this one owns them */
+    bool allocated;   /* an owner's bytes come from hd_alloc */
+    size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
+};
+
+/* For public functions: is t given, and not freed by the user? Whoever else holds t may go on using
+ * it. hd__data_dataset_given is the same. */
+bool hd__data_tokens_given(const hd_tokens *t);
+hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
+void hd__data_tokens_drop(hd_tokens *t); /* takes NULL */
+/* Copies n ids from `at` on. The caller has checked that they exist. */
+void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
+
+#endif

@@ -1,0 +1,68 @@
+/* options.h - the options of optimizers, and what is saved (options.c).
+ *
+ * Tables describe the options, so that checking, saving and comparing them is written once. */
+#ifndef HEED_OPTIM_OPTIONS_H
+#define HEED_OPTIM_OPTIONS_H
+
+#include "base/text/number.h"
+#include "heed/optim.h"
+#include "tensor/for_nn_and_optim.h"
+
+typedef enum hd__optim_range {
+    HD__NOT_NEGATIVE,  /* double: 0 or more */
+    HD__POSITIVE,      /* above 0 */
+    HD__BELOW_ONE,     /* 0 or more, below 1 */
+    HD__FROM_0_TO_1,   /* 0 and 1 included */
+    HD__ABOVE_0_TO_1,  /* above 0, up to 1 included */
+    HD__ANY_NUMBER,    /* not NaN */
+    HD__FLAG,          /* bool */
+    HD__CHOICE,        /* an enum whose values are 0 and 1 */
+    HD__COUNT,         /* int64: 0 or more */
+    HD__POSITIVE_COUNT /* 1 or more */
+} hd__optim_range;
+
+typedef struct hd__optim_option {
+    const char *name;
+    size_t offset; /* of the field in the options' struct */
+    hd__optim_range range;
+} hd__optim_option;
+
+/* A table of options ends with a row of zeros, so it has fewer than these. */
+enum { HD__OPTIONS = 11 };
+#define HD__OPTION(type, field, limits)                                                            \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(type, field), .range = limits                           \
+    }
+
+/* The option's field in a struct of options. */
+double *hd__optim_option_double(const hd__optim_option *option, const void *options);
+
+/* Is a number in its range? Are all options of a table? "hd_sgd_new: lr -1: expected 0 or more" */
+bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
+bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
+
+/* Does no error stand? If one does, a step fails with HD_STATE. */
+bool hd__optim_may_step(void);
+
+/* ---------------------------------------------------------------- saved state */
+
+/* State on its way to a dictionary, or from one. The functions below write to `to`. If it is NULL,
+ * they look at what `from` has under the name that hd__text_key makes, and fail if it is not what
+ * is wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
+typedef struct hd__optim_saved {
+    hd_dict *to;
+    const hd_dict *from;
+    const char *prefix;
+    hd__text key; /* the last name */
+} hd__optim_saved;
+
+bool hd__optim_saved_text(hd__optim_saved *s, const char *name, const char *want);
+bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const char *name,
+                         int64_t want);
+bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
+                             const hd__optim_option *table, const void *options);
+/* Writes *x, or reads it, which must be in this range. */
+bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
+                            hd__optim_range range, double *x);
+
+#endif
