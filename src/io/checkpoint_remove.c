@@ -134,8 +134,8 @@ static bool remove_in(int parent, hd__folder *f)
     return false;
 }
 
-/* Removes what an earlier call left of the checkpoint when it failed or was killed. *gone becomes
- * true if there was such a rest and nothing is at f->path. Returns false after an error. */
+/* Removes the rest of the checkpoint that an earlier call left when it failed or was killed. *gone
+ * becomes true if there was such a rest and nothing is at f->path. Returns false after an error. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

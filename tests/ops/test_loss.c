@@ -430,9 +430,9 @@ START_TEST(norm_errors)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(norm(x, HD_NONE, HD_NONE, 2));
-    ck_error(HD_SHAPE,
-             "hd_layer_norm_n: x (2, 3) and normalized shape (2,): expected the last dims "
-             "of x");
+    ck_error(
+        HD_SHAPE,
+        "hd_layer_norm_n: x (2, 3) and normalized shape (2,): expected the sizes of x's last dims");
     ck_assert_ptr_null(hd_layer_norm_n(x, 0, NULL, HD_NONE, HD_NONE, 1e-5));
     ck_error(HD_SHAPE, "hd_layer_norm_n: 0 normalized dims: expected 1 or more");
     ck_assert_ptr_null(norm(x, hd_ones(HD_FLOAT32, 2), HD_NONE, 3));

@@ -118,7 +118,7 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
            hd__arg_given("normalized_shape", shape) &&
            ((n <= x->ndim &&
              memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
-            hd_fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
+            hd_fail(HD_SHAPE, "x %s and normalized shape %s: expected the sizes of x's last dims",
                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
