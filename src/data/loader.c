@@ -62,7 +62,7 @@ static bool replicas_ok(const hd_loader_options *o)
                    o->batch_size, n, INT64_MAX);
 }
 
-/* Fails because there is nothing to shuffle, and says why. */
+/* Fails: there is nothing to shuffle. */
 static bool nothing_to_shuffle(const hd_dataset *s)
 {
     if (s->tokens && !s->whole) {
@@ -132,9 +132,8 @@ static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
 }
 
-/* Draws the random64 with which an epoch begins and, with shuffle, the order. The order comes from
- * the loader's own generator or, if it has none, from `fresh`; then the seed of `fresh` is drawn,
- * too, unless num_replicas is set. */
+/* Draws an epoch's random64 and, with shuffle, its order: from the loader's own generator or,
+ * without one, from `fresh`, whose seed is then drawn, too, unless num_replicas is set. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
@@ -302,8 +301,8 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6, NUMBERS = 9 };
 
-/* The names of the saved numbers. The first FIXED must be equal in the loader that saves and the
- * one that loads. batch_size is that of all ranks together, so the number of ranks may differ. */
+/* The saved numbers. The first FIXED must be equal in both loaders. batch_size is that of all ranks
+ * together, so the number of ranks may differ. */
 static const char *const names[NUMBERS] = {"len",        "max_length", "stride",
                                            "batch_size", "shuffle",    "drop_last",
                                            "epoch",      "batch",      "under_way"};
@@ -382,8 +381,8 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
     return name;
 }
 
-/* True if the state has l's dataset and options, and l can load its kind; otherwise fails. A state
- * with a seed (`seeded`) is from a loader with num_replicas. */
+/* True if the state has l's dataset and options, and l can load its kind: a state with a seed is
+ * from a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
     int64_t numbers[NUMBERS];

@@ -158,8 +158,8 @@ static void files_close(checkpoint_file *f)
     }
 }
 
-/* Opens both files. If dir is replaced meanwhile, the files of the old checkpoint may be gone; then
- * it opens those of the new one. */
+/* Opens both files. If dir is replaced meanwhile and loses them, opens those of the new
+ * checkpoint. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {

@@ -20,8 +20,7 @@ bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict
 
 /* ---------------------------------------------------------------- checkpoint_remove.c */
 
-/* True if dir may be removed: it is no link, has both files, and has no directories. Otherwise
- * fails. */
+/* True if dir may be removed: no link, with both files, and without directories. Else fails. */
 bool hd__checkpoint_removable(const char *dir);
 
 #endif

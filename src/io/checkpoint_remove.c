@@ -15,8 +15,7 @@ static bool is_missing(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-/* Fails if dir is a symbolic link. Neither a link nor the directory that it points to is
- * removed. */
+/* False for a symbolic link: neither it nor the directory behind it is ever removed. */
 static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
@@ -28,8 +27,8 @@ static bool check_no_link(const char *dir)
                    HD__CUT(dir));
 }
 
-/* True if dir holds `file`. If not, the message says whether dir is missing, perhaps because
- * another process has just moved it, or is no checkpoint. */
+/* True if dir holds `file`. The message says if dir itself is missing, perhaps because another
+ * process has just moved it. */
 static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);
@@ -83,7 +82,7 @@ bool hd__checkpoint_removable(const char *dir)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Fails with the step that failed, `what`, and the place of the rest of the checkpoint. */
+/* Fails: `what` was not possible, and the rest of the checkpoint is at `hidden`. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
     return hd_fail(HD_IO, "'%.*s': cannot %s: %s. The rest is at '%.*s'; the next call removes it",
@@ -105,8 +104,7 @@ static bool remove_hidden(int parent, hd__folder *f)
     return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
 }
 
-/* The errno that keeps the files of the open directory from being removed, or 0. It is 0 for the
- * directory's owner, who may always make it writable. */
+/* The errno that forbids removing the open directory's files; 0 for its owner, who can allow it. */
 static int unremovable_cause(int fd)
 {
     hd__sys_info info;

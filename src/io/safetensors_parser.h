@@ -25,12 +25,11 @@ typedef struct hd__safetensors_parser {
 bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
                                 bool (*parse)(hd__safetensors_parser *p));
 
-/* Fails because the JSON is wrong or, if it is right, because its last event is not `expected`. */
+/* Fails: the JSON is wrong, or its last event is not `expected`. */
 bool hd__safetensors_parser_unexpected(const hd__safetensors_parser *p, const char *expected);
 /* Reads the next event. Fails if it is of another kind. */
 bool hd__safetensors_parser_expect(hd__safetensors_parser *p, hd__json_kind kind);
-/* Reads the next name of an object. Returns false at the object's end, where at_end is true, and
- * after an error. */
+/* Reads the next name of an object. False at its end, where at_end is true, and after an error. */
 bool hd__safetensors_parser_next(hd__safetensors_parser *p);
 
 static inline bool at_end(const hd__safetensors_parser *p)

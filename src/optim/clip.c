@@ -1,7 +1,7 @@
 /* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils.
  *
- * All gradients are read before the first one is written. Sums are in double. Each grain is summed
- * alone and the grains in order, so the sums do not depend on the number of threads. */
+ * All gradients are read before the first is written. Sums are in double, first within each grain
+ * and then over the grains in order, so the number of threads does not matter. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
@@ -43,7 +43,7 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* Sums grain number `grain`. The copy of a gradient that is not contiguous is summed row by row. */
+/* Sums one grain. The copy of a gradient that is not contiguous is summed row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -117,8 +117,7 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* For warnings: if the clip is the only change since a step used a gradient, the gradient still
- * counts as used. */
+/* For warnings: a used gradient still counts as used if only the clip has changed it since. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {

@@ -1,6 +1,6 @@
 /* schedule.c - makes, steps, saves and loads schedules of any type. A type is a formula
- * (schedules.c) for a group's learning rate: from the number of steps so far, the present lr, and
- * the base lr, which the group had when the schedule was made. */
+ * (schedules.c) for a group's lr: from the steps so far, the present lr, and the base lr, that of
+ * the group when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static bool schedule_step_ok(const hd_schedule *s, int64_t t)
     return !type->step_ok || type->step_ok(&s->options, t);
 }
 
-/* Sets the momentum of each group for step s->t, if the type has a formula for it. */
+/* Sets the momentum of each group to that of step s->t, if the type has one. */
 static void set_momentum(const hd_schedule *s)
 {
     hd_optim *o = s->o;
@@ -36,8 +36,7 @@ static void set_momentum(const hd_schedule *s)
     }
 }
 
-/* Sets the lr and the momentum of each group for step t. If step t is not possible, fails and
- * changes nothing. */
+/* Sets the lr and the momentum of each group to those of step t, if that step is possible. */
 static bool schedule_apply(hd_schedule *s, int64_t t)
 {
     if (!schedule_step_ok(s, t)) {
@@ -140,8 +139,7 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* Writes the state of s, or reads it: the fields that steps change into *s, the learning rates into
- * lr. All other fields must be equal. */
+/* Writes the state of s, or reads it into *s and lr. Fields that no step changes must be equal. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;
@@ -176,8 +174,7 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("s", s, d, prefix, schedule_write);
 }
 
-/* Moves *read and lr into s and its optimizer. The caller frees read->base_lr, which is then the
- * old one. */
+/* Moves *read and lr into s and its optimizer; read->base_lr becomes the old one. */
 static void schedule_take_over(hd_schedule *s, hd_schedule *read, const double *lr)
 {
     hd_schedule old = *s;

@@ -26,8 +26,7 @@ typedef struct hd__schedule_type {
     int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */
     /* The lr of step t, from the base lr and the present lr */
     double (*lr)(const hd__schedule_options *o, double base, double now, int64_t t);
-    /* True if step t needs every group's base lr, so no group may be newer than the schedule. NULL:
-     * no step does. */
+    /* True if step t needs a base lr for every group. NULL: no step does. */
     bool (*needs_base)(const hd__schedule_options *o, int64_t t);
     /* The momentum of step t. NaN leaves it unchanged, and so does NULL. */
     double (*momentum)(const hd__schedule_options *o, int64_t t);

@@ -2,8 +2,8 @@
  *
  * A step does everything that can fail before it writes: it checks the gradients, makes the states,
  * and checks that the parameters may be written. Then all threads write the parameters in one pass.
- * A parameter's states are made in its first step. They are converted in the first step after
- * hd_module_to has given the parameter another dtype. */
+ * A parameter's states are made in its first step, and converted after hd_module_to has changed its
+ * dtype. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
@@ -16,8 +16,7 @@ typedef struct pending {
     int kernel;
 } pending;
 
-/* Does the part of a parameter's step that can fail. A hook may have been given a gradient in the
- * memory of the parameter or of a state, which must not be written then. */
+/* Does all that can fail. A step must not write to memory that a hook was given as a gradient. */
 static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;

@@ -13,8 +13,8 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* y = a op b. FACTORS saves a if b needs a gradient, and b if a does. DIVISOR saves a if b needs a
- * gradient, and always b. BOTH_FACTORS saves both. */
+/* y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves b, and
+ * BOTH_FACTORS both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -227,8 +227,7 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-/* x^s. As in PyTorch, exponents such as 0.5, 2 and 3 do not use pow, which would round
- * differently. */
+/* As in PyTorch, exponents such as 2 and 0.5 do not use pow, which would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     static const struct {

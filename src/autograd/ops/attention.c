@@ -1,5 +1,4 @@
-/* attention.c - scaled_dot_product_attention: checks the arguments, chooses a path, and records the
- * node.
+/* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
  *
  * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
  * scores. The composed path calls other ops: for an attn_mask that needs a gradient, empty tensors,
@@ -34,7 +33,7 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* Writes the batch dims, rows, and cols if it is not negative, into sizes. Returns their number. */
+/* sizes = the batch dims, rows, and cols unless it is negative. Returns their number. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -88,8 +87,7 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws random numbers for dropout: a seed or, from the native stream, one bit for each score.
- * Returns false if memory runs out. */
+/* Draws a seed for dropout or, from the native stream, one bit for each score. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -282,8 +280,7 @@ static bool attention_options_ok(const hd_attention_options *o)
            hd_fail(HD_VALUE, "is_causal and attn_mask are both given: expected one of them");
 }
 
-/* Counts the heads into c->heads. Fails if the number of scores overflows: expanded tensors can be
- * that large. */
+/* Counts the heads. Fails if the scores of large expanded tensors overflow. */
 static bool count_heads(attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 hides no overflow */
@@ -325,7 +322,7 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Chooses the path and runs it. The arguments have been checked, and c is filled. */
+/* Runs one of the paths. The arguments are checked, and c is filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -333,9 +330,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* With a few keys, the fused path goes row by row. For a handful of tokens this saves the cost
-     * of ten ops; for a few dozen, the composed path is up to four times as fast, with the same
-     * bits. */
+    /* Row by row, the fused path saves the cost of ten ops for a handful of tokens. For a few
+     * dozen, the composed path is up to four times as fast, with the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
@@ -349,8 +345,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-/* x with its heads, dim -3, split into two dims: keys * group heads into (keys, group), a different
- * number into (heads, 1). */
+/* x with dim -3, its heads, split: keys * group heads into (keys, group), others into (heads, 1) */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;

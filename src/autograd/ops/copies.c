@@ -112,8 +112,8 @@ static bool skipped(const hd_tensor *x)
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* Writes the result's dim into *at and its sizes into sizes. Returns the first tensor that is not
- * skipped; the others must have its sizes, except at dim. Returns NULL after an error. */
+/* Returns the first tensor that is not skipped, whose sizes the others must have, except at dim;
+ * NULL on error. Writes the result's dim and sizes into *at and sizes. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];

@@ -132,8 +132,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The ops of a loss, which differ in name: for x of up to 2 dims, for more, and for losses whose
- * last step is a view in PyTorch */
+/* A loss's ops, named for x of up to 2 dims, for x of more, and for a last step that is a view */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -195,7 +194,7 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
                    swapped ? ". Swap the two arguments" : "");
 }
 
-/* True if x holds floats and target int64 class numbers. The error says if they are swapped. */
+/* True if x holds floats, and target int64 class numbers. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
     return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||

@@ -1,5 +1,4 @@
-/* pick.h - picks elements along a dim by an index tensor; indexing, sorting, maxima and losses use
- * it (pick.c). */
+/* pick.h - picks elements along a dim by an index tensor (pick.c). */
 #ifndef HEED_OPS_PICK_H
 #define HEED_OPS_PICK_H
 
@@ -10,7 +9,7 @@
 typedef enum hd__op_pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__op_pick_way;
 void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
-/* x's geometry and storage as a struct that the caller may change and use during one call. */
+/* x's geometry and storage in a struct that lives for one call */
 hd_tensor hd__op_geometry_of(const hd_tensor *x);
 
 /* Zeros of the shape of the node's first input */

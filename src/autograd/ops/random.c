@@ -53,8 +53,7 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous; NULL with the error set if its dtype is no float, or if an element lies
- * outside [0, most], which `expected` says in words. */
+/* p, made contiguous; NULL with the error set if it is not of a float dtype or leaves [0, most]. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -307,8 +306,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* Draws one sample, or n without replacement: the indices of the n largest p_i / q_i, where q is
- * exponential. p_i / q_i is the largest one with probability p_i / sum p. */
+/* The indices of the n largest p / q, q exponential. i is first with probability p_i / sum p. */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
