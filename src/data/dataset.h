@@ -20,7 +20,7 @@ struct hd_dataset {
     int64_t max_length, stride;
 };
 
-/* For public functions: true if s is given and the user has not freed it; otherwise fails. */
+/* For public functions: true if s is given and not freed by the user. */
 bool hd__data_dataset_given(const hd_dataset *s);
 hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
 void hd__data_dataset_drop(hd_dataset *s); /* s may be NULL */

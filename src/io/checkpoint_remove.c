@@ -89,8 +89,7 @@ static bool left_at(const char *dir, const char *what, int cause, const char *hi
                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
-/* Removes the directory, which already has its hidden name. parent is the open directory of both
- * names, which this function closes. */
+/* Removes the hidden directory, and closes parent, the open directory of both names. */
 static bool remove_hidden(int parent, hd__folder *f)
 {
     int cause = hd__file_sync_close(parent);
@@ -132,8 +131,8 @@ static bool remove_in(int parent, hd__folder *f)
     return false;
 }
 
-/* Removes the rest of the checkpoint that an earlier call left when it failed or was killed. *gone
- * becomes true if there was such a rest and nothing is at f->path. Returns false after an error. */
+/* Removes the rest of the checkpoint that a failed or killed call has left. *gone becomes true if
+ * there was one, and nothing is at f->path. Returns false after an error. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

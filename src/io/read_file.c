@@ -1,5 +1,5 @@
 /* read_file.c - reads regular files. Every read gives its offset, so no file position is shared or
- * lost. The functions that write files are in base/files/whole_file.h. */
+ * lost. base/files/whole_file.h has the functions that write. */
 #include <errno.h>
 #include <inttypes.h>
 

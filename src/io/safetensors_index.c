@@ -2,8 +2,8 @@
  *
  * An index is a JSON object. Its member weight_map maps the name of each tensor to the name of its
  * file, a shard, in the directory of the index. transformers saves a model in this way if it is too
- * large for one file. As in transformers, other members are ignored, such as metadata with the size
- * of all tensors, and so are tensors of a shard that weight_map does not name. */
+ * large for one file. As in transformers, other members are ignored, and so are tensors that
+ * weight_map does not name. */
 #include <errno.h>
 
 #include "base/system/system.h"

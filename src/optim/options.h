@@ -42,14 +42,13 @@ bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
 /* The same for all options of a table. */
 bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
 
-/* True if no error stands, so that a step may change something; otherwise fails with HD_STATE. */
+/* True if no error stands; otherwise fails with HD_STATE. */
 bool hd__optim_may_step(void);
 
 /* ---------------------------------------------------------------- saved state */
 
-/* State that the functions below write to the dictionary `to`. If `to` is NULL, they look up the
- * entry in `from`, and fail if it differs from the wanted value: "hd_optim_load: 'o.params' is 2:
- * expected 3". hd__text_key makes the names. */
+/* The functions below write state to `to` or, if it is NULL, compare it with `from`, and fail if an
+ * entry differs: "hd_optim_load: 'o.params' is 2: expected 3". hd__text_key makes the names. */
 typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;

@@ -1,6 +1,6 @@
 /* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler, and the book's
  * cosine with warm-up. As in PyTorch, constant, step, linear and cosine annealing change the
- * present lr, and the others compute the lr from the base. All compute in double. */
+ * present lr; the others start from the base. All compute in double. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>

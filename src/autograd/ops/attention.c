@@ -1,8 +1,7 @@
 /* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
  *
  * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops: for an attn_mask that needs a gradient, empty tensors,
- * a few dozen keys, or heads that only v has, and if fused attention is off. */
+ * scores. The composed path calls other ops; attention_of says when. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -234,7 +233,7 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
     return -1;
 }
 
-/* c->batch holds the batch dims of q and k, which are also those of the weights. */
+/* c->batch holds the batch dims of the weights. */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -295,7 +294,7 @@ static bool count_heads(attention_args *c)
     return true;
 }
 
-/* Fills c->head from arguments that have been checked. */
+/* Fills c->head. The arguments are checked. */
 static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;

@@ -345,8 +345,8 @@ typedef struct cut {
     bool lower;
 } cut;
 
-/* Zeroes the elements outside the triangle in rows [begin, end): in row i of a matrix, the columns
- * above i + diagonal (lower), or those below it (upper). */
+/* Zeroes rows [begin, end) outside the triangle: in row i of a matrix, the columns above i +
+ * diagonal (lower) or below it (upper). */
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;

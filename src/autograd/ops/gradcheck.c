@@ -115,8 +115,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
     return true;
 }
 
-/* Computes the gradients of weighted(c) by backward; grads[i] is HD_NONE if input i has none.
- * Writes the grad_fn of f's result into name. */
+/* The gradients of weighted(c) by backward, HD_NONE for an input without one. name becomes the
+ * grad_fn of f's result. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);

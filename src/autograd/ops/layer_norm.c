@@ -49,7 +49,6 @@ static void forward_rows(int64_t begin, int64_t end, void *arg)
                                                  at(k->y, begin * r.n, k->item));
 }
 
-/* Backward of groups [begin, end), each of ROWS rows */
 static void backward_groups(int64_t begin, int64_t end, void *arg)
 {
     const norm_task *k = arg;

@@ -148,8 +148,8 @@ static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* True if target has one class for each row along x's last dim, in x's shape or flat. Then the
- * caller probably has the classes last, as in the output of a language model. */
+/* True if target has one class for each row along x's last dim, in x's shape or flat. The caller
+ * then probably has the classes last, as a language model's output has. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -276,7 +276,6 @@ HD__RARE static void warn_of_softmax(const hd_tensor *x)
 static const hd_cross_entropy_options entropy_defaults = {
     .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
 
-/* Checks the arguments of both losses. */
 static bool class_args(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
     return HD__SIZE_OK(o, "hd_cross_entropy_defaults()") && hd__tensor_arg("x", x) &&

@@ -37,7 +37,7 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Checks the arguments of l1_loss and smooth_l1_loss. *ndim and sizes become the losses' shape. */
+/* For l1_loss and smooth_l1_loss. ndim and sizes become the shape of the losses. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -254,7 +254,7 @@ typedef struct loss_params {
     double beta; /* of smooth_l1_loss */
 } loss_params;
 
-/* Reduces losses, which were computed unrecorded, and records the result. */
+/* Reduces unrecorded losses, and records the result. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -334,7 +334,7 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
                     HD__SHAPE(target)));
 }
 
-/* True if all elements of x lie in [0, 1]. `advice` ends the message. */
+/* True if all elements of x lie in [0, 1]. */
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);

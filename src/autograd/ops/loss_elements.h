@@ -11,8 +11,8 @@ static inline bool hd__op_reduction_arg(hd_reduction r)
     return (unsigned)r <= HD_REDUCE_NONE || hd__op_reduction_fail(r);
 }
 
-/* The losses themselves, their sum (HD_SUM), or their sum divided by n (HD_MEAN). Takes over
- * losses, which are unrecorded and owned by the innermost scope. NULL gives NULL. */
+/* losses, their sum or, with HD_MEAN, their sum divided by n. Takes over losses, which are
+ * unrecorded and owned by the innermost scope. NULL gives NULL. */
 hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n);
 
 #endif

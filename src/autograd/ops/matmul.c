@@ -19,8 +19,7 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         const hd__node_out_meta *meta = hd__node_input_meta(n, i);
         hd_tensor *other = hd__node_saved_get(n, 1 - i);
         if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
-            /* A product of elements, because a sum would turn -0 into 0. In a dot, the number comes
-             * second: hd_mul has a loop for that order. */
+            /* No sum, which would turn -0 into 0. hd_mul has a loop for a vector times a number. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;

@@ -12,7 +12,6 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
 /* x's geometry and storage in a struct that lives for one call */
 hd_tensor hd__op_geometry_of(const hd_tensor *x);
 
-/* Zeros of the shape of the node's first input */
 hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */

@@ -2,7 +2,7 @@
  *
  * A heap holds the first k of the elements seen so far (Williams 1964). Values become integer keys
  * of the same order; NaN is largest, and -0 equals 0. Of equal values the one with the lower index
- * comes first. PyTorch's order of equal values depends on a C++ library and may differ. */
+ * comes first. In PyTorch their order depends on a C++ library. */
 #include <inttypes.h>
 #include <math.h>
 
