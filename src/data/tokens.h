@@ -17,8 +17,8 @@ struct hd_tokens {
     size_t mapped;    /* an owner's bytes are a mapping of this size; 0: they are not mapped */
 };
 
-/* For public functions: true if t is given and not freed by the user. Other holders may use it
- * longer. */
+/* For public functions: true if t is given and not freed by the user. Other holders may still use
+ * it. */
 bool hd__data_tokens_given(const hd_tokens *t);
 hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
 void hd__data_tokens_drop(hd_tokens *t); /* t may be NULL */

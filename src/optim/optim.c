@@ -24,8 +24,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (!hd__tensor_holds_floats(
-            d)) { /* takes bfloat16: it has no gradient, so no step writes it */
+    if (!hd__tensor_holds_floats(d)) { /* takes bfloat16, which has no gradient and no step */
         return hd_fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                        hd_dtype_name(d));
     }
