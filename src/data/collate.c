@@ -173,7 +173,7 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     if (n < 1 || o->allowed_max_length < 0) {
         return hd_fail(HD_VALUE,
                        "n %" PRId64 ", allowed_max_length %" PRId64
-                       ": expected n 1 or more, and allowed_max_length 0 or more",
+                       ": expected 1 or more, and 0 or more",
                        n, o->allowed_max_length);
     }
     for (int64_t i = 0; i < n; i++) {

@@ -68,9 +68,8 @@ static bool nothing_to_shuffle(const hd_dataset *s)
     if (s->tokens && !s->whole) {
         return hd_fail(HD_VALUE,
                        "shuffle of 0 windows: %" PRId64
-                       " tokens are too few for max_length %" PRId64
-                       ", because a target needs one more token. Use a longer text or a smaller "
-                       "max_length",
+                       " tokens are too few for a window of max_length %" PRId64
+                       " and its target. Use a longer text or a smaller max_length",
                        s->tokens->len, s->max_length);
     }
     return hd_fail(HD_VALUE,
@@ -393,10 +392,10 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
         }
     }
     if (seeded && !l->o.num_replicas) {
-        return hd_fail(HD_VALUE,
-                       "'%s' is from a loader with num_replicas: expected num_replicas 1 or more "
-                       "in this loader, too",
-                       hd__dict_field(prefix, "seed"));
+        return hd_fail(
+            HD_VALUE,
+            "'%s' is from a loader with num_replicas: expected num_replicas 1 or more here, too",
+            hd__dict_field(prefix, "seed"));
     }
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }

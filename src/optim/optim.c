@@ -53,9 +53,9 @@ static bool parameters_ok(const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd_fail(HD_VALUE,
-                       "the list of parameters is empty: expected one or more. hd_register_module "
-                       "adds those of a child module");
+        return hd_fail(
+            HD_VALUE,
+            "the list of parameters is empty: expected one or more. See hd_register_module");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         if (!optim_parameter_ok(list, i)) {

@@ -149,6 +149,5 @@ bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
 bool hd__optim_may_step(void)
 {
     return hd_error_code() == HD_OK ||
-           hd_fail(HD_STATE, "an earlier call failed and its error is not cleared, so nothing is "
-                             "changed");
+           hd_fail(HD_STATE, "an earlier error is not cleared: nothing is changed");
 }

@@ -699,12 +699,12 @@ START_TEST(refuses_options)
     ck_assert_ptr_null(hd_collate_pad(NULL, 1, &o));
     ck_error(HD_NULL_ARG, "hd_collate_pad: items is NULL");
     ck_assert_ptr_null(hd_collate_pad(&item, 0, &o));
-    ck_error(HD_VALUE, "hd_collate_pad: n 0, allowed_max_length 0: expected n 1 or more, and "
-                       "allowed_max_length 0 or more");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: n 0, allowed_max_length 0: expected 1 or more, and 0 or more");
     o.allowed_max_length = -1;
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
-    ck_error(HD_VALUE, "hd_collate_pad: n 1, allowed_max_length -1: expected n 1 or more, and "
-                       "allowed_max_length 0 or more");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: n 1, allowed_max_length -1: expected 1 or more, and 0 or more");
     o = (hd_collate_pad_options){0};
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
     ck_error(HD_VALUE,

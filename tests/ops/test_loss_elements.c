@@ -22,15 +22,14 @@ START_TEST(distances_broadcast_and_promote)
     HD_SCOPE;
     hd_tensor *x = vec(HD_FLOAT32, 0, 3, -1), *wide = hd_scalar_tensor(HD_FLOAT64, 1), *y;
     hd_tensor *i = hd_from_data(HD_INT64, ((int64_t[]){1, 2, 3}), 3);
-    ck_warning(
-        y = hd_l1_loss(x, wide),
-        "hd_l1_loss: x (3,) and target () differ in shape, so the loss is taken over their "
-        "broadcast shape (3,), which is probably wrong. Give both the same shape, for example "
-        "with hd_view");
+    ck_warning(y = hd_l1_loss(x, wide),
+               "hd_l1_loss: x (3,) and target () differ in shape, so the loss is taken over their "
+               "broadcast (3,), which is probably wrong. Give both the same shape, for example "
+               "with hd_view");
     ck_repr(y, "tensor(1.6667, dtype=torch.float64)"); /* a 0-d one decides, too */
     ck_warning(y = hd_smooth_l1_loss(wide, x),
                "hd_smooth_l1_loss: x () and target (3,) differ in shape, so the loss is taken over "
-               "their broadcast shape (3,), which is probably wrong. Give both the same shape, for "
+               "their broadcast (3,), which is probably wrong. Give both the same shape, for "
                "example with hd_view");
     ck_repr(y, "tensor(1.1667, dtype=torch.float64)");
     ck_no_warning(y = hd_smooth_l1_loss_with(i, x, 2, HD_SUM));
@@ -117,8 +116,8 @@ START_TEST(element_losses_refuse)
     ck_assert_ptr_null(hd_l1_loss_with(x, t, (hd_reduction)3));
     ck_error(HD_VALUE, "hd_l1_loss_with: reduction 3: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
     ck_assert_ptr_null(hd_smooth_l1_loss(i, i));
-    ck_error(HD_DTYPE, "hd_smooth_l1_loss: x of int64 and target of int64: expected float32 or "
-                       "float64 in one of them");
+    ck_error(HD_DTYPE,
+             "hd_smooth_l1_loss: int64 and int64: expected float32 or float64 in one of them");
     ck_assert_ptr_null(hd_smooth_l1_loss_with(x, t, -1, HD_MEAN));
     ck_error(HD_VALUE, "hd_smooth_l1_loss_with: beta -1: expected 0 or more");
     ck_assert_ptr_null(hd_smooth_l1_loss_with(x, t, NAN, HD_MEAN));

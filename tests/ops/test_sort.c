@@ -106,12 +106,12 @@ START_TEST(adding_and_scattering_refuse)
     ck_assert_ptr_null(hd_index_add(x, 0, x, x));
     ck_error(HD_DTYPE, "hd_index_add: index of float32: expected int64");
     ck_assert_ptr_null(hd_scatter(x, 0, at, x));
-    ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected an index with x's number of "
-                       "dims, and no size above x's except at dim 0");
+    ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected equal ranks, and no index "
+                       "size above x's except at dim 0");
     hd_tensor *one = hd_zeros(HD_INT64, 2, 2);
     ck_assert_ptr_null(hd_scatter(x, 0, one, hd_zeros(HD_FLOAT32, 1, 2)));
-    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected a source with index's "
-                       "number of dims, and no size below index's");
+    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected equal ranks, and no "
+                       "source size below index's");
     ck_assert_ptr_null(hd_scatter(x, 0, hd_add_scalar(one, 3), x));
     ck_error(HD_INDEX, "hd_scatter: index 3 at (0, 0): expected 0 to 2");
     ck_assert_ptr_null(hd_scatter(x, 2, one, x));
@@ -146,11 +146,9 @@ START_TEST(counting_refuses)
     ck_assert_ptr_null(hd_bincount(hd_ones(HD_FLOAT32, 2), 0));
     ck_error(HD_DTYPE, "hd_bincount: x of float32: expected int64");
     ck_assert_ptr_null(hd_bincount(hd_ones(HD_INT64, 2, 1), 0));
-    ck_error(HD_SHAPE,
-             "hd_bincount: x (2, 1), minlength 0: expected x (n,), and minlength 0 or more");
+    ck_error(HD_SHAPE, "hd_bincount: x (2, 1), minlength 0: expected (n,), and 0 or more");
     ck_assert_ptr_null(hd_bincount(ints(1), -1));
-    ck_error(HD_VALUE,
-             "hd_bincount: x (1,), minlength -1: expected x (n,), and minlength 0 or more");
+    ck_error(HD_VALUE, "hd_bincount: x (1,), minlength -1: expected (n,), and 0 or more");
     ck_assert_ptr_null(hd_argsort(ints(1), 1, false));
     ck_error(HD_INDEX, "hd_argsort: dim 1 of (1,): expected -1 to 0");
 }

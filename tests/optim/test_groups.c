@@ -62,7 +62,7 @@ START_TEST(what_a_group_cannot_be)
               sizeof(hd_adam_options), sizeof(hd_sgd_options)));
     ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
     ck_error(HD_VALUE, "hd_optim_add_group: the list of parameters is empty: expected one or more. "
-                       "hd_register_module adds those of a child module");
+                       "See hd_register_module");
     ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
     ck_error(HD_NULL_ARG, "hd_optim_add_group: o is NULL");
     ck_assert_int_eq(hd_optim_group_count(o), 1);

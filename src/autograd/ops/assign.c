@@ -44,8 +44,7 @@ bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
     }
     if (partly_overlaps(x, *b)) {
         return hd_fail(HD_STATE,
-                       "%s and %s share some memory, so writing to the first would change the "
-                       "second. Clone the second",
+                       "%s and %s share some memory, so the second would change. Clone it",
                        HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {

@@ -227,8 +227,8 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
         }
     }
     hd_fail(HD_SHAPE,
-            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with the same "
-            "number of heads in k and v, and a multiple of it in q",
+            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with equal heads "
+            "in k and v, and a multiple of them in q",
             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     return -1;
 }
@@ -276,7 +276,7 @@ static bool attention_options_ok(const hd_attention_options *o)
         return hd_fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
     return !o->is_causal || hd__tensor_is_none(o->attn_mask) ||
-           hd_fail(HD_VALUE, "is_causal and attn_mask are both given: expected one of them");
+           hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
 /* Counts the heads. Fails if the scores of large expanded tensors overflow. */

@@ -44,10 +44,10 @@ hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
         return NULL;
     }
     if (d == HD_BFLOAT16 && hd__record_wants_grad(x)) {
-        return hd_fail(HD_GRAD,
-                       "%s requires grad, but bfloat16 has no gradients. Convert hd_detach(x), or "
-                       "use HD_NO_GRAD",
-                       HD__SHAPE(x));
+        return hd_fail(
+            HD_GRAD,
+            "%s requires grad, but bfloat16 has no gradients. Use hd_detach(x), or HD_NO_GRAD",
+            HD__SHAPE(x));
     }
     return x->dtype == d ? x : record_copy(&to_op, hd__tensor_copied(x, d), x);
 }
@@ -131,16 +131,14 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_fail(HD_SHAPE,
-                           "a tensor of (): expected 1 dim or more. hd_stack takes 0-d tensors");
+            return hd_fail(HD_SHAPE, "a tensor of (): expected 1 dim or more. hd_stack takes it");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd_fail(HD_SHAPE,
-                           "%s and %s along dim %d: expected equal sizes in all other dims",
+            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected equal sizes elsewhere",
                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {

@@ -222,7 +222,7 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
         return hd_fail(HD_SHAPE,
-                       "index %s and weight %s: expected index of up to %d dims, weight (n, d)",
+                       "index %s and weight %s: expected up to %d dims, and weight (n, d)",
                        HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
@@ -269,8 +269,8 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     return ok || hd_fail(HD_SHAPE,
-                         "x %s and index %s: expected an index with x's number of dims, and no "
-                         "size above x's except at dim %d",
+                         "x %s and index %s: expected equal ranks, and no index size above x's "
+                         "except at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
@@ -359,10 +359,10 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
         ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
     }
     if (!ok) {
-        return hd_fail(HD_SHAPE,
-                       "source %s and index %s: expected a source with index's number of dims, "
-                       "and no size below index's",
-                       HD__SHAPE(source), HD__SHAPE(index));
+        return hd_fail(
+            HD_SHAPE,
+            "source %s and index %s: expected equal ranks, and no source size below index's",
+            HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
         source =
@@ -402,8 +402,8 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     }
     if (num_classes < -1 || num_classes == 0 || (num_classes == -1 && index->numel == 0)) {
         return hd_fail(HD_VALUE,
-                       "num_classes %" PRId64 " for index %s: expected 1 or more, or -1 with an "
-                       "index that is not empty",
+                       "num_classes %" PRId64
+                       " for index %s: expected 1 or more, or -1 with a nonempty index",
                        num_classes, HD__SHAPE(index));
     }
     index = checked(index, num_classes == -1 ? INT64_MAX : num_classes);
@@ -438,8 +438,8 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
     }
     if (x->ndim != 1 || minlength < 0) {
         return hd_fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
-                       "x %s, minlength %" PRId64 ": expected x (n,), and minlength 0 or more",
-                       HD__SHAPE(x), minlength);
+                       "x %s, minlength %" PRId64 ": expected (n,), and 0 or more", HD__SHAPE(x),
+                       minlength);
     }
     hd_tensor *index = checked(x, INT64_MAX);
     const int64_t *at = index ? hd__tensor_ptr(index) : NULL;

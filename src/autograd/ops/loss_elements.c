@@ -51,15 +51,15 @@ static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, h
     /* As in PyTorch, a 0-d tensor counts, too. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
-           hd_fail(HD_DTYPE, "x of %s and target of %s: expected float32 or float64 in one of them",
+           hd_fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype));
 }
 
 HD__RARE static void tell_of_broadcast(const hd_tensor *x, const hd_tensor *target, int ndim,
                                        const int64_t *sizes)
 {
-    hd_warn("x %s and target %s differ in shape, so the loss is taken over their broadcast shape "
-            "%s, which is probably wrong. Give both the same shape, for example with hd_view",
+    hd_warn("x %s and target %s differ in shape, so the loss is taken over their broadcast %s, "
+            "which is probably wrong. Give both the same shape, for example with hd_view",
             HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }
 

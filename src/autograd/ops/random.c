@@ -339,8 +339,8 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     bool no_rows = p->ndim == 2 && p->sizes[0] == 0;
     if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " samples %s replacement from p %s: expected 1 or more samples "
-                       "of 1 or more weights, and without replacement at most one of each weight",
+                       "%" PRId64
+                       " samples %s replacement from p %s: expected 1 or more, and enough weights",
                        n, replacement ? "with" : "without", HD__SHAPE(p));
     }
     if (!rows_positive(flat, m)) {
@@ -374,8 +374,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     if (!(a <= b && a >= -limit && b <= limit && b - a <= limit)) {
         return hd_fail(HD_VALUE,
-                       "a %s and b %s for x of %s: expected finite numbers, a <= b, and a finite "
-                       "difference",
+                       "a %s and b %s for x of %s: expected finite a <= b with a finite difference",
                        HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
     return hd__op_overwrites(&uniform_op, x)

@@ -75,7 +75,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
     if (head_dim < 0 || head_dim % 2 != 0 || length < 0) {
         return hd_fail(HD_VALUE,
                        "head_dim %" PRId64 ", length %" PRId64
-                       ": expected an even head_dim and a length, both 0 or more",
+                       ": expected an even number, and a length of 0 or more",
                        head_dim, length);
     }
     HD__SCOPE_OR(false);
@@ -158,8 +158,8 @@ static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_
 {
     return (is_table_for(x, cos) && is_table_for(x, sin) && x->sizes[x->ndim - 1] % 2 == 0) ||
            hd_fail(HD_SHAPE,
-                   "x %s, cos %s, sin %s: expected x (..., t, head_dim) with an even head_dim, and "
-                   "cos and sin (t, head_dim) with batch dims that broadcast to those of x",
+                   "x %s, cos %s, sin %s: expected x (..., t, head_dim), head_dim even, and tables "
+                   "(t, head_dim) with batch dims that broadcast to x's",
                    HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
 }
 

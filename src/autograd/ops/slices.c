@@ -158,8 +158,8 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
         return hd_fail(HD_INDEX,
-                       "start %" PRId64 ", length %" PRId64 " at dim %d of %s: expected a range "
-                       "within its %" PRId64 " elements",
+                       "start %" PRId64 ", length %" PRId64 " at dim %d of %s: expected to "
+                       "stay within %" PRId64,
                        start, length, d, HD__SHAPE(x), size);
     }
     view_part p = {.dim = d, .start = from, .step = 1, .len = length};
