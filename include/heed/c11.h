@@ -1,5 +1,5 @@
-/* c11.h - what the macros of heed's headers need in C: lists of integers, the C type of an array.
- * It is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which ask GCC or Clang. cxx.h is the
+/* c11.h - the C side of the macros in heed's headers: lists of integers, the C type of an array. It
+ * is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which ask GCC or Clang. cxx.h is the
  * counterpart for C++; the macros that users call are the same. tensor.h includes both. */
 #ifndef HEED_C11_H
 #define HEED_C11_H
@@ -8,10 +8,10 @@
 
 #include "heed/base.h"
 
-/* Which C types a dtype takes, one bit for each value of hd_c_type: its own type, for HD_BOOL any
- * type of one byte, and for HD_BFLOAT16 uint16_t, which holds the bits. A type that heed does not
- * know (HD_C_OTHER, bit 0) is taken for every dtype, and a number that is no dtype is found
- * later. */
+/* The C types that a dtype takes, one bit for each value of hd_c_type: its own type, for HD_BOOL
+ * any type of one byte, and for HD_BFLOAT16 uint16_t, which holds the bits. Every dtype takes a
+ * type that heed does not know (HD_C_OTHER, bit 0). A number that is no dtype takes all types; the
+ * call finds that fault later. */
 #define HD__C_TAKEN(d)                                                                             \
     ((d) == HD_FLOAT32    ? 0x3                                                                    \
      : (d) == HD_FLOAT64  ? 0x5                                                                    \
@@ -21,8 +21,8 @@
                           : 0x1ffff)
 
 #ifndef __cplusplus
-/* In a program that is wrong, the type of a _Generic expression is one of these structs. So it does
- * not compile, and the compiler names the struct. No such object exists. */
+/* In a wrong program, a _Generic expression has the type of one of these structs. So the program
+ * does not compile, and the compiler names the struct. No such object exists. */
 struct hd_sizes_indices_and_dims_are_integers {
     int unused;
 };
@@ -47,24 +47,25 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 
 /* ---------------------------------------------------------------- dtypes */
 
-/* The first or second argument of a function, which must have the type hd_dtype: C would make one
- * of any number without a word. As C's enumerators are of type int, tensor.h puts a macro in front
- * of each, which casts it. No macro is expanded inside itself: there the name is the enumerator. */
+/* The first or second argument of a function, which must have the type hd_dtype. Without this
+ * check, C would convert any number. C's enumerators are of type int, so tensor.h puts a macro in
+ * front of each, which casts it. No macro is expanded inside itself: there the name is the
+ * enumerator. */
 #define HD__DTYPE_FIRST(d) _Generic((d), hd_dtype : (d), default : hd__first_is_no_dtype)
 #define HD__DTYPE_SECOND(d) _Generic((d), hd_dtype : (d), default : hd__second_is_no_dtype)
 
 /* ---------------------------------------------------------------- lists */
 
-/* A count, which evaluates nothing, and an array. */
+/* A count, which evaluates nothing, and an array of the items. */
 #define HD__ITEMS(type, ...)                                                                       \
     (int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[])                                  \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
 
-/* The same for integers. Not one of the first 16 items may be a floating-point number, because C
- * would cut it to an integer without a word. A sum has a floating-point type if one of its parts
- * has; the zeros fill a short list up. */
+/* The same for integers. A floating-point number among the first 16 items does not compile; without
+ * this check, C would cut it to an integer. The check uses the type of a sum, which is a
+ * floating-point type if one of its parts has such a type; zeros fill up a short list. */
 #define HD__LIST(...)                                                                              \
     _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \
              : hd__no_integers, double                                                             \
@@ -75,9 +76,9 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
     0 * HD__FIRST(a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) +       \
         0 * (i) + 0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
 
-/* ISO C has no empty list, but GCC and Clang take one: hd_zeros(HD_FLOAT32). Each needs another way
- * to do so: GCC's builtin function takes no argument too (8 is its class of floating-point
- * numbers), and Clang leaves out the comma. */
+/* ISO C has no empty list, but GCC and Clang take one: hd_zeros(HD_FLOAT32). Each needs its own
+ * way: GCC's builtin function takes no argument too (8 is its class of floating-point numbers), and
+ * Clang leaves out the comma. */
 #if defined(__clang__) && __clang_major__ >= 12
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpedantic"
@@ -95,10 +96,11 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 
 /* ---------------------------------------------------------------- arrays */
 
-/* 1 << the hd_c_type of the elements of data, which is an array of up to 3 dims or a pointer, told
- * from *data. That is a number if data has one dim. Of two dims it is a row, which counts as a
- * pointer here. Of three it is a pointer to an array of some length, which matches one without a
- * length. A pointer to pointers would look like two dims, so these are found before. */
+/* 1 << the hd_c_type of the elements of data, which is an array of up to 3 dims or a pointer. The
+ * type of *data tells it. With one dim, *data is a number. With two, it is a row, which counts as a
+ * pointer here. With three, it is a pointer to an array of some length, which matches an array type
+ * without a length. A pointer to pointers would look like two dims, so HD__C_ROWS finds these types
+ * first. */
 #define HD__C_BIT(data)                                                                            \
     (1 << _Generic((data),                                                                         \
                    HD__C_ROWS(float) HD__C_ROWS(double) HD__C_ROWS(long) HD__C_ROWS(long long)     \
@@ -133,8 +135,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__C_LONG 12
 #endif
 
-/* The hd_c_type of a bit; without one, the value is a struct, so that the call does not compile.
- * The bit comes once into the expression, because it is long. */
+/* The hd_c_type of a bit. Without a bit, the value is a struct, so that the call does not compile.
+ * The bit occurs once in the expression, because it is long. */
 #define HD__C_TYPE_OR(error, bit)                                                                  \
     _Generic((char(*)[1 + (bit)])0,                                                                \
              HD__C_IS(0) HD__C_IS(1) HD__C_IS(2) HD__C_IS(3) HD__C_IS(4) HD__C_IS(5) HD__C_IS(6)   \
@@ -143,18 +145,19 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
              : (error))
 #define HD__C_IS(c) char(*)[1 + (1 << c)] : c,
 
-/* The hd_c_type of data, which must be one that d takes, if d is a constant: only a constant 0 is a
- * null pointer constant, and with that the choice has the type of its other side. */
+/* The hd_c_type of data. If d is a constant, it must be a type that d takes. HD__C_MASK knows a
+ * constant by this rule: only a constant 0 is a null pointer constant, and with it the choice has
+ * the type of its other side. */
 #define HD__C_TYPE_FOR(d, data) HD__C_TYPE_OR(hd__other_type, HD__C_MASK(d) & HD__C_BIT(data))
 #define HD__C_MASK(d)                                                                              \
     _Generic(1 ? (void *)(intptr_t)(0 * (int)(d)) : (int *)0, int *                                \
              : HD__C_TAKEN((int)(d)), void *                                                       \
              : 0x1ffff)
 
-/* How many bytes lie from data to the end of the object that it points into, SIZE_MAX if the
- * compiler does not know: it knows a declared array, and more of them when it optimises. */
+/* The bytes from data to the end of the object that it points into; SIZE_MAX if the compiler does
+ * not know. It knows the size of a declared array, and of more arrays when it optimises. */
 #if defined(__clang__)
-/* Clang does not count the flexible array member of a static struct. Then its least size is 0. */
+/* Clang does not count the flexible array member of a static struct. Then the least size is 0. */
 #define HD__ROOM(data) (__builtin_object_size(data, 3) ? __builtin_object_size(data, 0) : SIZE_MAX)
 #elif defined(__GNUC__)
 #define HD__ROOM(data) __builtin_object_size(data, 0)
@@ -163,8 +166,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #endif
 
 /* For hd_tensor_of: the hd_c_type of an array of up to 3 dims, or a struct, so that the call does
- * not compile; and the array's bytes. Arrays are told from pointers by their type, which is no
- * longer an array's after a choice. */
+ * not compile; and the array's bytes. HD__ARRAY_ROOM finds an array by its type: `1 ? (array) :
+ * NULL` makes a pointer of an array, and leaves the type of a pointer as it is. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
              : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \

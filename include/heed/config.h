@@ -1,8 +1,8 @@
 /* config.h - typed configuration from JSON files and command lines (libheed-config).
  *
- * A static table describes the settings. For each one it has a path, a type, a default, what is
- * allowed, and the place of the value in the caller's struct. Everything else in a file is an
- * error.
+ * A static table describes the settings. For each setting it has a path, a type, a default, the
+ * allowed values, and the place of the value in the caller's struct. Everything else in a file is
+ * an error.
  *
  *   typedef struct { int n_layers; double lr; bool bias; int schedule; char data[256]; } settings;
  *
@@ -18,11 +18,10 @@
  *   settings s;
  *   bool loaded = hd_config_load(&table, &s, "gpt.json", n_sets, sets);
  *
- * The dots of a path mean nested objects: {"model": {"n_layers": 12}}. A file may leave settings
- * out; they get their defaults. An error is about the first thing that is wrong (HD_FORMAT: not
- * JSON; HD_VALUE: not what the table allows; HD_IO). It names the file, the path, what was found
- * and what is allowed. After an error the struct has not changed. Texts are UTF-8. Nothing depends
- * on the locale. */
+ * The dots of a path mean nested objects: {"model": {"n_layers": 12}}. Settings that a file leaves
+ * out get their defaults. An error is about the first fault (HD_FORMAT: not JSON; HD_VALUE: the
+ * table does not allow it; HD_IO). It names the file, the path, what was found and what is allowed.
+ * After an error the struct has not changed. Texts are UTF-8. Nothing depends on the locale. */
 #ifndef HEED_CONFIG_H
 #define HEED_CONFIG_H
 
@@ -34,7 +33,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- the table */
 
-/* The types of a setting, and of the field of the struct that takes it. */
+/* The type of a setting, and of the struct's field for it. */
 typedef enum hd_config_type {
     HD_CONFIG_INT = 0,    /* an int or int64_t; JSON numbers without a fraction, |v| < 2^53 */
     HD_CONFIG_DOUBLE = 1, /* a double */
@@ -46,7 +45,7 @@ typedef enum hd_config_type {
 /* A setting. The macros below fill one. */
 typedef struct hd_config_field {
     const char *path;        /* "model.n_layers"; the fields of one object must stand together */
-    hd_config_type type;     /* which of the members below count */
+    hd_config_type type;     /* decides which of the members below count */
     size_t offset, room;     /* offset and size of the struct's field */
     double number, min, max; /* INT, DOUBLE: default and range, ends included; BOOL: 0 or 1 */
     const char *text;        /* STRING, ENUM: default */
@@ -84,20 +83,20 @@ typedef struct hd_config_field {
         path, HD_CONFIG_ENUM, HD_CONFIG__AT(type, field), 0, 0, 0, text, choices                   \
     }
 
-/* Where the checked values came from; hd_config_refuse needs it. */
+/* The source of the checked values; hd_config_refuse needs it. */
 typedef struct hd_config_source hd_config_source;
 
-/* A check of values that depend on each other, after each value alone was found to be allowed. It
- * ends in `return true;` or in
+/* A check of values that depend on each other. It runs after each value alone was found to be
+ * allowed. It ends in `return true;` or in
  *   return hd_config_refuse(from, "model.n_heads", "%d does not divide %d", n_heads, emb_dim); */
 typedef bool (*hd_config_check)(const void *config, const hd_config_source *from);
 
 /* All settings of a struct. HD_CONFIG_TABLE(settings, fields, check) fills one. */
 typedef struct hd_config_table {
     size_t size;                   /* sizeof(hd_config_table) */
-    size_t config_size;            /* of the struct */
+    size_t config_size;            /* sizeof the struct */
     const hd_config_field *fields; /* in the order in which they are printed */
-    int64_t n;                     /* fields */
+    int64_t n;                     /* the number of fields */
     hd_config_check check;         /* NULL: none */
 } hd_config_table;
 
@@ -127,16 +126,16 @@ HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
  * quotes, and any other value as in JSON. A file may have up to 1 MiB. */
 HD_API bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                            const char *const *sets);
-/* The same from a text of n bytes, such as a compiled-in default. Messages call it `name`. */
+/* The same from a text of n bytes, such as a compiled-in default. Messages call the text `name`. */
 HD_API bool hd_config_load_text(const hd_config_table *t, void *config, const char *name,
                                 const char *text, size_t n, int n_sets, const char *const *sets);
 
-/* All values as JSON in the table's order. Numbers have as many digits as they need, so that
- * loading the text gives the same values. The values are checked first, as if they were loaded.
- * Free with hd_free. */
+/* Returns all values as JSON in the table's order. Numbers have as many digits as they need, so
+ * that loading the text gives the same values. The values are checked first, as if they were
+ * loaded. Free with hd_free. */
 HD_API char *hd_config_text(const hd_config_table *t, const void *config);
 /* Writes that text to a file, whole or not at all. While an error stands, it writes nothing.
- * HD_VALUE: the text has more than 1 MiB, which hd_config_load would not read. */
+ * HD_VALUE: the text has more than 1 MiB, the most that hd_config_load reads. */
 HD_API bool hd_config_save(const hd_config_table *t, const void *config, const char *path);
 
 #ifdef __cplusplus

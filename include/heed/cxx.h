@@ -1,5 +1,6 @@
-/* cxx.h - what the macros of heed's headers need in C++, which has no _Generic and no compound
- * literals. The macros themselves are the same as in C. It needs C++11; tensor.h includes it. */
+/* cxx.h - the C++ side of the macros in heed's headers. C++ has no _Generic and no compound
+ * literals. The macros that users call are the same as in C (c11.h). It needs C++11; tensor.h
+ * includes it. */
 #ifndef HEED_CXX_H
 #define HEED_CXX_H
 
@@ -9,12 +10,12 @@
 extern "C++" { /* a program may include heed inside extern "C" */
 #include <type_traits>
 
-/* C++ makes no hd_dtype of a number by itself. */
+/* C++ does not convert a number to an hd_dtype, so nothing is checked here. */
 #define HD__DTYPE_FIRST(d) d
 #define HD__DTYPE_SECOND(d) d
 
-/* A count, which evaluates nothing, and an array that lives to the end of the full expression. As
- * braces are around the items, they are evaluated from left to right. */
+/* A count, which evaluates nothing, and an array that lives to the end of the full expression. The
+ * items stand in braces, so they are evaluated from left to right. */
 #define HD__COUNT_OF(...) sizeof(hd__cxx_count(__VA_ARGS__))
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \
@@ -32,7 +33,7 @@ template <class T, size_t n> struct hd__cxx_items {
     }
 };
 
-/* Is one of the types a floating-point type? */
+/* True if one of the types is a floating-point type. */
 template <class... V> struct hd__cxx_any_real : std::false_type {
 };
 template <class V, class... Rest>
@@ -49,7 +50,7 @@ template <size_t n> struct hd__cxx_integers {
     }
 };
 
-/* The hd_c_type of T: the element of an array, or what a pointer points to. */
+/* The hd_c_type of T, which is the element type of an array or the target type of a pointer. */
 template <class T> struct hd__cxx_c_type : std::integral_constant<hd_c_type, HD_C_OTHER> {
 };
 template <class T>
@@ -79,7 +80,7 @@ HD__C_TYPE(unsigned long long, HD_C_ULLONG)
 HD__C_TYPE(long double, HD_C_LDOUBLE)
 #undef HD__C_TYPE
 
-/* What the expression `data` of type D leads to, without const and without dims. */
+/* The hd_c_type of the elements that the expression `data` of type D points to or holds. */
 template <class D>
 struct hd__cxx_c_type_of
     : hd__cxx_c_type<typename std::remove_cv<typename std::remove_all_extents<
@@ -96,8 +97,8 @@ template <class D> struct hd__cxx_dtype_of : hd__cxx_c_type_of<D> {
                   "holds");
 };
 
-/* The bytes of an array of type D. Those that a pointer leads to are not known, and an array of one
- * element may be the last field of a struct that goes on. */
+/* The bytes of an array of type D. They are not known for a pointer, nor for an array of one
+ * element, which may be the last field of a struct that goes on. */
 template <class D> struct hd__cxx_bytes_of : std::integral_constant<size_t, SIZE_MAX> {
 };
 template <class T, size_t n>
@@ -110,7 +111,8 @@ inline hd_scalar hd_scalar_of(hd_scalar s)
     return s;
 }
 
-/* Each type has its overload. With only int64_t and double, a call with an int is ambiguous. */
+/* Each type has its overload: with overloads for int64_t and double alone, a call with an int would
+ * be ambiguous. */
 #define HD__SCALAR_OF(type, make, as)                                                              \
     inline hd_scalar hd_scalar_of(type v)                                                          \
     {                                                                                              \

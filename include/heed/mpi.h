@@ -14,14 +14,14 @@
  *
  * MPI starts a process for each rank (`mpirun -n 4 ./train`), and every process runs the program.
  * Each rank computes the gradients of its own batch; hd_backward leaves in .grad the average over
- * all ranks, so every rank makes the same step. Started without mpirun, a program is its only rank,
- * and everything works as if the calls were not there.
+ * all ranks, so every rank makes the same step. A program that was started without mpirun is the
+ * only rank, and it runs as if these calls were not there.
  *
- * Every function that is called collective here must be called by all ranks, in the same order.
- * Before it does its work, it asks whether all ranks are there and well. If one of them has failed,
- * or is in another collective function, the call fails on every rank, and the message names that
- * rank and its error. Nothing waits for a rank that has gone on to something else. The library ends
- * no process. A process that dies is mpirun's to notice, which ends the others.
+ * A function that is called collective here must be called by all ranks, in the same order. Before
+ * it does its work, it asks whether all ranks are there and well. If a rank has failed, or is in
+ * another collective function, the call fails on every rank, and the message names that rank and
+ * its error. No rank waits for a rank that has gone on to something else. The library ends no
+ * process; mpirun notices a process that dies, and ends the others.
  *
  * All calls must come from the thread that called hd_mpi_init, and so must hd_backward while there
  * is an hd_ddp. The options of all ranks must be equal. */
@@ -38,14 +38,13 @@ extern "C" {
 /* ---------------------------------------------------------------- ranks */
 
 /* Starts MPI, unless the program has done so itself. argc and argv are those of main, or both are
- * NULL. Where no variable of a launcher is in the environment (PMI..., PMIX...,
- * OMPI_COMM_WORLD_SIZE, MPI_LOCALNRANKS, SLURM_PROCID, PALS_RANKID), this process is the only rank,
- * and MPI is not started. Unless HEED_THREADS is set, a rank gets as many threads as there are CPUs
- * for each rank on this machine, and at least 1. A second call, and one after hd_mpi_finish, is
- * HD_STATE. Collective. */
+ * NULL. If the environment has no variable of a launcher (PMI..., PMIX..., OMPI_COMM_WORLD_SIZE,
+ * MPI_LOCALNRANKS, SLURM_PROCID, PALS_RANKID), this process is the only rank, and MPI is not
+ * started. Unless HEED_THREADS is set, a rank gets its share of the machine's CPUs as its threads,
+ * at least 1. HD_STATE: a second call, or one after hd_mpi_finish. Collective. */
 HD_API bool hd_mpi_init(int *argc, char ***argv);
 
-/* Ends MPI, if hd_mpi_init started it. An hd_ddp that is still there takes no further part in
+/* Ends MPI, if hd_mpi_init started it. An hd_ddp that was not freed no longer takes part in
  * backwards. Without hd_mpi_init it does nothing and returns true. Collective. */
 HD_API bool hd_mpi_finish(void);
 
@@ -58,50 +57,51 @@ HD_API int hd_mpi_size(void);      /* the number of ranks; 1 without hd_mpi_init
 HD_API int hd_mpi_host_rank(void); /* the rank among those on this machine, from 0 */
 HD_API int hd_mpi_host_size(void); /* the number of ranks on this machine */
 
-/* "rank 1 of 4: host node7, 2 threads, avx512": one line about this rank, without a newline. Free
- * it with hd_free. */
+/* Describes this rank in one line, without a newline: "rank 1 of 4: host node7, 2 threads, avx512".
+ * Free it with hd_free. */
 HD_API char *hd_mpi_describe(void);
 
 /* ---------------------------------------------------------------- agreement */
 
 /* With one rank, each of these returns at once. */
 
-/* Is ok true on every rank? If it is not, the call fails on every rank (HD_USER, or the code of the
- * error that stands on the first rank that failed): "hd_mpi_all_ok: rank 2: its error". A rank on
- * which an error stands keeps that error. `what` names the work for the message. Collective. */
+/* Succeeds if ok is true on every rank. Otherwise the call fails on every rank (HD_USER, or the
+ * code of the error that stands on the first rank that failed): "hd_mpi_all_ok: rank 2: its error".
+ * A rank on which an error stands keeps that error. `what` names the work for the message.
+ * Collective. */
 HD_API bool hd_mpi_all_ok(const char *what, bool ok);
 
-/* Is text the same on every rank? Otherwise HD_VALUE names the first rank that differs, and the
- * first line that differs, on rank 0 and there. `what` is the name of the text for the message.
- * Collective. */
+/* Succeeds if text is the same on every rank. Otherwise HD_VALUE names the first rank that differs,
+ * and the first line that differs, on rank 0 and there. `what` is the name of the text for the
+ * message. Collective. */
 HD_API bool hd_mpi_all_same(const char *what, const char *text);
 
-/* Each of the n values becomes the sum of the values of all ranks, in the order of the ranks, or
- * their largest value. Collective. */
+/* Sets each of the n values to the sum of the values of all ranks, taken in the order of the ranks
+ * (hd_mpi_sum), or to the largest of them (hd_mpi_max). Collective. */
 HD_API bool hd_mpi_sum(int n, double *values);
 HD_API bool hd_mpi_max(int n, double *values);
 
-/* The texts of all ranks, in the order of the ranks, each with a newline behind it. Free the result
- * with hd_free. Collective. */
+/* Returns the texts of all ranks, in the order of the ranks, each followed by a newline. Free the
+ * result with hd_free. Collective. */
 HD_API char *hd_mpi_gather_text(const char *text);
 
-/* The tensors x of all ranks: (ranks, x's sizes). They must have one shape and one dtype.
+/* Returns the tensors x of all ranks: (ranks, x's sizes). They must have one shape and one dtype.
  * Collective. */
 HD_API hd_tensor *hd_mpi_gather(hd_tensor *x);
 
-/* x becomes what x is on rank 0. It must have one shape and one dtype on all ranks. Returns x.
- * Collective. */
+/* Sets x to the values that x has on rank 0, and returns x. It must have one shape and one dtype on
+ * all ranks. Collective. */
 HD_API hd_tensor *hd_mpi_broadcast_(hd_tensor *x);
 
 /* ---------------------------------------------------------------- data-parallel training */
 
-/* What makes hd_backward average the gradients of a model over all ranks. */
+/* The averaging of a model's gradients over all ranks, in each hd_backward. */
 typedef struct hd_ddp hd_ddp;
 
 typedef struct hd_ddp_options {
     size_t size;
-    int64_t bucket_bytes;       /* 26214400: so much of the gradients is sent at a time */
-    int64_t first_bucket_bytes; /* 1048576: the first bucket is small, so that sending begins */
+    int64_t bucket_bytes;       /* 26214400: the bytes of gradients that are sent at a time */
+    int64_t first_bucket_bytes; /* 1048576: smaller, so that sending begins early */
     bool fast;                  /* false; true: MPI adds the gradients, in an order of its own */
     bool shard_optimizer;       /* false; true: each rank has the optimizer of some parameters */
 } hd_ddp_options;
@@ -109,27 +109,28 @@ typedef struct hd_ddp_options {
 HD_API hd_ddp_options hd_ddp_defaults(void);
 
 /* Gives every rank the parameters and buffers of rank 0, and registers a hook with each parameter
- * that requires grad. Parameters that are registered, or replaced, or that begin to require grad
- * later, are not averaged. The models of all ranks must have the same names, shapes and dtypes
- * (HD_VALUE names the first difference). While an hd_ddp lives, every hd_backward of the thread is
- * collective, also a backward of something else, and also one that is given NULL because the
- * forward failed. There is at most one hd_ddp at a time: train several models as children of one
- * module. model must outlive it. o NULL: defaults. Collective.
+ * that requires grad. Parameters that are registered or replaced later, or that begin to require
+ * grad later, are not averaged. The models of all ranks must have the same names, shapes and dtypes
+ * (HD_VALUE names the first difference). There is at most one hd_ddp at a time: train several
+ * models as children of one module. model must outlive it. o NULL: defaults. Collective.
  *
- * A backward adds, on each rank, its gradient to the .grad that this rank has, and .grad becomes
- * the average of these sums over all ranks. A parameter that no rank has used keeps its .grad; for
- * a rank that did not use it, its gradient is 0. Hooks of the program are given this rank's
- * gradient. They must make no collective call, and a backward that they call must not come to these
- * parameters (HD_STATE).
+ * While an hd_ddp lives, every hd_backward of the thread is collective: also a backward of another
+ * loss, and also one that is given NULL because the forward failed.
  *
- * The sum of the ranks is taken in the order of the ranks, so that the same number of ranks gives
- * the same bits on every run. With `fast` it is MPI's (MPI_Iallreduce).
+ * A backward adds, on each rank, its gradient to the .grad of this rank, and .grad becomes the
+ * average of these sums over all ranks. A parameter that no rank has used keeps its .grad; for a
+ * rank that did not use it, its gradient is 0. Hooks of the program get this rank's gradient. They
+ * must make no collective call, and a backward that they call must not reach these parameters
+ * (HD_STATE).
+ *
+ * The sum of the ranks is taken in the order of the ranks, so the same number of ranks gives the
+ * same bits on every run. With `fast` the sum is MPI's (MPI_Iallreduce).
  *
  * If one rank fails in a backward (memory, a hook, an error in the forward before it), hd_backward
  * fails on all ranks, no .grad changes anywhere, and the message names the rank and its error.
- * After hd_error_clear the training may go on.
+ * After hd_error_clear the training may continue.
  *
- * HD_STATE if mpirun started this process as one of several, and hd_mpi_init was not called.
+ * HD_STATE: mpirun started this process as one of several, and hd_mpi_init was not called.
  *
  * Li et al. 2020, "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" */
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
@@ -138,24 +139,25 @@ HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
  * then the others, which are in a backward, fail with that error. Collective. */
 HD_API void hd_ddp_free(hd_ddp *d);
 
-/* While it is on, backwards add to the .grad of this rank alone and are not collective. The next
- * backward without it averages everything that has accumulated. Returns what it was before; false
- * on error. All ranks must set it in the same way. */
+/* Turns averaging off (on true) or on again (on false). While it is off, backwards add to the .grad
+ * of this rank alone and are not collective. The next backward with averaging averages everything
+ * that has accumulated. Returns the value of `on` before the call; false on error. All ranks must
+ * set it in the same way. */
 HD_API bool hd_ddp_no_sync(hd_ddp *d, bool on);
 
-/* What has been sent since hd_ddp_new, or since the figures were last asked for with reset. */
+/* The counts since hd_ddp_new, or since the last hd_ddp_get_figures with reset. */
 typedef struct hd_ddp_figures {
-    int64_t backwards;      /* that averaged */
-    int64_t bytes;          /* of gradients that were averaged */
-    int64_t bytes_early;    /* of those: posted before backward ended, and */
-    int64_t bytes_hidden;   /* posted before the last of this rank's gradients was complete */
+    int64_t backwards;      /* backwards that averaged */
+    int64_t bytes;          /* bytes of gradients that were averaged */
+    int64_t bytes_early;    /* those that were posted before backward ended */
+    int64_t bytes_hidden;   /* those posted before this rank's last gradient was complete */
     int64_t bytes_moved;    /* bytes that this rank has sent */
-    double seconds_exposed; /* for which hd_backward waited at its end */
-    double seconds_hooks;   /* spent in packing, adding and sending while backward ran */
-    int64_t buckets;        /* in one backward */
+    double seconds_exposed; /* time for which hd_backward waited at its end */
+    double seconds_hooks;   /* time of packing, adding and sending while backward ran */
+    int64_t buckets;        /* the buckets of one backward */
 } hd_ddp_figures;
 
-/* Gives the figures, and with reset begins to count from zero again. */
+/* Sets *f to the figures; with reset, counting begins at zero again. */
 HD_API bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset);
 
 /* ---------------------------------------------------------------- an optimizer on all ranks */
@@ -167,22 +169,22 @@ HD_API bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset);
  *   hd_optim *o = hd_adamw_new(hd_ddp_parameters(ddp), NULL);
  *   hd_ddp_step(ddp, o); // in each step, in place of hd_optim_step
  *
- * Without shard_optimizer hd_ddp_parameters gives all parameters and hd_ddp_step is hd_optim_step,
- * so that a program may call these in either case. */
+ * A program may call these functions in either case: without shard_optimizer hd_ddp_parameters
+ * gives all parameters, and hd_ddp_step is hd_optim_step. */
 
-/* The parameters that the optimizer of this rank is made of, in the order of the model. A rank for
- * which no parameter is left is HD_VALUE. */
+/* The parameters for the optimizer of this rank, in the order of the model. HD_VALUE: no parameter
+ * is left for this rank. */
 HD_API hd_list *hd_ddp_parameters(hd_ddp *d);
 
-/* One step of o, after which every rank has all parameters. If the step fails on one rank, the call
- * fails on all of them; what the ranks have then differs. Collective. */
+/* Makes one step of o, after which every rank has all parameters. If the step fails on one rank,
+ * the call fails on all of them, and the parameters then differ between the ranks. Collective. */
 HD_API bool hd_ddp_step(hd_ddp *d, hd_optim *o);
 
-/* As hd_optim_save and hd_optim_load, for the whole model: saving gathers the states of all ranks
- * in the d of rank 0, under the numbers that the parameters have without shard_optimizer, and
- * changes no other d. Loading takes this rank's states from such a d, which every rank must have.
- * So a state may be loaded with another number of ranks, and with or without shard_optimizer. All
- * parameters must be in one group. Collective. */
+/* Save and load the optimizer's state of the whole model, as hd_optim_save and hd_optim_load do.
+ * Saving gathers the states of all ranks in the d of rank 0, under the numbers that the parameters
+ * have without shard_optimizer, and changes no other d. Loading takes this rank's states from such
+ * a d, which every rank must have. So a state may be loaded with another number of ranks, and with
+ * or without shard_optimizer. All parameters must be in one group. Collective. */
 HD_API bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *prefix);
 HD_API bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix);
 

@@ -18,12 +18,9 @@
  *       hd_schedule_step(s);
  *   }
  *
- * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between zero_grad and
- * step, the step uses their mean. A checkpoint between these backwards needs the gradients too; see
- * hd_module_save_grads in nn.h.
- *
- * A second hd_optim_free or hd_schedule_free is HD_STATE while heed knows of the first (heed.h),
- * and undefined later. */
+ * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between
+ * hd_optim_zero_grad and hd_optim_step, the step uses their mean. A checkpoint between these
+ * backwards needs the gradients too; see hd_module_save_grads in nn.h. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
@@ -35,7 +32,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- optimizers */
 
-typedef struct hd_optim hd_optim; /* free with hd_optim_free */
+typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 
 typedef struct hd_sgd_options {
     size_t size;
@@ -62,7 +59,7 @@ typedef struct hd_adamw_options {
     double beta1, beta2; /* 0.9, 0.999 */
     double eps;          /* 1e-8 */
     double weight_decay; /* 1e-2: taken off the parameter, not added to the gradient */
-    bool amsgrad;        /* false; true: v is the largest v so far */
+    bool amsgrad;        /* false; true: v is the largest v of all steps */
     bool maximize;       /* false */
 } hd_adamw_options;
 
@@ -76,7 +73,7 @@ typedef struct hd_adamw_options {
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* Adam: g += wd p, then as AdamW without its first assignment. The options are the same, but
+/* Adam: g += wd p, then AdamW without its first assignment. The options are the same, but
  * weight_decay is 0 by default.
  *
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
@@ -143,17 +140,18 @@ HD_API hd_lion_options hd_lion_defaults(void);
 HD_API hd_optim *hd_lion_new(const hd_list *parameters, const hd_lion_options *o);
 
 HD_API void hd_optim_free(hd_optim *o);              /* frees o, but no parameter; takes NULL */
-HD_API bool hd_optim_step(hd_optim *o);              /* one step of every group */
+HD_API bool hd_optim_step(hd_optim *o);              /* makes one step of every group */
 HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */
 HD_API double hd_optim_lr(const hd_optim *o);        /* the lr of the first group; NaN on error */
 HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all groups */
 
 /* ---------------------------------------------------------------- parameter groups */
 
-/* Adds a group of parameters, none of which o has yet, with options of its own. These are of o's
- * kind (an hd_sgd_options * for SGD); NULL: the options that the first group was given. */
+/* Adds a group of parameters with options of its own. o must have none of these parameters yet. The
+ * options are of o's kind (an hd_sgd_options * for SGD); NULL: the options that the first group was
+ * given. */
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
-/* how many groups, 1 or more; -1 on error */
+/* the number of groups, 1 or more; -1 on error */
 HD_API int64_t hd_optim_group_count(const hd_optim *o);
 /* the lr of a group; NaN on error */
 HD_API double hd_optim_group_lr(const hd_optim *o, int64_t group);
@@ -170,20 +168,20 @@ HD_API bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix);
 
 /* Copies the state from d. From then on o steps exactly as the saved optimizer would, to the bit. d
  * must have o's kind, groups and options (except lr, which is loaded), and tensors with the
- * parameters' shapes and dtypes. Otherwise the error names what differs, and nothing changes. */
+ * parameters' shapes and dtypes. Otherwise the error names the difference, and nothing changes. */
 HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- schedules */
 
 /* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. The
- * formulas are those of torch.optim.lr_scheduler. They give the lr from `base`, which is the
- * group's lr when the schedule was made, and from `t`, the number of steps so far. o must outlive
- * its schedule. A step that fails, or a step while an error stands, changes nothing.
+ * formulas are those of torch.optim.lr_scheduler. In them, `base` is the group's lr when the
+ * schedule was made, and `t` is the number of steps so far. o must outlive its schedule. A step
+ * that fails, or a step while an error stands, changes nothing.
  *
- * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR start from the current lr.
- * Each step multiplies it by the change from t - 1 to t. So a new lr of hd_optim_set_lr stays, two
- * schedules of one optimizer multiply, and a group that hd_optim_add_group adds later starts from
- * its own lr. For the other schedules a group that was added later is an error (HD_STATE). */
+ * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR start from the current lr, and
+ * each step multiplies it by the change from t - 1 to t. So hd_optim_set_lr has a lasting effect,
+ * two schedules of one optimizer multiply, and a group that hd_optim_add_group adds later starts
+ * from its own lr. For the other schedules such a group is an error (HD_STATE). */
 typedef struct hd_schedule hd_schedule;
 
 /* ConstantLR: base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
@@ -204,7 +202,7 @@ typedef struct hd_cosine_annealing_options {
 
 /* CosineAnnealingLR: eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2. After step T_max the
  * lr rises again, to base at step 2 T_max. The first step of a rise needs the base of every group,
- * so that there a group that was added later is an error, too.
+ * so a group that was added later is an error there (HD_STATE).
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -228,21 +226,22 @@ typedef struct hd_cosine_warmup_options {
 HD_API hd_cosine_warmup_options hd_cosine_warmup_defaults(void);
 HD_API hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *options);
 
-/* The shape of the way from one lr to the next: half a cosine, or a line. */
+/* The curve from one lr to the next: half a cosine, or a line. */
 typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 
 typedef struct hd_one_cycle_options {
     size_t size;
     int64_t total_steps;     /* must be set: 1 or more; a step after them is an error */
     double max_lr;           /* 0: each group's base */
-    double pct_start;        /* 0.3: the share of the steps in which the lr rises */
+    double pct_start;        /* 0.3: the lr rises in this share of the steps */
     hd_anneal anneal;        /* HD_ANNEAL_COS */
     bool cycle_momentum;     /* true: momentum (beta1) falls while the lr rises; not for Adagrad */
     double base_momentum;    /* 0.85 */
     double max_momentum;     /* 0.95 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    bool three_phase;        /* false; true: up, down to first in as many steps, on to the end */
+    bool three_phase;        /* false; true: as many steps down to first as up, then on to the
+                              * end */
 } hd_one_cycle_options;
 
 /* One cycle: the lr rises to max_lr, then falls far below the value that it began with.
@@ -252,9 +251,9 @@ typedef struct hd_one_cycle_options {
 HD_API hd_one_cycle_options hd_one_cycle_defaults(void);
 HD_API hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *options);
 
-/* Which metric is better: the lower one, as of a loss, or the higher one. */
+/* The better metric: the lower one, as for a loss, or the higher one. */
 typedef enum hd_plateau_mode { HD_PLATEAU_MIN = 0, HD_PLATEAU_MAX = 1 } hd_plateau_mode;
-/* What the threshold is: a share of the best metric, or a difference from it. */
+/* The meaning of the threshold: a share of the best metric, or a difference from it. */
 typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd_threshold_mode;
 
 typedef struct hd_reduce_on_plateau_options {
@@ -265,12 +264,12 @@ typedef struct hd_reduce_on_plateau_options {
     double threshold;                 /* 1e-4: by less than this a metric is not better */
     hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
     int64_t cooldown;                 /* 0: the steps after a reduction that do not count */
-    double min_lr;                    /* 0: no lr becomes lower */
-    double eps;                       /* 1e-8: a reduction by no more than this is left out */
+    double min_lr;                    /* 0: the lowest lr */
+    double eps;                       /* 1e-8: a reduction by this or less is left out */
 } hd_reduce_on_plateau_options;
 
-/* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the loss of
- * the validation, has become no better for more than `patience` steps. The schedule that is made
+/* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the
+ * validation loss, has not become better for more than `patience` steps. Making this schedule
  * changes no lr; hd_schedule_step_metric does.
  *
  * pytorch.org/docs: torch.optim.lr_scheduler.ReduceLROnPlateau */
@@ -281,24 +280,24 @@ HD_API hd_schedule *hd_reduce_on_plateau_new(hd_optim *o,
 HD_API void hd_schedule_free(hd_schedule *s); /* frees s, but not the optimizer; takes NULL */
 /* sets the lr of the next step; call it after hd_optim_step */
 HD_API bool hd_schedule_step(hd_schedule *s);
-/* the step of a ReduceLROnPlateau, which looks at the metric; NaN is never better */
+/* one step of a ReduceLROnPlateau with the metric; NaN is never better */
 HD_API bool hd_schedule_step_metric(hd_schedule *s, double metric);
-/* how many steps were made (t); -1 on error */
+/* the number of steps so far (t); -1 on error */
 HD_API int64_t hd_schedule_steps(const hd_schedule *s);
 
-/* Like hd_optim_save and hd_optim_load. The entries are type, step, groups, base_lr.0 ...,
- * last_lr.0 ... and the options, and the groups and the options must be equal. Loading sets the lr
- * (and momentum) of the groups to that of the save. */
+/* Save and load a schedule, as hd_optim_save and hd_optim_load do. The entries are type, step,
+ * groups, base_lr.0 ..., last_lr.0 ... and the options; s must have the same groups and options.
+ * Loading sets the lr (and the momentum) of the groups to the saved values. */
 HD_API bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix);
 HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- clipping */
 
 /* Multiplies the gradients of all parameters, in place, by min(1, max_norm / (norm + 1e-6)), and
- * returns norm. It is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, and 0 if
- * there are no gradients. If norm is inf or NaN, error_if_nonfinite makes it an error (HD_VALUE)
- * that changes nothing; otherwise the gradients become zeros or NaN. If the result is NaN and an
- * error stands, nothing was changed. */
+ * returns norm. This is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, or 0
+ * if there are none. If norm is inf or NaN and error_if_nonfinite is true, the call fails
+ * (HD_VALUE) and changes nothing; if error_if_nonfinite is false, the gradients become zeros or
+ * NaN. If the result is NaN and an error stands, nothing was changed. */
 HD_API double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                                  bool error_if_nonfinite);
 /* Clamps every element of every gradient to [-clip_value, clip_value], in place; NaN stays NaN. */

@@ -1,9 +1,8 @@
 /* tensor.h - tensors without gradients: types, lifetime, creation, access, printing, dictionaries.
  *
- * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions.
- * heed.h states who owns what and how errors are reported. In this file every function that returns
- * an hd_tensor *, an hd_list * or a text gives it to the calling thread's innermost scope. A second
- * hd_dict_free is HD_STATE while heed knows of the first (heed.h), and undefined later. */
+ * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions. heed.h
+ * states the rules of ownership and errors. In this file every function that returns a tensor, a
+ * list or a text gives it to the calling thread's innermost scope. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 
@@ -20,17 +19,17 @@ extern "C" {
 
 enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
 
-/* The values are permanent; float16 will come after them.
+/* The type of a tensor's elements. The values are permanent; float16 will come after them.
  *
- * HD_BFLOAT16 is for storing only: it is the upper half of a float32, and it takes half the
- * memory. hd_to converts to it, which rounds to the nearest value, ties to even (NaN stays NaN),
- * and from it, which is exact. A bfloat16 tensor can be made, read, written, copied, filled,
- * viewed, printed and saved, it can be a parameter that does not require grad, and it can be the
- * weight of hd_linear and hd_embedding. Every other function refuses it with HD_DTYPE;
- * hd_to(x, HD_FLOAT32) widens it for them.
+ * HD_BFLOAT16 is for storing only. It is the upper half of a float32 and takes half the memory.
+ * hd_to converts to it, rounding to the nearest value, ties to even (NaN stays NaN); converting
+ * from it is exact. A bfloat16 tensor can be made, read, written, copied, filled, viewed, printed
+ * and saved. It can be a parameter that does not require grad, and the weight of hd_linear and
+ * hd_embedding. Every other function refuses it with HD_DTYPE; hd_to(x, HD_FLOAT32) widens it for
+ * them.
  *
- * A number is no dtype: hd_ones(2, 3) does not compile, and an int that holds one is cast,
- * (hd_dtype)i. C takes an unsigned without a cast, because compilers make the enum of that type. */
+ * A dtype is no number: hd_ones(2, 3) does not compile, and an int that holds a dtype needs a cast,
+ * (hd_dtype)i. An unsigned variable needs none in C, because compilers give the enum that type. */
 typedef enum hd_dtype {
     HD_FLOAT32 = 0, /* float in C */
     HD_FLOAT64 = 1, /* double */
@@ -52,8 +51,8 @@ typedef struct hd_scope hd_scope;   /* owns the tensors that are made in it */
 typedef struct hd_list hd_list;     /* a list of tensors, like Python's; lives in a scope */
 typedef struct hd_dict hd_dict;     /* an ordered map from name to tensor, string or number */
 
-/* Python's None: an optional argument that is left out, no gradient, no bias. Where a tensor is
- * required, HD_NONE is an error. */
+/* Python's None: an optional argument that is left out, no gradient, no bias. It is an error where
+ * a tensor is required. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
@@ -66,16 +65,17 @@ HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dt
 /* ---------------------------------------------------------------- numbers */
 
 /* A number that the caller passes: int64 or double, like Python's int and float. hd_scalar_of(v)
- * makes one from any C number: an int64 from integers and bool, a double from float and double. */
+ * makes one from any C number: an int64 from an integer or a bool, a double from a float or a
+ * double. */
 typedef struct hd_scalar {
-    bool is_int; /* v.i is the number, else v.d */
+    bool is_int; /* true: the number is v.i; false: v.d */
     union {
         int64_t i;
         double d;
     } v;
 } hd_scalar;
 
-/* The integer i. */
+/* Makes an hd_scalar of the integer i. */
 static inline hd_scalar hd_scalar_int(int64_t i)
 {
     hd_scalar s;
@@ -84,7 +84,7 @@ static inline hd_scalar hd_scalar_int(int64_t i)
     return s;
 }
 
-/* The number d. */
+/* Makes an hd_scalar of the number d. */
 static inline hd_scalar hd_scalar_double(double d)
 {
     hd_scalar s;
@@ -93,15 +93,15 @@ static inline hd_scalar hd_scalar_double(double d)
     return s;
 }
 
-/* s itself: hd_scalar_of takes an hd_scalar too. */
+/* Returns s. hd_scalar_of calls it for an argument that is an hd_scalar already. */
 static inline hd_scalar hd_scalar_self(hd_scalar s)
 {
     return s;
 }
 
 #ifndef __cplusplus
-/* The hd_scalar of a number of any type. The macros below call it, so that 2, 0.5 and an hd_scalar
- * may all stand where a function takes an hd_scalar. */
+/* Makes an hd_scalar of a number of any type. The macros below call it, so that 2, 0.5 and an
+ * hd_scalar may all stand where a function takes an hd_scalar. */
 #define hd_scalar_of(x)                                                                            \
     _Generic((x), float                                                                            \
              : hd_scalar_double, double                                                            \
@@ -113,76 +113,78 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 
 /* ---------------------------------------------------------------- lifetime */
 
-HD_API hd_tensor *hd_retain(hd_tensor *t); /* one more holder; returns t; takes NULL and HD_NONE */
+HD_API hd_tensor *hd_retain(hd_tensor *t); /* adds a holder; returns t; takes NULL and HD_NONE */
 HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one, the scope's hold */
 
-/* *slot = t: retains t and releases the tensor that was there, unless that is t and only a scope
- * holds it. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call fails
- * and leaves *slot. */
+/* *slot = t. Retains t and releases the tensor that was in *slot, unless that is t itself and only
+ * a scope holds it. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call
+ * fails and leaves *slot as it is. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
-/* Opens a scope: the calling thread's innermost from now on. If memory runs out, it gives NULL, and
- * new tensors belong to the scope around it as before. */
+/* Opens a scope, which becomes the calling thread's innermost one. If memory runs out, returns
+ * NULL, and new tensors still belong to the scope around it. */
 HD_API hd_scope *hd_scope_open(void);
-/* The same, for a scope that begins at this place in a program. hd_scope_report and the warning of
- * a scope that grows name the place, and so does every message in debug mode. With HEED_DEBUG=1,
- * the error of a tensor that is used after this scope closed names it, too. HD_SCOPE calls it with
- * __FILE__ and __LINE__. file NULL: the place is not known; otherwise the text must outlive the
- * scope. */
+/* Opens a scope at a place in a program's source. hd_scope_report and the warning of a loop without
+ * HD_SCOPE name this place, and so does every message in debug mode. With HEED_DEBUG=1 in the
+ * environment, the error of a tensor that is used after this scope closed names it, too. HD_SCOPE
+ * calls this function with __FILE__ and __LINE__. file NULL: the place is not known; otherwise the
+ * text must outlive the scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 
-/* If the innermost scope owns t, moves t to the enclosing scope. Any other t stays where it is.
- * Returns t.
+/* Moves t from the innermost scope to the enclosing one, and returns t. If another scope owns t, t
+ * stays there.
  *   return hd_scope_return(y); */
 HD_API hd_tensor *hd_scope_return(hd_tensor *t);
 
-/* Writes to f what the calling thread's scopes own, for finding out why memory grows: scope by
- * scope from the root on, how many tensors and bytes, by the function that made them, the most
- * bytes first. Memory that several tensors share is counted once, where it is met first. HD_IO when
- * the write fails. A scope that owns 100,000 tensors gives a warning, too, and again each time that
- * number doubles (hd_on_warning): most likely a loop has no HD_SCOPE.
- * The bytes are those of the elements. hd_bytes_live is more: it also counts the shape and the
- * other fields of each tensor, what the graph keeps for backward, and what modules, optimizers and
- * other objects hold. Freed memory that heed keeps for reuse is counted by neither. */
+/* Writes to f the tensors that the calling thread's scopes own, to find out why memory grows. From
+ * the root scope on, it lists for each scope the functions that made its tensors, with the number
+ * of tensors and their bytes, the most bytes first. Memory that several tensors share is counted
+ * once, at the first of them. HD_IO: the write failed.
+ *
+ * The bytes are those of the elements. hd_bytes_live gives more: it also counts the shape and the
+ * other fields of each tensor, the tensors that the graph keeps for backward, and the memory of
+ * modules, optimizers and other objects. Neither counts freed memory that heed keeps for reuse. */
 HD_API bool hd_scope_report(FILE *f);
 
-/* In debug mode (hd_set_debug): gives a warning for each function that made tensors which are live
- * now, and for each module that ran it, the most bytes first, over all threads. Memory that several
- * tensors share is counted once. hd_shutdown gives the same warnings, if tensors are live after the
- * scopes closed. Returns how many are live; -1 if memory runs out. */
+/* In debug mode (hd_set_debug), warns of the tensors that are live now, over all threads: one
+ * warning for each function that made some, and for each module in whose forward it ran, the most
+ * bytes first. Memory that several tensors share is counted once. hd_shutdown gives the same
+ * warnings, if tensors are live after the scopes closed. Returns the number of live tensors; -1 if
+ * memory runs out. */
 HD_API int64_t hd_tensor_report(void);
 
-/* Writes to f where the time went so far, if HEED_PROFILE=1 was in the environment when the program
- * started; otherwise fails with HD_STATE. The end of the program writes the same to stderr. There
- * is one table by module and one by op, over all threads, the longest time first:
+/* Writes to f where the time went so far. HEED_PROFILE=1 must have been in the environment when the
+ * program started; otherwise the call fails with HD_STATE. The end of the program writes the same
+ * to stderr. There is one table by module and one by op, over all threads, the longest time first:
  *   calls    how often the op ran, or the forward of the module. A function that is made of
  *            several ops counts each of them.
- *   time     of the op itself, forward and backward. A module has the ops of its own forward, and
- *            not those of the modules inside it. An op runs from the first tensor that its call
- *            makes until its result is ready.
- *   share    of the whole, which is the time of each thread from its first tensor on. The last row
- *            has what is no op: the program's own code, and what heed does between ops.
+ *   time     of the op itself, forward and backward. A module has the ops of its own forward,
+ *            without those of the modules inside it. An op runs from the first tensor that its
+ *            call makes until its result is ready.
+ *   share    of the whole, which is the time of each thread from its first tensor on. The last
+ *            row has the rest: the program's own code, and heed's work between ops.
  *   bytes    of the results in forward; a view, or a change in place, has none
  *   FLOP     the operations of products and of attention that were computed, forward and backward:
  *            2 m n k for (m, k) times (k, n); 2 w (d + dv) for attention and 2 w (3 d + 2 dv) for
- *            its backward, with w weights that is_causal leaves, keys of d elements and values of
- *            dv. FLOP/s: the same by the time.
- * Profiling changes no result, and lets no call fail. What a table of 8192 rows lacks room or
- * memory for is counted together, in one row. */
+ *            its backward, where w is the number of weights that is_causal leaves, d the elements
+ *            of a key and dv those of a value. FLOP/s: the same, divided by the time.
+ * Profiling changes no result, and makes no call fail. A table has 8192 rows; calls that find no
+ * row or no memory are counted together in one more row. */
 HD_API bool hd_profile(FILE *f);
 
-HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own now */
-HD_API int64_t hd_tensor_count(void); /* tensors that exist now, over all threads */
+HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own */
+HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
 
-/* HD_SCOPE; declares a scope that closes at the end of the enclosing block, also after break, goto
- * or return. Write it as the first line of a loop's body. Without it the tensors of every round
- * stay in the scope around the loop, which gives a warning at 100,000 tensors (hd_on_warning). */
+/* HD_SCOPE; opens a scope that closes at the end of the enclosing block, also after break, goto or
+ * return. Write it as the first line of a loop's body. Without it, the tensors of every round stay
+ * in the scope around the loop. In a loop with hd_backward, a warning says so when they are many
+ * (base.h lists the warnings). */
 #define HD_SCOPE                                                                                   \
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
         __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(__FILE__, __LINE__)
 
-/* What the end of HD_SCOPE's block calls. */
+/* Closes *s. The end of HD_SCOPE's block calls it. */
 static inline void hd_scope_cleanup(hd_scope **s)
 {
     hd_scope_close(*s);
@@ -190,28 +192,29 @@ static inline void hd_scope_cleanup(hd_scope **s)
 
 /* ---------------------------------------------------------------- creation */
 
-/* `sizes` has ndim entries (it may be NULL for ndim 0). The macros below take the sizes as a list:
+/* These make a tensor of the given sizes. `sizes` has ndim entries (it may be NULL for ndim 0). The
+ * macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
- * hd_full_n: every element is value.
- * Errors: a negative size, ndim over 8 (HD_SHAPE); a size that overflows (HD_MEMORY). */
+ * hd_full_n: every element is value. HD_SHAPE: a negative size, or ndim over 8. HD_MEMORY: the
+ * number of bytes overflows. */
 HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
-HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* the value as a 0-d tensor */
+HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* a 0-d tensor of value */
 
-/* start, start + step, ... as long as they are below end (above end if step < 0), which makes
- * ceil((end - start) / step) elements. The dtype is int64 if all three are integers, else float32;
- * hd_arange_as takes a dtype. A step of 0, or one that leads away from end, is HD_VALUE. */
+/* start, start + step, ..., up to but without end: ceil((end - start) / step) elements. The dtype
+ * is int64 if all three numbers are integers, else float32; hd_arange_as takes a dtype. HD_VALUE:
+ * step is 0 or leads away from end. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
-/* equal steps from start to end, both included */
+/* `steps` numbers at equal distances from start to end, both included */
 HD_API hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps);
 HD_API hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
 /* The result has x's shape and dtype d, which is usually hd_dtype_of(x). It is row-major for any
- * strides of x; only the two random functions keep the order of x's dims in memory, because PyTorch
- * draws in that order. */
+ * strides of x, except for the two random functions: these keep the order of x's dims in memory,
+ * because PyTorch draws in that order. */
 HD_API hd_tensor *(hd_empty_like)(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_zeros_like)(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_ones_like)(const hd_tensor *x, hd_dtype d);
@@ -221,12 +224,13 @@ HD_API hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d);
 
 /* ---------------------------------------------------------------- random tensors */
 
-/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. Two
- * arguments of one call must not both draw, because C leaves their order open. */
+/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. In one
+ * call, at most one argument may be a call that draws, because C leaves the order of arguments
+ * open. */
 HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
 HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
-/* integers in [lo, hi), hi > lo; any dtype except bool. Beyond 2^24 float32, and beyond 2^53
- * float64, holds only some of them. */
+/* integers in [lo, hi), where hi > lo; any dtype except bool. float32 lacks some integers beyond
+ * 2^24, and float64 beyond 2^53. */
 HD_API hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim,
                                  const int64_t *sizes);
 HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
@@ -267,26 +271,29 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 /* ---------------------------------------------------------------- from arrays of C */
 
 /* hd_from_data(d, data, sizes...) copies prod(sizes) elements of dtype d from data, row-major.
+ *
  * The C type of the elements must be the dtype's: float for HD_FLOAT32, double for HD_FLOAT64,
  * int64_t (also as long or long long) for HD_INT64, bool or any type of one byte for HD_BOOL,
- * uint16_t for HD_BFLOAT16. If it is another type, a C program does not compile where d is a
- * constant; where d is a variable, and in C++, the call fails (HD_DTYPE). data is a pointer or an
- * array of up to 3 dims, and may be const. void * is taken as it is, and so are pointers to
- * structs. Where the compiler knows how long the array is, and the sizes ask for more, the call
- * fails (HD_VALUE). It knows an array by its declaration, and more of them when it optimises (in
- * C++ by its type). An array that is written in the call stands in parentheses, because of its
+ * uint16_t for HD_BFLOAT16. A C program with another type does not compile if d is a constant; if d
+ * is a variable, and in C++, the call fails (HD_DTYPE). data is a pointer or an array of up to 3
+ * dims, and may be const. A void * and a pointer to a struct are taken without a check.
+ *
+ * If the compiler knows that the array is shorter than the sizes ask, the call fails (HD_VALUE). A
+ * compiler knows the length of an array by its declaration (in C++ by its type), and of more arrays
+ * when it optimises. An array that is written in the call stands in parentheses, because of its
  * commas. hd_from_data_n and hd_wrap_n check neither the type nor the length. */
 HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
-/* hd_wrap(d, data, release, user, sizes...) uses the caller's memory, row-major, without copying
- * it. heed calls release(data, user) when the last view is gone (release NULL: it calls nothing).
- * On failure it releases nothing. What is said above of the C type and the length holds here. */
+/* hd_wrap(d, data, release, user, sizes...) makes a tensor on the caller's memory, row-major,
+ * without copying it. heed calls release(data, user) when the last view is gone (release NULL: it
+ * calls nothing). On failure it releases nothing. The C type and the length are checked as in
+ * hd_from_data. */
 HD_API hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user),
                               void *user, int ndim, const int64_t *sizes);
 
 /* The type of the elements of a C array. */
 typedef enum hd_c_type {
-    HD_C_OTHER = 0,    /* void, a struct, or not known */
+    HD_C_OTHER = 0,    /* void, a struct, or an unknown type */
     HD_C_FLOAT = 1,    /* float */
     HD_C_DOUBLE = 2,   /* double */
     HD_C_INT64 = 3,    /* long or long long, whichever has 64 bits */
@@ -305,9 +312,9 @@ typedef enum hd_c_type {
     HD_C_POINTER = 16  /* pointers to numbers, as in float *rows[3] */
 } hd_c_type;
 
-/* What the macros hd_tensor_of, hd_from_data and hd_wrap call: with the type
- * of data's elements, and how many bytes lie there (SIZE_MAX: not known). Errors: a type that is
- * not the dtype's (HD_DTYPE), too few bytes (HD_VALUE), and those of hd_zeros_n. */
+/* The functions behind the macros hd_tensor_of, hd_from_data and hd_wrap. type is the type of the
+ * elements, and room the number of bytes that lie at the pointer (SIZE_MAX: not known). HD_DTYPE:
+ * the type is not the dtype's. HD_VALUE: too few bytes. Other errors are those of hd_zeros_n. */
 HD_API hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                        const int64_t *sizes);
 HD_API hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room,
@@ -316,13 +323,13 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
                                   void (*release)(void *data, void *user), void *user, int ndim,
                                   const int64_t *sizes);
 
-/* hd_tensor_of(array, sizes...) is hd_from_data with the dtype that the elements of the array have:
- * float, double, int64_t (also as long or long long) or bool. Shorter integers become int64: int,
- * short, and those of <stdint.h> from int8_t and uint8_t to int32_t and uint32_t. Other types, as
+/* hd_tensor_of(array, sizes...) is hd_from_data with the dtype of the array's elements: float,
+ * double, int64_t (also as long or long long) or bool. Shorter integers become int64: int, short,
+ * and those of <stdint.h> from int8_t and uint8_t to int32_t and uint32_t. Other types, such as
  * char, do not compile.
  *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
  *   hd_tensor_of(((int[]){5, 0, 4}), 3)
- * The length of every array is known to it, but of no pointer; write &s->x[0] for a field x whose
+ * It checks the length of every array, but not of a pointer. Write &s->x[0] for a field x whose
  * array goes on past its declared length. hd_tensor_of_n takes ndim and an array of sizes. */
 #define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))
 #define hd_tensor_of_n(array, ...)                                                                 \
@@ -337,23 +344,24 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
 
 /* ---------------------------------------------------------------- access */
 
-HD_API int hd_ndim(const hd_tensor *x);              /* how many dims x has; -1 on error */
-HD_API int64_t hd_size(const hd_tensor *x, int dim); /* how many indices dim has; -1 on error */
-/* elements from one index of dim to the next; INT64_MIN on error */
+HD_API int hd_ndim(const hd_tensor *x);              /* the number of dims; -1 on error */
+HD_API int64_t hd_size(const hd_tensor *x, int dim); /* the size of dim; -1 on error */
+/* the distance, in elements, from one index of dim to the next; INT64_MIN on error */
 HD_API int64_t hd_stride(const hd_tensor *x, int dim);
 HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, alive as long as x */
 /* one stride for each dim, alive as long as x */
 HD_API const int64_t *hd_strides(const hd_tensor *x);
-HD_API int64_t hd_numel(const hd_tensor *x); /* how many elements x has; -1 on error */
-/* which element of the storage is the first of x; -1 on error */
+HD_API int64_t hd_numel(const hd_tensor *x); /* the number of elements; -1 on error */
+/* the number of x's first element in its storage; -1 on error */
 HD_API int64_t hd_storage_offset(const hd_tensor *x);
-/* the dtype of the elements; NULL: HD_FLOAT32, and an error */
+/* the dtype of the elements; HD_FLOAT32 on error */
 HD_API hd_dtype hd_dtype_of(const hd_tensor *x);
-HD_API bool hd_is_contiguous(const hd_tensor *x); /* is it row-major without gaps? */
-HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b); /* do they share memory? */
+HD_API bool hd_is_contiguous(const hd_tensor *x); /* true if x is row-major without gaps */
+/* true if they share memory */
+HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
 HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
 
-/* A pointer to the first element; the others lie where the strides say. hd_data_mut counts as an
+/* A pointer to the first element; the strides say where the others lie. hd_data_mut counts as an
  * in-place change. On a leaf that requires grad it is an error (HD_GRAD) unless grad mode is
  * off. */
 HD_API const void *hd_data(const hd_tensor *x);
@@ -362,7 +370,8 @@ HD_API void *hd_data_mut(hd_tensor *x);
 HD_API double hd_item(const hd_tensor *x); /* the number in a tensor of one element; NaN on error */
 HD_API int64_t hd_item_int(const hd_tensor *x); /* the same, cut towards zero; INT64_MIN on error */
 
-/* One element. There is one index for each dim; negative indices count from the end. */
+/* These read or write one element. There is one index for each dim; negative indices count from the
+ * end. */
 /* reads x[index...]; NaN on error */
 HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);
 /* reads x[index...], cut towards zero; INT64_MIN on error */
@@ -370,9 +379,9 @@ HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index);
 /* x[index...] = value, outside the graph */
 HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
-/* hd_copy_to writes all elements of x, row-major, to an array of x's dtype; hd_copy_from reads them
- * from it. bytes is the size of the array and must be exactly that of x's elements. hd_copy_from
- * counts as an in-place change, with the errors of hd_data_mut. */
+/* hd_copy_to copies all elements of x, row-major, to an array of x's dtype; hd_copy_from copies
+ * them from it. bytes, the size of the array, must be exactly the bytes of x's elements.
+ * hd_copy_from counts as an in-place change, with the errors of hd_data_mut. */
 HD_API bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes);
 HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
@@ -383,35 +392,38 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 /* ---------------------------------------------------------------- lists */
 
-/* A list retains its tensors; the list itself lives in a scope. */
+/* Makes a list of n tensors. The list retains them; the list itself lives in the innermost
+ * scope. */
 HD_API hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors);
-HD_API bool hd_list_append(hd_list *l, hd_tensor *t); /* outs = []; outs.append(t) */
-HD_API int64_t hd_list_len(const hd_list *l);         /* how many tensors it has; -1 on error */
+HD_API bool hd_list_append(hd_list *l, hd_tensor *t);       /* outs = []; outs.append(t) */
+HD_API int64_t hd_list_len(const hd_list *l);               /* the number of tensors; -1 on error */
 HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* a negative i counts from the end */
 #define hd_list_of(...) hd_list_n(HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
 /* ---------------------------------------------------------------- printing */
 
-/* How tensors are printed, as in PyTorch's set_printoptions. */
+/* The options of printing, as in PyTorch's set_printoptions. */
 typedef struct hd_print_options {
     size_t size;
     int precision;     /* 4: digits after the point */
     int64_t threshold; /* 1000: a tensor with more elements is summarised */
     int64_t edgeitems; /* 3: elements that a summary shows at each end */
     int linewidth;     /* 80: columns */
-    int sci_mode;      /* -1: exponents where the values need them; 1: always; 0: never */
+    int sci_mode;      /* -1: exponents if the values need them; 1: always; 0: never */
 } hd_print_options;
 
-/* The profiles of set_printoptions. hd_set_print_options: HD_VALUE for precision outside 0 to 1000,
- * threshold or edgeitems < 0, linewidth < 1, or another sci_mode. */
+/* The profiles of set_printoptions. hd_set_print_options sets the options of the whole process.
+ * HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, or another
+ * sci_mode. */
 HD_API hd_print_options hd_print_defaults(void); /* the profile "default" */
 HD_API hd_print_options hd_print_short(void);    /* the profile "short": precision 2, edgeitems 2 */
 HD_API hd_print_options hd_print_full(void);     /* the profile "full": no threshold */
 HD_API bool hd_set_print_options(const hd_print_options *o); /* for the process; NULL: defaults */
 
-/* Exactly what Python's print(x) shows for the same tensor: `tensor([1., 2.], requires_grad=True)`,
- * and `None` for HD_NONE, also in a list. The text lives in the innermost scope. On failure it is
- * "NULL", so that printf can print it. o NULL: the options of hd_set_print_options. */
+/* The text that Python's print(x) shows for the same tensor: `tensor([1., 2.],
+ * requires_grad=True)`, and `None` for HD_NONE, also in a list. The text lives in the innermost
+ * scope. On failure it is "NULL", so that printf can print it. o NULL: the options of
+ * hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
 HD_API const char *hd_list_repr(const hd_list *l); /* a list's text, `[tensor(1.), tensor(2.)]` */
@@ -430,8 +442,10 @@ HD_API bool hd_fprint_list(FILE *f, const hd_list *l); /* hd_list_repr and a new
 /* A dictionary keeps the order of insertion; a name that is set again keeps its place. It retains
  * its tensors. A name is any text that is not empty. A dictionary lives in no scope: free it with
  * hd_dict_free. */
+
+/* The kind of an entry, with the function that reads it. */
 typedef enum hd_dict_kind {
-    HD_DICT_MISSING = 0, /* there is no such name */
+    HD_DICT_MISSING = 0, /* the name is missing */
     HD_DICT_TENSOR = 1,  /* hd_dict_get */
     HD_DICT_STRING = 2,  /* hd_dict_get_string */
     HD_DICT_INT = 3,     /* hd_dict_get_int */
@@ -440,35 +454,35 @@ typedef enum hd_dict_kind {
 
 HD_API hd_dict *hd_dict_new(void); /* an empty dictionary */
 HD_API void hd_dict_free(hd_dict *d);
-HD_API int64_t hd_dict_len(const hd_dict *d); /* how many entries it has; -1 on error */
-HD_API const char *hd_dict_name(const hd_dict *d, int64_t i); /* the i-th name */
-/* what kind of entry name is; a missing name is no error */
+HD_API int64_t hd_dict_len(const hd_dict *d); /* the number of entries; -1 on error */
+HD_API const char *hd_dict_name(const hd_dict *d, int64_t i); /* the name of entry i, from 0 */
+/* the kind of the entry; a missing name is no error */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
-/* An entry of another kind under the same name is replaced. A string is copied. */
+/* Sets an entry. It replaces an entry of the same name, whatever its kind. A string is copied. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
 HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
-/* takes the entry out; a missing name: HD_VALUE */
+/* removes the entry; HD_VALUE: the name is missing */
 HD_API bool hd_dict_remove(hd_dict *d, const char *name);
-/* A missing name, or one of another kind, is an error (HD_VALUE) that names both. The tensor dies
- * with d unless something else holds it (hd_retain, hd_assign). */
+/* Reads an entry. HD_VALUE: the name is missing, or its entry has another kind; the message names
+ * both kinds. The tensor is freed with d unless something else holds it (hd_retain, hd_assign). */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value); /* ints too */
 
-/* The whole state of a generator (words, position, spare normal, Bernoulli stream) as the
- * entries prefix.state, prefix.next ... (with prefix "": state, next ...). While an error stands,
- * nothing is written. A failed load changes nothing. */
+/* Saves and loads the whole state of a generator (words, position, spare normal, Bernoulli stream)
+ * as the entries prefix.state, prefix.next ... (with prefix "": state, next ...). While an error
+ * stands, nothing is written. A failed load changes nothing. */
 HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
 HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* Where the fields of a tensor, a storage, a scope, a list and a dictionary lie, in bytes, for a
- * debugger (tools/gdb/heed.py). New fields come at the end. autograd.h and nn.h have the tables of
- * a node and of a module. */
+/* The offsets, in bytes, of the fields of a tensor, a storage, a scope, a list and a dictionary,
+ * for a debugger (tools/gdb/heed.py). New fields come at the end. autograd.h and nn.h have the
+ * tables of a node and of a module. */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
     uint32_t dtype, ndim;                  /* one byte each */
@@ -476,7 +490,8 @@ typedef struct hd_debug_layout_table {
     uint32_t offset;                       /* int64_t, in elements */
     uint32_t storage;                      /* pointer to the storage */
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
-    uint32_t refs, refs_freed;             /* int; not an offset: what refs of a freed tensor is */
+    uint32_t refs, refs_freed;             /* int; refs_freed is no offset, but the value of refs
+                                            * in a freed tensor */
     uint32_t freed_by, made_by;            /* texts or NULL; freed_by only of a freed tensor */
     uint32_t attachment;                   /* pointer to the node, or NULL */
     uint32_t next;                         /* the next tensor of the same scope, or NULL */
@@ -488,7 +503,7 @@ typedef struct hd_debug_layout_table {
     uint32_t entry_name;                   /* the text itself */
 } hd_debug_layout_table;
 
-/* The table of this library. */
+/* The table of this build of the library. */
 HD_API extern const hd_debug_layout_table hd_debug_layout;
 
 #ifdef __cplusplus

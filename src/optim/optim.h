@@ -60,7 +60,8 @@ struct hd_optim {
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* from 1; each optimizer has its own */
     bool told_used;  /* the warning of stale gradients was given */
-    int in_vain;     /* steps in vain, as stale_gradients.c counts them */
+    int freed;       /* steps in a row without a gradient, because those of a backward were freed */
+    int frozen;      /* steps in a row without a gradient, because no parameter requires grad */
 };
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */

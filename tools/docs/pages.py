@@ -16,6 +16,7 @@ from man import calls, header_page, page_name, variable
 from markdown import Document, code_span, highlight, linked
 
 MISSING = "what-heed-does-not-have"     # the anchor of the section that says what to do instead
+DOCUMENT = re.compile(r"\bdocs/[\w/]+\.md\b")
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -94,6 +95,8 @@ class Site:
             anchor = "#" + anchor if anchor else ""
             if any(found == p for _, p in self.contents):
                 return self.page_of(found) + anchor
+            if found == "include/heed/heed.h":
+                return "rules.html" + anchor
             if found.startswith("include/heed/"):
                 return found[len("include/heed/"):-2] + ".html"
             if re.search(r"\.svg$", found):
@@ -110,8 +113,14 @@ class Site:
     def prose(self, text):
         pieces = re.split(r"(`[^`]+`)", text)
         return "".join(code_span(p[1:-1], self.address) if p.startswith("`") else
-                       PUBLIC.sub(lambda m: linked(m.group(0), self.address), escape(p, quote=False))
+                       DOCUMENT.sub(self.document_link, PUBLIC.sub(lambda m: linked(m.group(0), self.address),
+                                                                   escape(p, quote=False)))
                        for p in pieces)
+
+    def document_link(self, path):
+        """The path of a document in a comment (a match), as a link if the site has the document."""
+        name = path.group(0)
+        return f'<a href="{self.page_of(name)}">{name}</a>' if any(name == p for _, p in self.contents) else name
 
     def code(self, code, language="c"):
         return f'<pre tabindex="0" class="lang-{language}"><code>{highlight(code, language, self.address)}</code></pre>'
