@@ -184,10 +184,10 @@ static void ck_left(const char *what)
 {
     char name[256], message[600];
     left_over(name);
-    snprintf(message, sizeof message,
-             "hd_checkpoint_remove: 'c': cannot %s: what is left is './%s', and the next call "
-             "removes it",
-             what, name);
+    snprintf(
+        message, sizeof message,
+        "hd_checkpoint_remove: 'c': cannot %s. The rest is at './%s'; the next call removes it",
+        what, name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(access("c", F_OK), -1);
 }
@@ -370,7 +370,7 @@ START_TEST(another_comes_first)
     hd_dict *d = hd_dict_new();
     stand_in.appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
-    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name; "
+    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name. "
                     "hd_checkpoint_replace replaces a checkpoint");
     ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(rmdir("c"), 0);

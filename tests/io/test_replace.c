@@ -193,9 +193,8 @@ START_TEST(only_a_checkpoint_is_replaced)
     hd_dict *d = hd_dict_new();
     ck_assert(hd_dict_set_int(d, "step", 1));
     ck_assert(!hd_checkpoint_replace("c", d, d));
-    ck_error(HD_VALUE,
-             "hd_checkpoint_replace: model: 'step' is not a tensor: expected only tensors in "
-             "model, and all else in state");
+    ck_error(HD_VALUE, "hd_checkpoint_replace: model: 'step' is not a tensor: expected only "
+                       "tensors. Other values belong in state");
     hd_dict_free(d);
     ck_assert_int_eq(loaded("c"), 1);
     ck_assert_int_eq(files_in("."), 5);
@@ -230,8 +229,8 @@ START_TEST(a_system_that_cannot_exchange)
         stand_in.event_cause = causes[i];
         watch(6);
         refuses("c", HD_IO,
-                "hd_checkpoint_replace: 'c': this file system cannot exchange two names, and "
-                "nothing was changed: use hd_checkpoint_save with a new name, then "
+                "hd_checkpoint_replace: 'c': this file system cannot exchange two names, so "
+                "nothing was changed. Use hd_checkpoint_save with a new name, then "
                 "hd_checkpoint_remove");
         ck_assert_int_eq(loaded("c"), 1);
         ck_assert_int_eq(files_in("."), 1);
