@@ -1,5 +1,5 @@
-/* lasting.c - texts that last as long as the process, because what remembers them may be asked at
- * any time: the names of who made or freed an object, and of modules. */
+/* lasting.c - texts that last as long as the process: the names of modules, and of the functions
+ * that made or freed an object. A message may need them at any time. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@ const char hd__lasting_scope_end[] = "when its scope closed";
 
 typedef struct lasting {
     struct lasting *next;
-    int32_t n; /* how many were there before it */
+    int32_t n; /* its number, from 0 */
     char text[];
 } lasting;
 
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
 static lasting *newest; /* the list, which the lock protects */
 
-/* The memory is the system's own, because it is nobody's to free. */
+/* Uses malloc, not hd_alloc, because the texts are never freed. */
 const char *hd__lasting_text(const char *text)
 {
     HD__LOCKED(hd__lasting_lock);
@@ -34,9 +34,9 @@ const char *hd__lasting_text(const char *text)
     return e ? e->text : "?";
 }
 
-/* A text that lies near, as those of this library do, is told by its distance from
- * hd__lasting_scope_end; another one, which hd__lasting_text gave, by its number, below these
- * distances. */
+/* The code of a text near hd__lasting_scope_end, as the texts of this library are, is its distance
+ * from there. The code of another text, which hd__lasting_text gave, is INT32_MIN plus its number,
+ * which is below all these distances. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)
