@@ -158,7 +158,7 @@ bool hd__sibling_ok(const char *version)
 {
     return strcmp(version, HD__VERSION) == 0 ||
            hd_fail(HD_STATE,
-                   "its library is of heed %s, and libheed is of heed " HD__VERSION
+                   "its library was built with heed %s, but libheed is heed " HD__VERSION
                    ". Install both from the same version",
                    version);
 }

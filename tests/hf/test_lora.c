@@ -457,7 +457,7 @@ START_TEST(what_is_saved_is_loaded)
     hd_module_eval(m);
     hd_tensor *y = hd_forward(m, of("x", ""));
     ck_assert(!hd_lora_save(m, folder));
-    ck_error(HD_IO, sized("hd_lora_save: '%s' exists already: expected a new name", folder));
+    ck_error(HD_IO, sized("hd_lora_save: '%s' exists already. Choose a new name", folder));
     done(m);
     m = golden_tiny();
     load(m, folder);

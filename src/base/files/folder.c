@@ -92,8 +92,8 @@ int hd__folder_hidden_clear(hd__folder *f)
 static void warn_if_left(const hd__folder *f, const char *which, int cause)
 {
     if (cause != 0) {
-        hd_warn("the %s %s of '%.*s' is left as '%.*s', because it cannot be removed: %s; remove "
-                "it, or the next call tries again",
+        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. Remove it, "
+                "or the next call tries again",
                 which, f->what, HD__CUT(f->path), HD__CUT(f->hidden), HD__WHY(cause));
     }
 }
@@ -218,7 +218,7 @@ bool hd__folder_place_ok(const hd__folder *f)
     if (f->replaceable) {
         return f->replaceable(f->path);
     }
-    return hd_fail(HD_IO, "'%.*s' exists already: expected a new name%s", HD__CUT(f->path),
+    return hd_fail(HD_IO, "'%.*s' exists already. Choose a new name%s", HD__CUT(f->path),
                    f->advice ? f->advice : "");
 }
 
@@ -259,15 +259,15 @@ static bool take_back(hd__folder *f, int cause)
     }
     if (f->old) {
         return hd_fail(HD_IO,
-                       "'%.*s': cannot sync its directory: %s: it is replaced, but a "
-                       "crash may undo that; the old one is left as '%.*s', and the next call "
+                       "'%.*s': cannot sync its directory: %s. It is replaced, but a crash may "
+                       "undo that. The old one is left as '%.*s', and the next call "
                        "removes it",
                        HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
-    return hd_fail(HD_IO,
-                   "'%.*s': cannot sync its directory: %s: the new %s stands there, but a "
-                   "crash may lose it",
-                   HD__CUT(f->path), HD__WHY(cause), f->what);
+    return hd_fail(
+        HD_IO,
+        "'%.*s': cannot sync its directory: %s. The new %s is in place, but a crash may lose it",
+        HD__CUT(f->path), HD__WHY(cause), f->what);
 }
 
 /* Removes the old folder. Another process that replaces the same folder may have removed it

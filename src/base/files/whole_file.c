@@ -47,7 +47,7 @@ void *hd__file_create_fail(const char *path, const char *what, int cause)
     const char *parent = n ? path : ".";
     n = n ? n : 1;
     if (cause == ENOENT) {
-        return hd_fail(HD_IO, "'%.*s': the folder '%.*s' does not exist: create it first",
+        return hd_fail(HD_IO, "'%.*s': the folder '%.*s' does not exist. Create it first",
                        HD__CUT(path), HD__CLIP(parent, n));
     }
     return hd_fail(HD_IO, "'%.*s': cannot create %s in '%.*s': %s", HD__CUT(path), what,
