@@ -70,9 +70,8 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...", and
  * leave out the functions around that forward.
  *
- * heed keeps a copy of each name as long as the process lasts, so a name should be a literal:
- * thousands of different names make each call slower. A longjmp out of the block leaves the name in
- * force on that thread. */
+ * heed keeps a copy of each name as long as the process lasts, so a name should be a literal. A
+ * longjmp out of the block leaves the name in force on that thread. */
 #define HD_CALL(name)                                                                              \
     hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
         hd_call_begin(name)
@@ -250,7 +249,7 @@ HD_API void hd_warning_print(const char *message, void *user);
  * A module that was not registered: hd_shutdown warns, as in "Net runs a Linear that has no
  * parent", of a module that ran inside of another module's forward and was not freed. It warns only
  * of a module in training mode that has a parameter that requires grad and no parent, and once for
- * each type of module that runs such a module.
+ * each such pair of types.
  *
  * Live tensors: hd_tensor_report and hd_shutdown name the functions that made them, and the modules
  * in whose forward. The graph's alias of a saved tensor counts as one more tensor of the same

@@ -1,8 +1,7 @@
-/* config_internal.h - libheed-config: JSON settings, checked and put into a struct.
+/* config_internal.h - the functions that the files of libheed-config share.
  *
- * It may include heed/base.h, base's headers for siblings (base/sibling.h), and cJSON, which it
- * alone needs. Programs use it by heed/config.h; of heed's own, train_gpt. This header has what its
- * files share. */
+ * libheed-config reads JSON settings into a program's struct, as a table describes them. It
+ * includes heed/base.h, base's headers for siblings (base/sibling.h) and cJSON. */
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
@@ -17,52 +16,51 @@
 #include "heed/config.h"
 
 struct hd_config_source {
-    const char *place; /* "gpt.json" */
-    const char *call;  /* while the user's check runs: the function of this library that runs it */
+    const char *place; /* for messages: "gpt.json" */
+    const char *call;  /* the public function that runs the table's check, or NULL */
 };
 
-enum { HD__CONFIG_LARGEST = 1 << 20 }; /* bytes of a file */
-enum { HD__SHOWN = 96, HD__EXPECTED = 320 };
+enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the most bytes of a file */
+enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* bytes of buffers for parts of a message */
 
 /* ---------------------------------------------------------------- texts (struct_json.c) */
 
-/* Makes text fit for a message: short, and on one line. Returns out. */
+/* A copy of text for a message: cut to fit, with '?' for controls and bad UTF-8. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 #define HD__CONFIG_SHOWN(text) hd__config_shown((text), (char[HD__SHOWN]){0})
 
 /* ---------------------------------------------------------------- the table (table.c) */
 
-/* Is the table itself right? Every public function asks this first. */
+/* False, with an error, if the table itself is wrong. Every public function calls this first. */
 bool hd__config_table_ok(const hd_config_table *t);
-/* Writes what the field allows, "an integer from 1 to 96". Returns out. */
+/* Returns out, the values that the field allows: "an integer from 1 to 96". */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 
-/* The bounds of the field, or of its C type where these are narrower. */
+/* The smallest and the largest value that both the field and its C type allow. */
 double hd__config_min(const hd_config_field *f);
 double hd__config_max(const hd_config_field *f);
 
-/* The number of the choice that text names; -1 if it names none. */
+/* The number of the choice that equals text, or -1. */
 int hd__config_choice(const hd_config_field *f, const char *text);
-/* Choice number i, of *n bytes; NULL after the last one. */
+/* Choice i, of *n bytes; NULL after the last one. */
 const char *hd__config_choice_at(const hd_config_field *f, int64_t i, size_t *n);
 
-/* The length of path up to the end of its part number i: 5 of "model.n_layers" for i 0, 14 for 1.
- * 0 if it has no such part. */
+/* The length of path up to the end of part i: 5 of "model.n_layers" for i = 0, 14 for i = 1. 0 if
+ * there is no part i. */
 size_t hd__config_prefix(const char *path, int i);
 
-/* Reads the value of a field that is no text, and writes it. */
+/* Read and write the value of a field. Not for HD_CONFIG_STRING. */
 double hd__config_get(const hd_config_field *f, const void *config);
 void hd__config_put(const hd_config_field *f, void *config, double v);
 
-/* Runs the user's check. If it fails without an error, this sets one (load.c). */
+/* Runs the table's check, if any. If it fails without an error, sets one (load.c). */
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from);
 
 /* ---------------------------------------------------------------- suggestions (suggest.c) */
 
-/* Writes to out the path of a field or an object in the table of which `path` may be a misspelling.
- * False if none is near. */
+/* Sets out to the path of the field or object that is nearest to `path`. False if none is near. */
 bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN]);
-/* The same for the choices of a field. */
+/* As hd__config_meant, for the choices of a field. */
 bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN]);
 
 #endif

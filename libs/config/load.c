@@ -3,7 +3,7 @@
  * heed's strict JSON reader checks a text before cJSON makes a tree of it, because cJSON accepts
  * numbers like 01 and 1e999 and bytes that are not UTF-8, and ends a text at a zero. cJSON runs in
  * the C locale. Its memory comes from malloc, because its allocation hooks belong to the whole
- * process. All values go to a copy of the struct, which replaces it when everything was right. */
+ * process. Values go to a copy of the struct; the caller's struct changes only if all are right. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
@@ -98,8 +98,7 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
 
 /* ---------------------------------------------------------------- the tree */
 
-/* The rest of f's path after the object at `path`; NULL if f is not in it. "" is the outermost
- * object. */
+/* The part of f's path inside the object at `path` ("": the outermost); NULL if f is not in it. */
 static const char *name_in(const hd_config_field *f, const char *path)
 {
     size_t n = strlen(path);
@@ -107,7 +106,7 @@ static const char *name_in(const hd_config_field *f, const char *path)
     return inside ? f->path + n + (n > 0) : NULL;
 }
 
-/* The names that the table has in the object at `path`, with commas between them; hd_free. */
+/* The names of the fields and objects in the object at `path`, with commas; hd_free. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
     hd__text names = {0};
@@ -140,7 +139,7 @@ static bool unknown(const loading *l, const char *object, const char *path)
 
 static bool take_object(const loading *l, const char *path, const cJSON *object);
 
-/* Takes the item at `path`, which is a member of the object at `object`. */
+/* Assigns the item at `path`, a member of the object at the path `object`. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -177,8 +176,7 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
     return (!given_twice(object, item) ||
             hd_fail(HD_FORMAT, "%s: %s: given twice", l->from.place, HD__CONFIG_SHOWN(path))) &&
            (!strchr(item->string, '.') ||
-            hd_config_refuse(&l->from, path,
-                             "the name has a dot in it: expected nested objects")) &&
+            hd_config_refuse(&l->from, path, "the name has a dot in it. Write nested objects.")) &&
            take_member(l, object_path, path, item);
 }
 
@@ -198,7 +196,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* ---------------------------------------------------------------- texts */
 
-/* Is the text strict JSON, without a zero in a string? cJSON would end the string at the zero. */
+/* True if the text is strict JSON and no string has a zero, at which cJSON would end the string. */
 static bool is_strict(hd__json *j)
 {
     hd__json_kind kind;
@@ -213,8 +211,7 @@ static bool is_strict(hd__json *j)
     return kind == HD__JSON_END;
 }
 
-/* Makes the tree of a text. If the text is not JSON, it returns NULL, with an error unless `quiet`.
- */
+/* Makes the tree of a text. If the text is not JSON, returns NULL, with an error unless quiet. */
 static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;
@@ -259,8 +256,8 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* A value that is not JSON is taken as a text. `value` is not changed; cJSON's type asks for a
- * pointer to char. */
+/* Assigns a setting's value: a text if the field takes texts or value is not JSON. value is not
+ * const because cJSON's valuestring is not. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
@@ -311,7 +308,8 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
     uint64_t errors = hd_error_count();
     return !t->check || run_check(t, config, from) ||
            (hd_error_count() == errors &&
-            hd_fail(HD_USER, "%s: the check returned false", from->place));
+            hd_fail(HD_USER, "%s: the check returned false. End it in hd_config_refuse.",
+                    from->place));
 }
 
 static bool sets_ok(int n_sets, const char *const *sets)
@@ -330,7 +328,7 @@ static bool sets_ok(int n_sets, const char *const *sets)
     return true;
 }
 
-/* text is NULL if there is no file. */
+/* Sets config to defaults, then text (NULL: none), then sets. On failure config does not change. */
 static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
                         const char *text, size_t n, int n_sets, const char *const *sets)
 {

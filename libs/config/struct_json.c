@@ -1,4 +1,4 @@
-/* struct_json.c - small texts for messages, and the values of a struct as JSON. */
+/* struct_json.c - writes the values of a struct as JSON, after it has checked them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
         out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
     }
     size_t whole = hd__utf8_good(out, len);
-    if (len == n || len - whole > 3) { /* otherwise the cut only fell inside a character */
+    if (len == n || len - whole > 3) { /* otherwise the cut splits a character, which is dropped */
         for (size_t i = whole; i < len; i++) {
             out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
         }
@@ -25,7 +25,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
     return out;
 }
 
-/* ---------------------------------------------------------------- is it right? */
+/* ---------------------------------------------------------------- checks */
 
 static bool text_ok(const hd_config_field *f, const void *config)
 {
@@ -91,7 +91,7 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
-/* How many objects path lies in; with `before`, how many of them `before` lies in, too. */
+/* The number of objects around path, or, unless `before` is NULL, around both. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;
@@ -111,7 +111,8 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* The fields of one object stand together in the table, so one pass writes all objects. */
+/* Closes and opens objects since the field `before` (or NULL), and writes f. The fields of one
+ * object are together in the table, so each object is opened once. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;
@@ -160,8 +161,8 @@ bool hd_config_save(const hd_config_table *t, const void *config, const char *pa
     size_t n = text ? strlen(text) : 0;
     bool ok =
         n <= HD__CONFIG_LARGEST || hd_fail(HD_VALUE,
-                                           "'%.*s': a text of %zu bytes: expected at most %d, "
-                                           "which hd_config_load can read",
+                                           "'%.*s': the text has %zu bytes: expected at most %d. "
+                                           "hd_config_load reads no larger file.",
                                            HD__CUT(path), n, HD__CONFIG_LARGEST);
     ok = ok && text && hd__file_whole_write(path, text, n);
     hd_free(text);

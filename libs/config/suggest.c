@@ -1,8 +1,8 @@
-/* suggest.c - "did you mean": the nearest name by the number of changes to its letters.
+/* suggest.c - finds the name that a user meant by a misspelled one: "did you mean 'seed'?"
  *
- * A change adds, drops or replaces a letter, or swaps two neighbours; upper and lower case are the
- * same. A name is near a text whose last part has n letters if at most 1 + n / 4 changes lead from
- * one to the other. */
+ * The distance of two names is a number of changes. A change adds, drops or replaces a letter, or
+ * swaps two neighbours; case is ignored. A name is near if its distance is at most 1 + n / 4, where
+ * n is the length of the misspelled last name. */
 #include "config/config_internal.h"
 
 enum { LONGEST = 63, FAR = 1000 };
@@ -17,7 +17,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The optimal string alignment distance; it needs three rows of its table. */
+/* The optimal string alignment distance, by three rows of its table */
 static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];
@@ -52,8 +52,8 @@ static const char *last_of(const char *path, size_t n)
     return last;
 }
 
-/* How far `path` is from the first n bytes of `there`. If only the last names are compared, because
- * the objects differ, the result is one more. */
+/* The distance from `path` to the first n bytes of `there`: that of the whole paths, or that of
+ * their last names plus 1, whichever is smaller. */
 static int path_distance(const char *path, const char *there, size_t n)
 {
     size_t len = strlen(path);
@@ -62,9 +62,9 @@ static int path_distance(const char *path, const char *there, size_t n)
     return least(letter_distance(path, len, there, n), elsewhere);
 }
 
-/* The nearest name so far, and how far it is. */
+/* The nearest name so far. */
 typedef struct nearest {
-    int far;
+    int far;    /* its distance */
     char *name; /* HD__SHOWN bytes */
 } nearest;
 

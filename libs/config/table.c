@@ -1,15 +1,15 @@
-/* table.c - the table of fields: its checks, its defaults, and what it allows for a value. */
+/* table.c - checks the table of fields, and reads the bounds, choices and value of a field. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "config/config_internal.h"
 
-static const double most_exact = 9007199254740991.0; /* 2^53 - 1: no other integer rounds to it */
+static const double most_exact = 9007199254740991.0; /* 2^53 - 1; no other integer rounds to it */
 
 /* ---------------------------------------------------------------- bounds */
 
-/* A bool is 0 or 1, whatever range its field has. */
+/* A bool is from 0 to 1; its field's min and max are ignored. */
 double hd__config_min(const hd_config_field *f)
 {
     double least = f->room == sizeof(int) ? INT_MIN : -most_exact;
@@ -124,7 +124,7 @@ const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]
     return out;
 }
 
-/* ---------------------------------------------------------------- is it right? */
+/* ---------------------------------------------------------------- checks of the table */
 
 static bool room_ok(const hd_config_field *f)
 {
@@ -150,14 +150,14 @@ static bool default_ok(const hd_config_field *f)
     return whole && f->number >= hd__config_min(f) && f->number <= hd__config_max(f);
 }
 
-/* Do a and b begin with the same n bytes, and does a name end after them in both? */
+/* True if the first n bytes of a and b are the same, and a name ends there in both. */
 static bool shares(const char *a, const char *b, size_t n)
 {
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* What is wrong with the path of field i; NULL if nothing is. It must be new, it must not name an
- * object, and the fields of one object must stand together. */
+/* The fault of field i's path, or NULL. It must not name an earlier field or object, no earlier
+ * field may be an object in it, and the fields of one object must be together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {
     const char *path = t->fields[i].path;
@@ -172,7 +172,7 @@ static const char *path_fault(const hd_config_table *t, int64_t i)
                 return "its path is used already";
             }
             if (shares(path, before, n) && !shares(path, t->fields[i - 1].path, n)) {
-                return "expected next to the other fields of its object";
+                return "it is apart from the other fields of its object. Put them together.";
             }
         }
     }
@@ -187,7 +187,7 @@ static const char *field_fault(const hd_config_table *t, int64_t i)
         return fault;
     }
     if (!room_ok(f) || f->offset > t->config_size || f->room > t->config_size - f->offset) {
-        return "the struct's field does not fit its type";
+        return "the size of the struct's field does not fit the type, or it is outside the struct";
     }
     return default_ok(f) ? NULL : "its default is not allowed";
 }

@@ -1,13 +1,13 @@
-/* chat.c - a conversation, and its text by the chat template of a folder. */
+/* chat.c - hd_chat: a conversation, whose text the chat template of a folder makes. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "hf/hf_internal.h"
 #include "hf/template.h"
 
-enum { LARGEST_TEMPLATE = 1 << 22 };
+enum { LARGEST_TEMPLATE = 1 << 22 }; /* bytes */
 
-/* What a run may take, in all and for each byte of template, variables and messages */
+/* The limits of a run: steps and bytes, and more of them for each byte of input */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {
@@ -15,15 +15,15 @@ typedef struct message {
 } message;
 
 struct hd_chat {
-    char *template; /* with "\n" at the end of each line, */
-    size_t n;       /* and its bytes */
+    char *template; /* n bytes, with "\n" at the end of each line */
+    size_t n;
     const hd__template_token *tokens;
     hd__template_table variables;
-    hd__template_arena arena; /* what both are made of */
-    hd__text name;            /* of the file with the template */
+    hd__template_arena arena; /* the memory of tokens and variables */
+    hd__text name;            /* the template's path */
     message *messages;
     int64_t len, room, now;
-    char *text; /* the last one */
+    char *text; /* the last result of hd_chat_text */
 };
 
 hd_chat_options hd_chat_defaults(void)
@@ -33,7 +33,7 @@ hd_chat_options hd_chat_defaults(void)
 
 /* ---------------------------------------------------------------- the template */
 
-/* Line breaks become "\\n" alone, and one at the end of the text is dropped, as jinja2 does. */
+/* Replaces "\r\n" and "\r" by "\n", and drops a final "\n", as jinja2 does. */
 static void chat_normalize(hd_chat *c)
 {
     char *text = c->template;
@@ -48,7 +48,7 @@ static void chat_normalize(hd_chat *c)
     c->n = n - (n > 0 && text[n - 1] == '\n');
 }
 
-/* The template in a file, or NULL */
+/* The template in the file at path; NULL on failure */
 static char *chat_read_file(hd_chat *c, const char *path)
 {
     c->name.len = 0;
@@ -56,7 +56,7 @@ static char *chat_read_file(hd_chat *c, const char *path)
     return c->name.failed ? NULL : hd__file_whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
-/* chat_template in the values of tokenizer_config.json: a text, or a list of some with names */
+/* chat_template of tokenizer_config.json: a text, or the one named "default" of a list; or NULL */
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
@@ -73,7 +73,7 @@ static const char *chat_template_of(const hd_dict *d)
     return text;
 }
 
-/* The folder's template, where transformers looks for it; d: the values of tokenizer_config.json */
+/* The folder's template, where transformers looks for it. d: the values of tokenizer_config.json */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);
@@ -103,7 +103,7 @@ static void chat_set(hd__template_run *r, hd__template_table *t, const char *nam
     hd__template_table_put(r, t, hd__template_value_copy(r, name, strlen(name)), v);
 }
 
-/* The special tokens in a file's values: texts, or objects with their content */
+/* Sets the variables of a file's special tokens, which are texts, or objects with their content. */
 static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
@@ -119,7 +119,7 @@ static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dic
     }
 }
 
-/* Does tokenizer_config.json say all of the tokens, so that transformers reads no older file? */
+/* True if tokenizer_config.json has added_tokens_decoder: transformers reads no older file then. */
 static bool chat_is_complete(const hd_dict *d)
 {
     static const char decoder[] = "added_tokens_decoder.";
@@ -145,7 +145,7 @@ static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
     return !r->failed;
 }
 
-/* The values of a file of the folder in *d, if there is one; false: it cannot be read. */
+/* Sets *d to the file's values; NULL if there is no file. False if it cannot be read. */
 static bool chat_values(const char *folder, const char *name, hd_dict **d)
 {
     hd__text path = {0};
@@ -157,8 +157,8 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* ---------------------------------------------------------------- the conversation */
 
-/* Reads the template and its variables. d and old: the values of tokenizer_config.json and of
- * special_tokens_map.json; NULL: there is none. */
+/* Reads the template and its variables. d, old: the values of tokenizer_config.json and of
+ * special_tokens_map.json, or NULL */
 static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {
@@ -182,7 +182,6 @@ static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const h
     return !r->failed && (!o->variables || chat_variables(r, c, o->variables));
 }
 
-/* The same from the files */
 static bool chat_open(hd__template_run *r, hd_chat *c, const char *folder, const hd_chat_options *o)
 {
     hd_dict *d, *old = NULL;
@@ -246,7 +245,7 @@ void hd_chat_free(hd_chat *c)
     hd_free(c);
 }
 
-/* A copy of a text of UTF-8, or NULL */
+/* A copy of the argument `name`; NULL, with an error, if it is not UTF-8 */
 static char *chat_copy(const char *name, const char *text)
 {
     size_t n = strlen(text), good = hd__utf8_good(text, n);
@@ -309,7 +308,6 @@ static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
     return hd__template_list_of(HD__LIST, list);
 }
 
-/* Runs the template in a frame that has the chat's variables. */
 static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
 {
     hd__template_table frame = {0};
@@ -327,12 +325,12 @@ static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
     return !r->failed;
 }
 
-/* The length of c->text in bytes, without its final zero; -1 on failure */
+/* Sets c->text, and returns its length in bytes; -1 on failure */
 static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__template_arena arena = {0};
     if (c->len == 0) {
-        hd_fail(HD_VALUE, "there are no messages: hd_chat_add adds one");
+        hd_fail(HD_VALUE, "there are no messages. Add one with hd_chat_add.");
         return -1;
     }
     size_t bytes = c->n;
@@ -396,7 +394,7 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
     }
     if (i == HD_EOS_MOST) {
         return hd_fail(HD_VALUE,
-                       "num_eos is %d already: expected room for eos_token, which is %" PRId64,
+                       "num_eos is %d, so there is no room for eos_token, which is %" PRId64,
                        HD_EOS_MOST, id);
     }
     o->eos_token_id[o->num_eos++] = id;

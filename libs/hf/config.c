@@ -1,5 +1,4 @@
-/* config.c - reads config.json, generation_config.json and adapter_config.json by the tables of
- * config_keys.c. */
+/* config.c - reads config.json, generation_config.json and adapter_config.json. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* The text of this name, but not if it is one of these words; NULL: there is none. */
+/* The text of this name, or "a number"; NULL if it is missing or one of the words in `none`. */
 static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
     hd__hf_value v = hd__hf_value_of(f, name);
@@ -27,8 +26,7 @@ static const char *config_class(const hd__hf_config_file *f)
     return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* The family that model_type and architectures name, which must agree if both are there; NULL:
- * there is none. */
+/* The family with this model_type and class (NULL fits any); NULL if none, or if both are NULL */
 static const hd__hf_family *family_named(const char *type, const char *class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -39,7 +37,7 @@ static const hd__hf_family *family_named(const char *type, const char *class)
     return type || class ? *f : NULL;
 }
 
-/* The same, or an error that names both, and all families */
+/* The family that config.json names; NULL, with an error that names all families, if none. */
 static const hd__hf_family *family_of(const hd__hf_config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
@@ -63,21 +61,21 @@ static const hd__hf_family *family_of(const hd__hf_config_file *f)
     return NULL;
 }
 
-/* Has the type llama3 what it needs, which has no default? */
+/* False, with an error, if a number is missing that the type llama3 requires. */
 static bool llama3_ok(const hd__hf_config_file *f)
 {
     for (const hd__hf_config_key *k = hd__hf_rope_llama3.keys; k->kind == HD__NUMBER; k++) {
         if (!hd__hf_value_of(f, k->name).name) {
             return hd_fail(HD_VALUE,
-                           "'%.*s': %s%s is missing: expected a number, which the "
-                           "rope_type llama3 needs",
+                           "'%.*s': %s%s is missing: expected a number. The rope_type llama3 "
+                           "needs it.",
                            HD__CUT(f->path), f->inside, k->name);
         }
     }
     return true;
 }
 
-/* Are they numbers that make waves? */
+/* False, with an error, unless all are above 0 and the low factor is below the high one. */
 static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
@@ -90,8 +88,8 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
                    HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
-/* Does all that rope_parameters says stand in rope_scaling, or beside it, too? So it is in folders
- * that several versions of transformers are to read. */
+/* True if rope_scaling, or a key beside it, repeats each value of rope_parameters, as in folders
+ * for several versions of transformers. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {
@@ -105,8 +103,8 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
     return same;
 }
 
-/* Rotary positions: rope_scaling as a whole counts for more than rope_parameters, and what is
- * inside of it for more than rope_theta beside it. */
+/* Reads the rotary positions. rope_scaling replaces rope_parameters as a whole, and a rope_theta
+ * inside overrides one beside. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;
@@ -139,7 +137,7 @@ static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
     return ok;
 }
 
-/* A size that is not there, and has no other name */
+/* The first size that the file does not have, under any of its names; NULL: none is missing */
 static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_keys *t)
 {
     for (const hd__hf_config_key *k = t->keys; k->name; k++) {
@@ -154,7 +152,7 @@ static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_key
     return NULL;
 }
 
-/* The end tokens of config.json */
+/* Reads the end tokens of config.json, or takes the family's default. */
 static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
 {
     const hd__hf_family *family = family_named(config_type(f), config_class(f));
@@ -168,7 +166,7 @@ static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
     return true;
 }
 
-/* What is kept to be written back, whose kinds the table has checked. */
+/* Reads the values that are kept to be written back. The table of keys checks their kinds. */
 static void kept_read(const hd__hf_config_file *f, const hd__hf_family *family, hd__hf_kept *c)
 {
     hd__hf_value bos = hd__hf_value_of(f, "bos_token_id"), pad = hd__hf_value_of(f, "pad_token_id"),

@@ -1,4 +1,4 @@
-/* config_fill.c - what a file has for the keys of a table, put into a configuration. */
+/* config_fill.c - fills a configuration with a file's values, by a table of keys. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* The name of value i, from what it is inside of; NULL: it is elsewhere. */
+/* The name of value i inside f; NULL if the value is not inside f. */
 static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
@@ -50,7 +50,7 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f)
     return n;
 }
 
-/* Does the key of n bytes stand for the name? */
+/* True if the key of n bytes stands for the name: see hd__hf_config_key. */
 static bool stands_for(const char *key, size_t n, const char *name)
 {
     bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
@@ -67,13 +67,13 @@ static bool is_among(const char *words, const char *name)
     return *words;
 }
 
-/* The value as it is shown and compared: a number in few digits */
+/* The value as a text, to show and to compare; a number in as few digits as it needs */
 static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
 {
     return v->text ? v->text : hd__text_shortest(v->number, room);
 }
 
-/* Words that a text in quotation marks is not */
+/* A text in quotation marks does not count as one of these words. */
 static const char not_texts[] = "null true false {} [] 0 1";
 
 bool hd__hf_is_word(const hd__hf_value *v, const char *words)
@@ -87,7 +87,7 @@ bool hd__hf_is_word(const hd__hf_value *v, const char *words)
 
 enum { EXPECTED = 100 };
 
-/* The words with "or" between them */
+/* Writes the words with "or" between them. */
 static const char *words_text(const char *words, char room[EXPECTED])
 {
     size_t n = 0, length;
@@ -99,7 +99,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* What the key takes, for a message */
+/* The values that the key takes, for a message after "expected" */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -112,6 +112,7 @@ static const char *expected_of(const hd__hf_config_key *k, const char *other, ch
     case HD__ONLY: return other ? other : words_text(k->words, room);
     case HD__ENDS: return "a whole number, and at most 16 of them";
     case HD__NAMES: return "a list of names, or all-linear";
+    case HD__FULL: return "a list of full_attention, or null";
     case HD__FLAGS: return "a list of at most 128 whole numbers";
     default: return "a whole number";
     }
@@ -122,7 +123,8 @@ bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
 {
     char room[HD__FLOAT_TEXT], expected[EXPECTED];
     const char *found = v->text || v->whole ? shown(v, room) : HD__FLOAT(v->number);
-    bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES;
+    bool named = k->kind == HD__ACTIVATION || k->kind == HD__ONLY || k->kind == HD__NAMES ||
+                 k->kind == HD__FULL;
     const char *mark = v->quoted && (!named || is_among(not_texts, found)) ? "\"" : "";
     return hd_fail(HD_VALUE, "'%.*s': %s%.*s: found %s%.*s%s: expected %s", HD__CUT(f->path),
                    f->inside, HD__CUT(v->name), mark, HD__CUT(found), mark,
@@ -150,7 +152,7 @@ static bool put_number(const hd__hf_value *v, double *at)
 static bool put_name(const hd__hf_value *v, hd_lora_options *o)
 {
     ((const char **)o->target_modules)[o->num_target_modules++] = v->text;
-    return v->quoted && (strchr(v->name, '.') || strcmp(v->text, "all-linear") == 0);
+    return v->quoted;
 }
 
 static bool put_flag(const hd__hf_value *v, int64_t *n)
@@ -163,7 +165,7 @@ static bool put_flag(const hd__hf_value *v, int64_t *n)
     return true;
 }
 
-/* Puts the value into its place in the configuration; false if it is of another kind. */
+/* Sets the key's field to the value. False if the key does not take the value. */
 static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *config)
 {
     union {
@@ -173,9 +175,10 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     } nowhere;
     void *at = k->offset == HD__NOWHERE ? (void *)&nowhere : (char *)config + k->offset;
     const char *dot = strchr(v->name, '.');
-    bool element = dot && hd__text_is_digit(dot[1]); /* of a list */
+    bool listed = dot && hd__text_is_digit(dot[1]), element = listed && !strchr(dot + 1, '.');
     hd_generate_options *o = config;
-    if (hd__hf_is_word(v, k->words) || (k->kind == HD__INT && hd__hf_is_word(v, "null"))) {
+    if ((!dot && hd__hf_is_word(v, k->words)) ||
+        (k->kind == HD__INT && hd__hf_is_word(v, "null"))) {
         return true;
     }
     switch (k->kind) {
@@ -189,18 +192,20 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
         *(const char **)at = v->quoted ? hd__hf_activation(v->text) : NULL;
         return *(const char **)at;
     case HD__ANY: return true;
-    case HD__OBJECT: return dot && !element;
+    case HD__OBJECT: return dot && !listed;
     case HD__ONLY: return false;
     case HD__ENDS:
         return (!dot || element) && o->num_eos < HD_EOS_MOST &&
                put_whole(v, &o->eos_token_id[o->num_eos++]);
-    case HD__NAMES: return put_name(v, config);
+    case HD__NAMES:
+        return (element || (!dot && hd__hf_is_word(v, "all-linear"))) && put_name(v, config);
+    case HD__FULL: return element && hd__hf_is_word(v, "full_attention");
     case HD__FLAGS: return element && put_flag(v, at);
     default: return put_whole(v, at);
     }
 }
 
-/* Sets what the key says, if the file has it. */
+/* Sets the key's field from the file's values that the key stands for. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -211,7 +216,7 @@ static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
             continue;
         }
         hd__hf_value v = config_value(f, i);
-        if (t->null_is_left_out && hd__hf_is_word(&v, "null")) {
+        if (t->null_is_left_out && !strchr(name, '.') && hd__hf_is_word(&v, "null")) {
             continue;
         }
         ok = config_set(&v, k, config) || hd__hf_refuse_value(f, &v, k, t->other);
@@ -226,7 +231,7 @@ static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
 
 /* ---------------------------------------------------------------- a table */
 
-/* The key that stands for the name; the last one, which has no name, if none does. */
+/* The key that stands for the name; if none does, the last row, whose name is NULL. */
 static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const char *name)
 {
     const hd__hf_config_key *k = t->keys;
@@ -236,7 +241,7 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* The key in whose place a list or an object stands that has this inside; NULL: none. */
+/* The key of a single value that has a list or an object with this name inside; NULL: none */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -247,8 +252,8 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* A value that no key of the table stands for: a warning, or an error if it is in the place of a
- * single one, or if the table says so. */
+/* A value that no key stands for is a warning; but an error if it is in a list or an object in the
+ * place of a single value, or if the table says so. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

@@ -1,13 +1,12 @@
-/* config_keys.c - which keys of a configuration file are used, which have no effect, and which may
- * have some values only, because heed has no others. Those of config.json stand in the files of the
- * families. */
+/* config_keys.c - the tables of keys of rotary positions, generation_config.json and
+ * adapter_config.json. The tables of config.json are in the families' files. */
 #include "hf/config_keys.h"
 
 #define ROPE(kind, field) HD__FIELD(hd_rotary_options, kind, field)
 
 /* ---------------------------------------------------------------- rotary positions */
 
-/* The type llama3 needs the first three; the default takes the rows from rope_theta on. */
+/* The type llama3 requires the first three. The default type takes the rows from rope_theta on. */
 static const hd__hf_config_key rope_keys[] = {
     ROPE(NUMBER, factor),
     ROPE(NUMBER, low_freq_factor),
@@ -68,4 +67,4 @@ const hd__hf_config_keys hd__hf_adapter_keys = {
     adapter_keys,
     "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
     "megatron_core. qalora_group_size revision task_type",
-    "plain LoRA, without this key or with its default", true};
+    "the default of this key. heed has plain LoRA only.", true};

@@ -1,9 +1,8 @@
-/* config_write.c - the configuration that a model has now, and config.json made of it.
+/* config_write.c - finds the configuration that a model has now, and writes config.json.
  *
- * The user may have put other modules into the model. So hd__hf_config_now reads what they know:
- * sizes, eps, dropouts, the activation. Then it makes a model of this configuration, without memory
- * for weights. If a module of that model differs from the user's, config.json cannot say what the
- * user's model is. */
+ * The user may have replaced modules. So hd__hf_config_now reads sizes, eps, dropouts and the
+ * activation from the modules, makes a model of this configuration, without memory for weights, and
+ * compares it with the user's. If a module differs, no config.json describes the user's model. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 
 /* ---------------------------------------------------------------- read from the modules */
 
-/* Has m the class of this module, which is freed? */
+/* True if m has the class of `like`. Frees `like`. */
 static bool of_class(const hd_module *m, hd_module *like)
 {
     bool is = like && m->type == like->type;
@@ -21,7 +20,7 @@ static bool of_class(const hd_module *m, hd_module *like)
     return is;
 }
 
-/* The parameter of this name that m itself has; NULL: it has none, or memory ran out. */
+/* The parameter of this name that belongs to m itself; NULL if there is none or memory runs out. */
 static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
     hd_dict *all = hd_module_named_parameters(m);
@@ -31,7 +30,7 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* The name in transformers of the activation m; `now` if it is that, too, or if m is another. */
+/* transformers' name of the activation m; `now` if it is a name of m, or if m is no activation. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {
@@ -46,7 +45,7 @@ static const char *activation_read(const hd_module *m, const char *now)
     return strcmp(now, "gelu_pytorch_tanh") == 0 ? now : "gelu_new";
 }
 
-/* Sets the value at `at` if m knows it. */
+/* Sets the value at `at` if m has such a value. */
 static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
 {
     const hd_tensor *w = own_parameter(m, "weight");
@@ -78,7 +77,7 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
     return hd_error_code() == HD_OK; /* memory may have run out */
 }
 
-/* Puts into the configuration what the module m knows. One of another class may know nothing. */
+/* Sets the values that can be read from the module m. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__hf_config *c = user;
@@ -98,8 +97,8 @@ static bool module_read(hd_module *m, const char *name, void *user)
 
 enum { EXTRA = 256, TEXT = 2 * EXTRA };
 
-/* "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads": m as the
- * summary shows it, without the parts that no configuration says. */
+/* Writes m as hd_module_summary shows it, without the parts that no configuration has:
+ * "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads". */
 static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 {
     static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
@@ -123,8 +122,8 @@ static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 
 typedef struct comparison {
     const hd__hf_family *family;
-    hd_module *made; /* of the configuration */
-    hd_dict *names;  /* of the modules that both have */
+    hd_module *made; /* the model of the configuration */
+    hd_dict *names;  /* the names of the modules that both models have */
 } comparison;
 
 static bool module_unlike(const char *name, const char *found, const char *expected)
@@ -135,18 +134,18 @@ static bool module_unlike(const char *name, const char *found, const char *expec
                    HD__CUT(*name ? name : "m"), found, expected);
 }
 
-/* Has the module m no adapter? It would hide what the module knows. */
+/* False, with an error, if m has an adapter, from which no values can be read. */
 static bool module_plain(hd_module *m, const char *name, void *user)
 {
     (void)user;
     return strcmp(m->type->name, "lora.Linear") != 0 ||
            hd_fail(HD_STATE,
-                   "'%s' has an adapter: merge them with hd_lora_merge or save them with "
-                   "hd_lora_save",
+                   "'%s' has an adapter. Merge the adapters with hd_lora_merge, or save them with "
+                   "hd_lora_save.",
                    name);
 }
 
-/* Have both no parameter of this name, or one of the same shape? */
+/* True if both modules have a parameter of this name with the same shape, or neither has one. */
 static bool same_shape(const hd_module *m, const hd_module *wanted, const char *name)
 {
     const hd_tensor *w = own_parameter(m, name), *v = own_parameter(wanted, name);
@@ -155,7 +154,7 @@ static bool same_shape(const hd_module *m, const hd_module *wanted, const char *
                   : w == v;
 }
 
-/* Have both the same numbers beside their parameters? They are of one class, which is heed's. */
+/* True if both modules, of one class, have the same p, eps or `approximate`. */
 static bool same_numbers(const hd_module *m, const hd_module *wanted)
 {
     const char *class = m->type->name;
@@ -169,7 +168,8 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* Is the module m equal to the one that the configuration makes? The modules above it are. */
+/* False, with an error, unless m equals the module of this name that the configuration makes. Its
+ * parents were compared before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -195,7 +195,7 @@ static bool module_same(hd_module *m, const char *name, void *user)
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
 
-/* Does the model have the module m, which the configuration makes? */
+/* False, with an error, if the user's model lacks m of the configuration's model. */
 static bool module_there(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -204,7 +204,7 @@ static bool module_there(hd_module *m, const char *name, void *user)
            module_unlike(name, "missing", described(m, c->family->heads(m), expected));
 }
 
-/* Does transformers read a config.json with these numbers? */
+/* False, with an error, if transformers refuses a config.json with these numbers. */
 static bool numbers_ok(const hd__hf_config *c)
 {
     for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
@@ -219,7 +219,7 @@ static bool numbers_ok(const hd__hf_config *c)
                              "hidden_size", hd__hf_config_int(c, "hidden_size"));
 }
 
-/* Is the head's weight that of the embedding of the words? */
+/* True if the head's weight is the embedding's. */
 static bool is_tied(hd__hf_model *m)
 {
     hd_module *words = hd_module_get(&m->base, m->config.family->words);
@@ -256,7 +256,6 @@ bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c)
 
 /* ---------------------------------------------------------------- written */
 
-/* A token, or null */
 static void add_special(hd__text *t, int64_t id)
 {
     if (id == HD_NO_PADDING) {
@@ -266,7 +265,6 @@ static void add_special(hd__text *t, int64_t id)
     }
 }
 
-/* A list of HD__FLAGS */
 static void add_flags(hd__text *t, const int64_t *n)
 {
     const bool *flags = (const bool *)(n + 1);
@@ -276,7 +274,7 @@ static void add_flags(hd__text *t, const int64_t *n)
     hd__text_puts(t, *n ? "]" : "null");
 }
 
-/* The keys that the configuration has a place for */
+/* Adds the keys that have a field in the configuration. */
 static void add_members(hd__text *t, const hd__hf_config *c)
 {
     for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
@@ -284,7 +282,7 @@ static void add_members(hd__text *t, const hd__hf_config *c)
         if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
             continue;
         }
-        const int n = (int)strcspn(k->name, "."); /* without the point of a list */
+        const int n = (int)strcspn(k->name, "."); /* without the dot of a list */
         hd__text_format(t, ",\n  \"%.*s\": ", n, k->name);
         switch (k->kind) {
         case HD__FLOAT:
@@ -297,8 +295,8 @@ static void add_members(hd__text *t, const hd__hf_config *c)
     }
 }
 
-/* The rotary positions in both forms: transformers 5 reads rope_parameters, and version 4 knows
- * rope_theta, which is a key of the table, and rope_scaling alone. */
+/* Adds the rotary positions in both forms. transformers 5 reads rope_parameters; version 4 reads
+ * only rope_scaling and rope_theta, which add_members has added. */
 static void add_rope(hd__text *t, const hd_rotary_options *o)
 {
     bool scaled = o->original_max_position_embeddings > 0;
@@ -320,7 +318,7 @@ static void add_rope(hd__text *t, const hd_rotary_options *o)
     }
 }
 
-/* One end token is a number, several are a list. */
+/* Adds the end tokens: one as a number, several as a list, none as null. */
 static void add_ends(hd__text *t, const hd_generate_options *o)
 {
     const char *open = o->num_eos > 1 ? "[" : "";

@@ -1,18 +1,19 @@
-/* decoder.c - the layers that Llama and its kin have in common. */
+/* decoder.c - the layers, the model and the checks of Llama and similar families. */
 #include "hf/decoder.h"
 
 #include <inttypes.h>
 
-/* The rows of the rotary tables for the tokens of a call: (t, head_dim), or with positions of their
- * own (b, 1, t, head_dim); and what these tokens see. */
+/* One call of the model. */
 typedef struct call {
+    /* the rows of the rotary tables for its tokens: (t, head_dim), or (b, 1, t, head_dim) if the
+     * context has positions */
     hd_tensor *cos, *sin;
     const hd__hf_context *context;
 } call;
 
 /* ---------------------------------------------------------------- classes */
 
-/* Has m this class, in any of the families? */
+/* True if m has this class of any family. */
 static bool is_part(const hd_module *m, int class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -22,7 +23,7 @@ static bool is_part(const hd_module *m, int class)
     return *f;
 }
 
-/* m as such a part of the model; NULL with HD_STATE if it is another module. */
+/* m, if it has this class of any family; else NULL with HD_STATE. */
 static void *decoder_part(hd_module *m, const hd__hf_model *model, int class)
 {
     return m && is_part(m, class) ? m : hd__hf_part_of(m, &model->config.family->classes[class]);
@@ -136,8 +137,8 @@ static hd_module *decoder_layer_new(const hd__hf_config *c, int64_t i)
 
 /* ---------------------------------------------------------------- the model */
 
-/* The rows of a table (n, head_dim) for t tokens, in the dtype of the numbers that they turn. Their
- * own numbers are those of float32, as in transformers. */
+/* The rows of a rotary table (n, head_dim) for t tokens, converted to d, the dtype of queries and
+ * keys. The table itself is float32, as in transformers. */
 static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, hd_dtype d)
 {
     if (!c->positions) {
@@ -147,8 +148,7 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, 
     return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
 }
 
-/* Sets the rows for x (b, t, e). `seen` keeps the tables of a text, so that they are made once
- * for all of its tokens. */
+/* Sets cos and sin for x (b, t, e). `seen` keeps the tables, so hd_generate makes them once. */
 static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
     const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");
@@ -206,7 +206,7 @@ const hd__hf_known hd__decoder_known[] = {
     {NULL, HD__ROWS, NULL},
 };
 
-/* Sets the numbers of heads that follow from others. */
+/* Sets num_key_value_heads and head_dim if they are 0, and checks them. */
 static bool heads_ok(hd__hf_config *c)
 {
     const int64_t heads = hd__hf_config_int(c, "num_attention_heads"),
@@ -227,7 +227,7 @@ bool hd__decoder_resolve(hd__hf_config *c)
 {
     const int64_t pad = hd__hf_config_int(c, "pad_token_id"),
                   vocab = hd__hf_config_int(c, "vocab_size");
-    hd_tensor *cos, *sin; /* without rows: the options are checked */
+    hd_tensor *cos, *sin; /* without rows: they are made only to check the options */
     if (pad >= vocab || (pad < -vocab && pad != HD_NO_PADDING)) {
         return hd__hf_config_refuse(c,
                                     "pad_token_id %" PRId64 " and vocab_size %" PRId64
@@ -269,8 +269,8 @@ bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config
     }
     return !windowed || !hd__hf_is_word(&use, "true") ||
            hd_fail(HD_VALUE,
-                   "'%.*s': use_sliding_window: found true: expected false, as heed has "
-                   "no attention with a window",
+                   "'%.*s': use_sliding_window: found true: expected false. heed has no attention "
+                   "with a window.",
                    HD__CUT(f->path));
 }
 

@@ -1,23 +1,23 @@
-/* decoder.h - the layers that Llama and its kin have in common: RMS norms, attention with rotary
- * positions and few heads of keys, and a gated MLP. The names and shapes are those of transformers.
+/* decoder.h - the layers that Llama and similar families share: RMS norms, attention with rotary
+ * positions and grouped heads of keys, and a gated MLP. Names and shapes are those of transformers.
  *
  *     model.embed_tokens, .layers.N.{input_layernorm, self_attn, post_attention_layernorm, mlp},
  *     .norm; lm_head
  *
- * A family whose attention or MLP has other parameters brings functions of its own for them. */
+ * A family whose attention or MLP has other parameters gives its own functions in its row. */
 #ifndef HEED_HF_DECODER_H
 #define HEED_HF_DECODER_H
 
 #include "hf/family.h"
 
-/* What each family's attention begins with. */
+/* The first member of each family's attention struct. */
 typedef struct hd__decoder_attention {
     hd_module base;
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
-    bool rotary; /* has it rotary positions? */
-    /* hd__decoder_heads_of, or another: sets queries (b, heads, t, d), keys and values (b, kv
-     * heads, t, d) of x (b, t, e), which have no rotary positions yet. */
+    bool rotary; /* it has rotary positions */
+    /* Computes queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e), before
+     * rotary positions: hd__decoder_heads_of, or the family's own function. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 
@@ -36,9 +36,10 @@ typedef struct hd__decoder_body {
     hd_module *embed_tokens, *layers, *norm;
 } hd__decoder_body;
 
-enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the classes of a family */
+enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the index of each class of a family */
 
-/* Those of "Llama", say. The struct `attention` begins with an hd__decoder_attention. */
+/* The classes of a family, such as "Llama". The struct `attention` begins with an
+ * hd__decoder_attention. */
 #define HD__DECODER_CLASSES(name, attention, mlp, mlp_forward)                                     \
     {                                                                                              \
         HD_MODULE_TYPE(attention, name "Attention", NULL),                                         \
@@ -52,9 +53,9 @@ hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer);
 hd_module *hd__decoder_mlp_new(const hd__hf_config *c);
 bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 
-/* ---------------------------------------------------------------- of the row */
+/* ---------------------------------------------------------------- the row */
 
-/* What all these families have the same in their rows */
+/* The fields that are equal in the rows of all these families */
 #define HD__DECODER_ROW                                                                            \
     .elements = hd__decoder_elements, .body_new = hd__decoder_body_new,                            \
     .hidden = hd__decoder_hidden, .body = "model", .words = "model.embed_tokens",                  \
@@ -68,8 +69,8 @@ hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
-/* The keys that all have. `of` is the family's public configuration. DIM: the kind of head_dim,
- * which is SIZE where the class asks for a number. */
+/* The keys that all these families have. `of` is the family's public configuration. DIM is the kind
+ * of head_dim: SIZE if the class requires a number, else DERIVED. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
@@ -85,16 +86,16 @@ extern const hd__hf_known hd__decoder_known[];
         HD__ONLY_ROW("hidden_act", "silu swish"), HD__CHECKED("rope_interleaved", ANY, "false"),   \
         HD__COMMON_KEYS(model_type)
 
-/* Those of classes that have layers with a window from max_window_layers on */
+/* The keys of classes whose layers may have a window from number max_window_layers on */
 #define HD__WINDOW_KEYS                                                                            \
     HD__CHECKED("attention_dropout", NUMBER, "0"), HD__CHECKED("use_sliding_window", BOOL, NULL),  \
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
-        HD__ONLY_ROW("layer_types.", "full_attention null")
+        HD__CHECKED("layer_types.", FULL, "null")
 
-/* Has layer_types, if it is there, a type for each layer? Without it, use_sliding_window must not
- * be true if there would be layers with a window by it: `windowed`. */
+/* False, with an error, if layer_types does not have a type for each layer, or if layer_types is
+ * missing, use_sliding_window is true, and `windowed`: some layer would have a window then. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
-/* The same of HD__WINDOW_KEYS */
+/* As hd__decoder_layer_types_ok; `windowed` follows from the keys of HD__WINDOW_KEYS. */
 bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* families.h - the model families, each of which has its file and its row there.
+/* families.h - the names of the model families; the file of each has its row.
  * Made by tools/checks/check_families --write. */
 FAMILY(gpt2)
 FAMILY(llama)

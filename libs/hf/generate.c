@@ -1,4 +1,4 @@
-/* generate.c - texts that a model writes, token by token. */
+/* generate.c - hd_generate: writes texts token by token, with a cache of keys and values. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -18,10 +18,10 @@ hd_generate_options hd_generate_defaults(void)
                                  .attention_mask = HD_NONE};
 }
 
-/* One text of the batch: has it ended, and how many bytes of it the user has seen. */
+/* One text of the batch */
 typedef struct writing {
     bool ended;
-    int64_t shown;
+    int64_t shown; /* the bytes of the prompt, and those that on_token has got */
 } writing;
 
 /* One call of hd_generate */
@@ -30,8 +30,8 @@ typedef struct generation {
     const hd_generate_options *o;
     hd__hf_padding padding;
     hd__hf_seen *seen;
-    writing *texts; /* b of them */
-    hd__text piece; /* what a token has added to its text */
+    writing *texts; /* b texts */
+    hd__text piece; /* the bytes that a token has added to its text */
 } generation;
 
 /* ---------------------------------------------------------------- the cache */
@@ -59,8 +59,7 @@ static hd__hf_seen *seen_new(const hd__hf_model *m, int64_t most)
     return s;
 }
 
-/* The logits (b, vocab) after the ids (b, t); what computes them speaks for itself, as in a
- * forward. */
+/* The logits (b, vocab) after the ids (b, t). Messages name the function that computes. */
 static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
@@ -68,7 +67,7 @@ static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
     return hd_to(hd_forward(m->head, hd_select(h, 1, -1)), HD_FLOAT32);
 }
 
-/* The same of ids that follow those that the model has seen */
+/* As last_logits, for ids that follow the tokens in g->seen */
 static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
     hd__hf_context c;
@@ -82,8 +81,8 @@ static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- a token */
 
-/* The logits (b, vocab) with those of the tokens in ids (b, t) divided by the penalty or, below 0,
- * multiplied: once each, however often they come. */
+/* The logits (b, vocab) with those of each token in ids (b, t) once divided by the penalty, or
+ * multiplied by it if they are below 0 */
 static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
 {
     if (penalty == 1) {
@@ -120,7 +119,7 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
     return p;
 }
 
-/* The ids (b, t) with the last one of each row in place of its padding, which is no text */
+/* The ids (b, t) with the last id of a row in place of its padding, so that none is penalized */
 static hd_tensor *unpadded(hd_tensor *ids, const hd__hf_padding *p)
 {
     int64_t t = hd_size(ids, 1);
@@ -139,8 +138,7 @@ static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_op
 
 /* ---------------------------------------------------------------- texts */
 
-/* The ids (n,) of row i of all (b, t) that have a text: without padding, and without tokens of the
- * model that the tokenizer lacks. */
+/* The ids (n,) of row i of `all` (b, t) without padding and without ids that the tokenizer lacks */
 static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
 {
     hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));
@@ -155,7 +153,7 @@ static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
     return hd_narrow(ids, 0, 0, n);
 }
 
-/* The bytes of a text of n bytes without what may be the beginning of a character at its end */
+/* The length of a text of n bytes without the U+FFFD at its end, which may be half a character */
 static int64_t whole_part(const char *text, int64_t n)
 {
     static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */
@@ -165,8 +163,8 @@ static int64_t whole_part(const char *text, int64_t n)
     return n;
 }
 
-/* Makes g->piece what was added to text i of all (b, t) since the last call. The whole text is
- * decoded, because a token's text depends on the tokens before it. */
+/* Sets g->piece to the bytes that text i of `all` (b, t) got since the last call. Decodes the whole
+ * text, because a token's text depends on the tokens before it. */
 static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
 {
     writing *w = &g->texts[i];
@@ -183,7 +181,7 @@ static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
     }
     n = last ? n : whole_part(text, n);
     int64_t from = w->shown < n ? w->shown : n;
-    while ((text[from] & 0xC0) == 0x80) { /* what was shown may have changed */
+    while ((text[from] & 0xC0) == 0x80) { /* the bytes before may have changed their number */
         from++;
     }
     w->shown = n > w->shown ? n : w->shown;
@@ -191,7 +189,7 @@ static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
     return !g->piece.failed;
 }
 
-/* The prompts ids (b, t) are no news. */
+/* Begins the texts with the prompts ids (b, t), which on_token does not get. */
 static bool texts_begin(generation *g, hd_tensor *ids)
 {
     bool ok = true;
@@ -202,7 +200,7 @@ static bool texts_begin(generation *g, hd_tensor *ids)
     return ok;
 }
 
-/* The token that fills texts which have ended; -1: there is none */
+/* The token that fills texts that have ended; -1: there is none */
 static int64_t pad_of(const hd_generate_options *o)
 {
     return o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
@@ -217,15 +215,15 @@ static bool pad_ended(const generation *g, hd_tensor *token)
     return id;
 }
 
-/* Does the user want more? */
+/* Calls on_token. False if it ends the texts. */
 static bool tell_user(const generation *g, int64_t row, int64_t id)
 {
     HD__CALLS_BACK;
     return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
 }
 
-/* Takes the tokens of a step, of which all (b, t) ends, to the user. *goes_on: is there a next
- * step? */
+/* Handles the new tokens, the last column of `all` (b, t): ends texts and calls on_token.
+ * *goes_on: there is a next step. */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
     const hd_generate_options *o = g->o;
@@ -253,7 +251,7 @@ static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 
 /* ---------------------------------------------------------------- the loop */
 
-/* may_be_cold: nothing is drawn, so temperature has no effect. */
+/* may_be_cold: temperature may be anything, because nothing is drawn. */
 static bool options_ok(const hd_generate_options *o, bool may_be_cold)
 {
     const struct {
@@ -278,14 +276,14 @@ static bool options_ok(const hd_generate_options *o, bool may_be_cold)
     return true;
 }
 
-/* Returns the next token (b, 1) of the texts all (b, t). The model reads rest (b, k), their end. */
+/* The next tokens (b, 1) of `all` (b, t). The model first reads `rest`, their end. */
 static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
 {
     hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
     return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
 }
 
-/* Appends a token to each text of all (b, t), after the model has read rest (b, k), their end. */
+/* Appends a token to each text of *all (b, t). These become *rest. */
 static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool last, bool *goes_on)
 {
     HD__SCOPE_OR(false);
@@ -310,14 +308,14 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- evaluation mode */
 
-/* The modules of a model and their modes. */
+/* The modules of a model, and whether each is in training mode. */
 typedef struct modes {
     struct mode {
         hd_module *m;
-        bool training, there; /* there: at the end, too */
+        bool training, there; /* there: it is still in the model at the end */
     } * v;
     int64_t n, room;
-    bool any;
+    bool any; /* some module is in training mode */
 } modes;
 
 static bool mode_add(hd_module *m, const char *name, void *user)
@@ -333,7 +331,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Nothing is written to a model that is in evaluation mode, as other threads may run it. */
+/* Sets m to evaluation mode. If it is in it already, writes nothing: other threads may run it. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
@@ -349,12 +347,12 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* on_token may have freed parts of m, which only a visit tells; where memory runs out, all modules
- * get their modes. */
+/* Gives the modules their modes back, but for those that on_token has freed: a visit finds the
+ * others. If memory runs out in it, all get their modes. */
 static bool modes_end(modes *all, hd_module *m)
 {
     bool known = !all->any || hd__hf_visit(m, mode_is_there, all), ok = known;
-    for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before those below it */
+    for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before its children */
         struct mode *v = &all->v[i];
         ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
     }
@@ -364,21 +362,21 @@ static bool modes_end(modes *all, hd_module *m)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* A text goes on after its last token. */
+/* New tokens follow the last column, which must have no padding. */
 static bool ends_ok(hd_tensor *mask)
 {
     for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
         if (hd_get_int(mask, i, -1) == 0) {
             return hd_fail(HD_VALUE,
-                           "row %" PRId64 " of attention_mask ends in 0: expected its "
-                           "padding on the left, as the text goes on after its last token",
+                           "row %" PRId64 " of attention_mask ends in 0: expected 1. Put the "
+                           "padding on the left, because new tokens follow the last one.",
                            i);
         }
     }
     return true;
 }
 
-/* How many pad tokens come one after the other, of the t tokens from `id` on in steps of 1 or -1 */
+/* The number of pad tokens that id[0], id[step], ... begin with; step is 1 or -1 */
 static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad)
 {
     int64_t n = 0;
@@ -388,7 +386,7 @@ static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad
     return n;
 }
 
-/* Rows that begin or end with different numbers of pad tokens are texts of different lengths. */
+/* Warns if, without a mask, rows begin or end with different numbers of pad tokens. */
 static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 {
     int64_t t = hd_size(ids, 1), pad = pad_of(o);
@@ -399,7 +397,7 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
             pads_from(first + t - 1, t, -1, pad) != pads_from(row + t - 1, t, -1, pad)) {
             hd_warn("rows 0 and %" PRId64 " begin or end with different numbers of the pad "
                     "token %" PRId64 ", which the model reads as text. Set o->attention_mask, with "
-                    "0 where padding is",
+                    "0 for padding.",
                     i, pad);
             break;
         }
@@ -407,7 +405,7 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-/* Does the model know the token that fills texts which end before others? */
+/* False, with an error, if the model would read a pad token that it does not have. */
 static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
@@ -415,7 +413,7 @@ static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o
     return !fills || pad_of(o) < vocab ||
            hd_fail(HD_VALUE,
                    "the pad token is %" PRId64 ": expected less than %" PRId64
-                   ", the vocab_size of the model, which reads it after the end of a text",
+                   ", the vocab_size of the model. The model reads it after the end of a text.",
                    pad_of(o), vocab);
 }
 
@@ -424,8 +422,8 @@ static bool lengths_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_option
     int64_t t = hd_size(ids, 1), most = hd__hf_positions(m);
     if (o->max_new_tokens > most - t) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " tokens and max_new_tokens %" PRId64
-                       ": expected at most %" PRId64 " in all, which is the context of %s",
+                       "ids have %" PRId64 " tokens, and max_new_tokens is %" PRId64
+                       ": expected at most %" PRId64 " in all, the context of %s",
                        t, o->max_new_tokens, most, m->base.type->name);
     }
     int64_t size = o->tokenizer ? hd_tokenizer_size(o->tokenizer) : 0, vocab = hd__hf_vocab(m);
@@ -460,7 +458,7 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
     *tokens = NULL;
     HD__SCOPE_OR(NULL);
     hd_tensor *of, *p = NULL;
-    if (hd_gather(logits, 1, ids)) { /* no token is outside the vocabulary */
+    if (hd_gather(logits, 1, ids)) { /* fails if an id is outside the vocabulary */
         p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
     }
     *tokens = p ? hd_scope_return(of) : NULL;

@@ -1,4 +1,4 @@
-/* gpt2.c - GPT2LMHeadModel, with the names and shapes of transformers.
+/* gpt2.c - the family GPT-2: GPT2LMHeadModel, with the names and shapes of transformers.
  *
  *     transformer.wte, .wpe, .drop, .h.N.{ln_1, attn, ln_2, mlp}, .ln_f; lm_head */
 #include <inttypes.h>
@@ -261,7 +261,7 @@ static const hd__hf_config_key gpt2_keys[] = {
     ALIAS("num_hidden_layers", n_layer),
     ALIAS("num_attention_heads", n_head),
     HD__CHECKED("pad_token_id", INT, NULL),
-    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* for float16: the same in float32 */
+    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* makes a difference in float16 only */
     HD__ONLY_ROW("scale_attn_weights", "true"),
     HD__ONLY_ROW("scale_attn_by_inverse_layer_idx", "false"),
     HD__ONLY_ROW("add_cross_attention", "false"),

@@ -1,8 +1,8 @@
-/* json_values.c - the values of a JSON file in a flat dictionary, by their paths.
+/* json_values.c - reads a JSON file into a flat dictionary of its values by their paths.
  *
- * A path is names and indices with points between them: rope_scaling.factor, layer_types.0. A name
- * that could be taken for more than one, or for an index, stands in quotation marks, as a string of
- * JSON: "rope_scaling.factor", id2label."0". */
+ * A path is names and indices with dots between them: rope_scaling.factor, layer_types.0. A name
+ * that could be read as several names or as an index is quoted as a JSON string:
+ * "rope_scaling.factor", id2label."0". */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,20 +12,19 @@
 
 enum { JSON_MOST = 1 << 24, PATH = 512 };
 
-/* The reader, and where it is: the length of the path of each level, the index in a list (-1:
- * none), and how many values there were before it. */
+/* The arrays have an entry for each level of nesting. */
 typedef struct reading {
     hd__json json;
     hd__text file; /* for messages */
     hd_dict *values;
     hd_dict *paths; /* of all values, lists and objects */
     hd__text path;
-    size_t len[HD__JSON_DEPTH + 2];
-    int64_t index[HD__JSON_DEPTH + 2];
-    int64_t before[HD__JSON_DEPTH + 2];
+    size_t len[HD__JSON_DEPTH + 2];     /* of the level's path */
+    int64_t index[HD__JSON_DEPTH + 2];  /* the next one in a list; -1: it is an object */
+    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the level */
 } reading;
 
-/* May the name stand in a path as it is? */
+/* True if the name needs no quotation marks in a path. */
 static bool name_is_plain(const char *name, size_t n)
 {
     bool plain = n > 0 && !hd__text_is_digit(name[0]);
@@ -41,7 +40,7 @@ static bool path_ok(reading *r)
            (r->path.len < PATH || hd__json_fail(&r->json, r->file.s, "shorter names"));
 }
 
-/* The path becomes that of the level `depth` with a name after it. */
+/* Sets the path to that of the level `depth` with the name after it. */
 static bool enter_name(reading *r, int depth, const char *name, size_t n)
 {
     hd__text_cut(&r->path, r->len[depth]);
@@ -54,8 +53,8 @@ static bool enter_name(reading *r, int depth, const char *name, size_t n)
     return path_ok(r);
 }
 
-/* A value begins: the next element, if the level `depth` is a list; otherwise the path has its name
- * already, which an object may have twice. */
+/* Begins a value of level `depth`. In a list, sets the path to the next element; in an object, it
+ * has the name already. Fails if the path has a value. */
 static bool enter_value(reading *r, int depth)
 {
     if (r->index[depth] >= 0) {
@@ -71,7 +70,8 @@ static bool enter_value(reading *r, int depth)
     return hd_dict_set_int(r->paths, r->path.s, 0);
 }
 
-/* A U+0000, which no text of heed has, stands there as in JSON. */
+/* Stores the mark and the text at the path. A text with U+0000, which heed's texts cannot have, is
+ * stored as in JSON. */
 static bool text_put(reading *r, const char *mark, const char *s, size_t n)
 {
     hd__text text = {0};
@@ -102,7 +102,7 @@ static bool value_put(reading *r)
     }
 }
 
-/* The level of this depth ends. One without anything is a value. */
+/* Ends the level `depth`. If it is empty, stores `value`, "[]" or "{}". */
 static bool level_end(reading *r, int depth, const char *value)
 {
     hd__text_cut(&r->path, r->len[depth]);

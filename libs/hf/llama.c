@@ -1,4 +1,4 @@
-/* llama.c - LlamaForCausalLM, and the configuration that Qwen 2 shares with it. */
+/* llama.c - the family Llama: LlamaForCausalLM, and the configuration that Qwen 2 uses, too. */
 #include "hf/decoder.h"
 
 hd_llama_config hd_llama_config_defaults(void)
@@ -23,7 +23,7 @@ hd_module *hd_llama_new(const hd_llama_config *c)
         return NULL;
     }
     if (c && c->qkv_bias && (c->attention_bias || c->mlp_bias)) {
-        return hd_fail(HD_VALUE, "qkv_bias and %s are true: expected one of them",
+        return hd_fail(HD_VALUE, "qkv_bias and %s are both true: expected only one of them",
                        c->attention_bias ? "attention_bias" : "mlp_bias");
     }
     return hd__hf_model_make(c && c->qkv_bias ? &hd__hf_qwen2_family : &hd__hf_llama_family, c,

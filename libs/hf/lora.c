@@ -1,7 +1,10 @@
-/* lora.c - low-rank adapters in the place of Linear and Conv1D modules, and their files.
+/* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them, and
+ * reads and writes their files.
  *
- * What can fail comes before the first change of the model: the places are found, all modules are
- * made beside the model and filled, and then modules are exchanged, which needs no memory. */
+ *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
+ *
+ * The model changes last: first the places are found, and all adapters are made beside the model
+ * and filled. Then modules are exchanged, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +12,14 @@
 
 #include "hf/hf_internal.h"
 
-/* It stands in the place of a Linear or a Conv1D, and has its parameters under their names. */
+/* An adapter in the place of a Linear or a Conv1D, with the parameters of that module. */
 typedef struct lora {
     hd_module base;
-    hd_tensor *weight, *bias; /* (out, in), of a Conv1D (in, out); (out,) or HD_NONE */
-    hd_module *lora_dropout, *lora_A, *lora_B; /* NULL: no dropout; Linear(in, r), Linear(r, out) */
-    hd_module *plain; /* the module in whose place it stands; no child, so it adds no names */
+    hd_tensor *weight;          /* (out, in); of a Conv1D (in, out) */
+    hd_tensor *bias;            /* (out,) or HD_NONE */
+    hd_module *lora_dropout;    /* NULL: no dropout */
+    hd_module *lora_A, *lora_B; /* Linear(in, r), Linear(r, out) */
+    hd_module *plain;           /* the replaced module; it is no child, so that it adds no names */
     hd_lora_options o;
 } lora;
 
@@ -25,7 +30,7 @@ static bool is_conv1d(const hd_module *m)
 
 /* ---------------------------------------------------------------- running */
 
-/* y = x W^T + b + (lora_alpha / r) B(A(dropout(x))); A's result is the smallest to multiply. */
+/* Multiplies A's result by lora_alpha / r, because it is the smallest tensor. */
 static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
 {
     lora *m = (lora *)self;
@@ -46,7 +51,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: modules that have adapters are looked for */
+    const hd_lora_options *o; /* NULL: finds adapters; else the modules that are to get adapters */
     hd_dict *names;
 } lora_search;
 
@@ -79,18 +84,17 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     return !wanted || hd_dict_set_int(s->names, name, 0);
 }
 
-/* The names of the modules below m that have adapters; with o, of those that are to get them. None
- * is an error, and with o so is a module that has one. */
+/* The names of the adapters below m, or with o of the modules that are to get adapters. It is an
+ * error if there are none, and with o if there is an adapter already. */
 static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 {
     lora_search s = {o, hd__arg_given("m", m) ? hd_dict_new() : NULL};
     bool ok = s.names && hd__hf_visit(m, lora_visit, &s);
     if (ok && hd_dict_len(s.names) == 0) {
-        const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "nothing";
-        ok = o ? hd_fail(HD_VALUE, "target_modules: found %s: expected ends of %s's module names",
-                         first, m->type->name)
-               : hd_fail(HD_STATE, "%s has no adapters: expected hd_lora_apply before",
-                         m->type->name);
+        const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "an empty list";
+        ok = o ? hd_fail(HD_VALUE, "target_modules: %s matches no module of %s", first,
+                         m->type->name)
+               : hd_fail(HD_STATE, "%s has no adapters. Call hd_lora_apply first.", m->type->name);
     }
     return hd__hf_dict_if(ok, s.names);
 }
@@ -99,19 +103,19 @@ static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 
 static bool lora_options_ok(const hd_lora_options *o)
 {
-    bool ok =
-        HD__SIZE_OK(o, "hd_lora_defaults") && hd__arg_given("o->target_modules", o->target_modules);
+    bool ok = HD__SIZE_OK(o, "hd_lora_defaults()") &&
+              hd__arg_given("o->target_modules", o->target_modules);
     for (int64_t i = 0; ok && i < o->num_target_modules; i++) {
         ok = hd__arg_given("an entry of o->target_modules", o->target_modules[i]);
     }
     return ok && ((o->r > 0 && isfinite(o->lora_alpha)) ||
                   hd_fail(HD_VALUE,
-                          "r %" PRId64 " and lora_alpha %g: expected at least 1, and a "
-                          "finite number",
+                          "r %" PRId64 " and lora_alpha %g: expected r of at least 1, and a "
+                          "finite lora_alpha",
                           o->r, o->lora_alpha));
 }
 
-/* The module that is to stand in the place of `plain`, which has this name; A and B are zero. */
+/* A new adapter for the module `plain` of this name. A and B are zero. */
 static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, const char *name)
 {
     hd_list *own = hd_module_parameters(plain);
@@ -127,7 +131,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     m->o = *o;
     m->o.target_modules = NULL; /* the caller's */
     hd_tensor *weight = hd_list_get(own, 0);
-    int64_t out = is_conv1d(plain), in = !out; /* which dims of weight they are */
+    int64_t out = is_conv1d(plain), in = !out; /* the dims of weight that have these sizes */
     hd_register_parameter(&m->base, "weight", &m->weight, weight);
     hd_register_parameter(&m->base, "bias", &m->bias, n == 2 ? hd_list_get(own, 1) : HD_NONE);
     if (o->lora_dropout != 0) {
@@ -144,7 +148,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     return hd__hf_module_if(ok, ready);
 }
 
-/* A list with one of these for each name; NULL on failure */
+/* A ModuleList of new adapters, one for each name; NULL on failure */
 static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dict *names)
 {
     HD_NO_INIT;
@@ -158,7 +162,7 @@ static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dic
     return hd_module_ready(list);
 }
 
-/* Freezes m, and puts the modules of the list in their places. If it fails, nothing changes. */
+/* Freezes m, and moves the adapters of the list to their places. If it fails, nothing changes. */
 static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
 {
     bool ok = hd_module_freeze(m, "");
@@ -172,7 +176,7 @@ static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
     return ok;
 }
 
-/* The draws of peft: those of its two Linear modules, and then again those of A. */
+/* Draws A and sets B to 0. As in peft, the weights of both are drawn first, and then A's again. */
 static bool lora_draw(const lora *m)
 {
     hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
@@ -187,7 +191,7 @@ static bool lora_draw(const lora *m)
 
 /* ---------------------------------------------------------------- the tensors of files */
 
-/* The weights of A and B under peft's names. The adapters are in the list, or else in m. */
+/* The weights of A and B under peft's names. The adapters are in list, or in m if list is NULL. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
     hd_dict *d = hd_dict_new();
@@ -205,7 +209,7 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
     return hd__hf_dict_if(ok, d);
 }
 
-/* Copies the file's tensors into the list's adapters: it must have all of them. */
+/* Copies the file's tensors into `adapters`. Fails if one is missing or has another shape. */
 static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *adapters)
 {
     HD_NO_GRAD;
@@ -218,23 +222,21 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
         const char *wanted = HD__SIZES(hd_ndim(to), hd_sizes(to));
         const char *found =
             at < 0 ? "missing" : HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
-        ok = strcmp(found, wanted) == 0
-                 ? hd_copy_(to, hd_safetensors_read(f, at))
-                 : hd_fail(at < 0 ? HD_VALUE : HD_SHAPE,
-                           "'%.*s': %s is %s: expected %s, as an adapter for "
-                           "this model has it",
-                           HD__CUT(path), name, found, wanted);
+        ok = strcmp(found, wanted) == 0 ? hd_copy_(to, hd_safetensors_read(f, at))
+                                        : hd_fail(at < 0 ? HD_VALUE : HD_SHAPE,
+                                                  "'%.*s': %s is %s: expected %s for this model",
+                                                  HD__CUT(path), name, found, wanted);
     }
     return ok;
 }
 
-/* x as what either dtype can hold: a bfloat16 copy of a float32 weight is rounded. */
+/* x as float32; if `rounded`, rounded to bfloat16 first, because the other weight was. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
 }
 
-/* Is tensor `at` of the file, which is no adapter's, equal to the weight that has its name? */
+/* False, with an error, unless tensor `at` of the file equals the model's weight. */
 static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
 {
     HD__SCOPE_OR(false);
@@ -243,8 +245,8 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     const char *found = HD__SIZES(hd_safetensors_ndim(f, at), hd_safetensors_sizes(f, at));
     if (strcmp(found, wanted) != 0) {
         return hd_fail(HD_SHAPE,
-                       "'%.*s': %s is %s: expected %s, as in this model; load "
-                       "the adapter into a model whose vocabulary was resized likewise",
+                       "'%.*s': %s is %s: expected %s, as in this model. Load "
+                       "the adapter into a model whose vocabulary was resized in the same way.",
                        HD__CUT(path), name, found, wanted);
     }
     bool rounded =
@@ -254,13 +256,13 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     hd_tensor *own = copy ? comparable(weight, rounded) : NULL;
     return own &&
            (hd_equal(copy, own) || hd_fail(HD_VALUE,
-                                           "'%.*s': %s is another weight than this model has: "
-                                           "expected a copy, because heed loads no modules_to_save",
+                                           "'%.*s': %s differs from the weight of this model. heed "
+                                           "loads no modules_to_save.",
                                            HD__CUT(path), name));
 }
 
-/* The weight of the model that `name` in the file is a copy of; NULL: none is. Of a module with an
- * adapter, peft calls it base_layer.weight. */
+/* The model's weight whose copy has this name in the file, or NULL. peft calls the weight of a
+ * module with an adapter base_layer.weight. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
@@ -275,9 +277,8 @@ static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
     return weight;
 }
 
-/* peft writes copies of the model's weights beside the adapters, such as those of an lm_head with
- * an adapter and of resized embeddings. They are compared and passed over; the file may have
- * nothing else. */
+/* False, with an error, if the file has a tensor that is neither an adapter's nor a copy of a
+ * weight of m. peft writes copies, for example of resized embeddings. */
 static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
                               hd_module *m)
 {
@@ -292,7 +293,7 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
             ok = same_weight(path, f, i, weight);
         } else if (!adapter) {
             ok = hd_fail(HD_VALUE,
-                         "'%.*s' has %s: expected the adapters of "
+                         "'%.*s' has %s: expected only adapters of "
                          "target_modules, and copies of this model's weights",
                          HD__CUT(path), name);
         }
@@ -320,7 +321,7 @@ hd_lora_options hd_lora_defaults(void)
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-/* Has the file r rows? Before any matrix of so many is made. */
+/* False, with an error, if the file is too small for adapters of r rows. */
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
     int64_t bytes = hd__hf_file_bytes(f);
@@ -330,7 +331,7 @@ static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
                    HD__CUT(path), bytes, r);
 }
 
-/* Gives m adapters; with a path, those of that file. */
+/* Puts adapters into m: new ones, or those of the file if path is not NULL. */
 static bool lora_put(hd_module *m, const hd_lora_options *o, const char *path)
 {
     bool begun = HD__SIBLING_OK() && lora_options_ok(o);
@@ -358,8 +359,8 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* `plain` gets the parameters that m has now, but W + (lora_alpha / r) B A for W: a new tensor, in
- * the dtype of A and B, so that what W is tied to stays as it is. */
+/* Gives m->plain the weight W + (lora_alpha / r) B A, and the bias and the mode of m. The weight is
+ * a new tensor of the dtype of A and B, so parameters that are tied to W do not change. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
@@ -400,7 +401,7 @@ bool hd_lora_merge(hd_module *m)
 static const char config_name[] = "adapter_config.json";
 static const char tensors_name[] = "adapter_model.safetensors";
 
-/* Writes the one configuration of all adapters of m, which must have the same numbers. */
+/* Writes adapter_config.json for all adapters of m. Fails if their options differ. */
 static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
 {
     const lora *first = (lora *)hd_module_get(m, hd_dict_name(names, 0));
@@ -416,8 +417,8 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
         ok = (each->o.r == o->r && each->o.lora_alpha == o->lora_alpha &&
               each->o.lora_dropout == o->lora_dropout) ||
              hd_fail(HD_VALUE,
-                     "'%s' and '%s': expected the same r, lora_alpha "
-                     "and lora_dropout in all",
+                     "'%s' and '%s' differ in r, lora_alpha or lora_dropout: expected the same "
+                     "in all adapters",
                      hd_dict_name(names, 0), name);
     }
     hd__text_format(t,
@@ -434,7 +435,7 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
     return ok;
 }
 
-/* Fills the new directory. */
+/* Writes both files into the new folder. */
 static bool write_adapter(hd__folder *f)
 {
     hd_module *m = f->user;

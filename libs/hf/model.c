@@ -1,5 +1,5 @@
-/* model.c - what all models share: the forward, heads, attention with a cache, the check of ids,
- * activations, first weights. */
+/* model.c - the parts of a model that all families share: making and drawing it, its forward,
+ * attention with a cache, activations. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ bool hd__hf_ids_ok(const hd_tensor *ids)
                    hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
-/* What computes speaks for itself, as in a forward. */
+/* Computes the logits. Messages begin with the function that computes. */
 static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
@@ -62,8 +62,9 @@ static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
     int64_t t = hd_size(ids, 1), most = hd__hf_positions(m);
     if (t > most) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " tokens: expected at most %" PRId64 ", which is its context", t,
-                       most);
+                       "ids have %" PRId64 " tokens: expected at most %" PRId64
+                       ", the context of the model",
+                       t, most);
     }
     if (!hd__hf_padding_read(ids, mask, 0, &padding) ||
         !hd__hf_context_begin(&c, &padding, NULL, t)) {
@@ -124,8 +125,9 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 {
     hd__hf_seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_fail(HD_STATE, "layer %" PRId64 ": expected fewer than %" PRId64, layer,
-                       seen->layers);
+        return hd_fail(HD_STATE,
+                       "there is a layer %" PRId64 ", but the configuration has %" PRId64 " layers",
+                       layer, seen->layers);
     }
     if (seen && k && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
@@ -138,7 +140,7 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
     o.attn_mask = c->mask ? c->mask : HD_NONE;
-    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else one query, the last */
+    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else the only query is the last */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
@@ -176,7 +178,7 @@ bool hd__hf_ends_in(const char *text, const char *end)
 
 /* ---------------------------------------------------------------- activations */
 
-/* The name in transformers, and `approximate` of hd_gelu_new; NULL: it is relu. */
+/* For each activation its name in transformers, and `approximate` of hd_gelu_new; NULL: relu */
 static const char *const activations[][2] = {
     {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
 
@@ -204,10 +206,11 @@ hd_module *hd__hf_activation_new(const char *name)
 
 /* ---------------------------------------------------------------- making */
 
-/* As transformers, with the smaller weights that GPT-2 has where a layer's result is added. */
+/* Draws the weights as transformers does. c_proj of GPT-2, whose result is added to the layer's
+ * input, gets smaller ones. */
 static bool draw_weights(hd__hf_model *m)
 {
-    if (!hd_forward_begin(&m->base)) { /* whose end takes back what a failure has drawn */
+    if (!hd_forward_begin(&m->base)) { /* hd_forward_end takes back the draws of a failure */
         return false;
     }
     const double std = hd__hf_config_double(&m->config, "initializer_range"),
@@ -269,7 +272,7 @@ hd_module *hd__hf_layers(const hd__hf_config *c,
     return hd_module_ready(list);
 }
 
-/* The head's weight becomes that of the embedding of the words. */
+/* Makes the embedding's weight that of the head, too. */
 static bool tie_head(hd_module *m, const char *words)
 {
     hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");
@@ -311,7 +314,6 @@ hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, co
 bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, const char *size_name,
                        int64_t size)
 {
-    return size % n == 0 ||
-           hd__hf_config_refuse(c, "%s %" PRId64 " and %s %" PRId64 ": expected a multiple", n_name,
-                                n, size_name, size);
+    return size % n == 0 || hd__hf_config_refuse(c, "%s %" PRId64 " does not divide %s %" PRId64,
+                                                 n_name, n, size_name, size);
 }

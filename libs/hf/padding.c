@@ -1,9 +1,9 @@
-/* padding.c - texts of different lengths in one batch: the attention mask, and what it lets each
- * token see.
+/* padding.c - texts of different lengths in one batch: reads the attention mask, and makes the mask
+ * and the positions of a call.
  *
- * A token sees the tokens of its text up to itself, and its position is the number of those before
- * it. Padding sees nothing, and nothing sees it. So each row of a batch gives what its text gives
- * alone, wherever its padding is. */
+ * A token attends to the tokens of its text up to itself, and its position is the number of tokens
+ * before it. Padding attends to nothing, and no token attends to it. So each row of a batch gives
+ * the result of its text alone, wherever its padding is. */
 #include <inttypes.h>
 
 #include "hf/hf_internal.h"
@@ -15,12 +15,12 @@ static bool mask_shape_ok(const hd_tensor *ids, const hd_tensor *mask)
                 hd_size(mask, 1) == hd_size(ids, 1);
     return (typed && fits) ||
            hd_fail(typed ? HD_SHAPE : HD_DTYPE,
-                   "attention_mask is %s %s: expected int64 or bool %s, as the ids are",
+                   "attention_mask is %s %s: expected int64 or bool %s, the shape of ids",
                    hd_dtype_name(hd_dtype_of(mask)), HD__SIZES(hd_ndim(mask), hd_sizes(mask)),
                    HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
-/* Adds the ones of row i, which begins at `one` and has t values, to *ones. */
+/* Checks the t values of row i, which begins at `one`, and adds the number of ones to *ones. */
 static bool row_ok(const int64_t *one, int64_t i, int64_t t, int64_t *ones)
 {
     int64_t before = *ones;
@@ -34,7 +34,7 @@ static bool row_ok(const int64_t *one, int64_t i, int64_t t, int64_t *ones)
         *ones += one[k];
     }
     return *ones > before ||
-           hd_fail(HD_VALUE, "row %" PRId64 " of attention_mask has no 1: expected a token in it",
+           hd_fail(HD_VALUE, "row %" PRId64 " of attention_mask has no 1: expected at least one",
                    i);
 }
 

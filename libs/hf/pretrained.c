@@ -1,4 +1,5 @@
-/* pretrained.c - a model from a folder: its configuration, then its weights one by one. */
+/* pretrained.c - hd_from_pretrained: makes a model from a folder's configuration, without memory
+ * for weights, and then reads these one by one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-enum { GENERATION_MOST = 1 << 24 }; /* bytes */
+enum { GENERATION_MOST = 1 << 24 }; /* the most bytes of generation_config.json */
 static const char head_name[] = "lm_head.weight";
 
 hd_pretrained_options hd_pretrained_defaults(void)
@@ -33,13 +34,13 @@ int64_t hd__hf_file_bytes(const hd_safetensors *f)
 }
 
 typedef struct weights {
-    const char *path; /* of their file */
+    const char *path; /* of the file with the weights */
     const hd_safetensors *f;
-    const char *hint; /* what config.json leaves out, for the end of a message; "": nothing */
+    const char *hint; /* ". config.json has no n_layer", for the end of a message; or "" */
     const hd__hf_family *family;
 } weights;
 
-/* The name without that of the body, which files of the family may lack; NULL: it has none. */
+/* The name without the body's name in front, if files of the family may lack that; else NULL. */
 static const char *bare_name(const weights *from, const char *name)
 {
     const size_t n = strlen(from->family->body);
@@ -47,7 +48,7 @@ static const char *bare_name(const weights *from, const char *name)
     return bare && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* The number of the tensor for a parameter */
+/* The file's tensor for the parameter of this name, or -1 */
 static int64_t find(const weights *from, const char *name)
 {
     int64_t i = hd_safetensors_find(from->f, name);
@@ -55,14 +56,14 @@ static int64_t find(const weights *from, const char *name)
     return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
-/* The tensor of the file that a weight of this name and shape gets */
+/* The file's tensor for the parameter w of this name, which must have w's shape */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
     int64_t i = find(from, name);
     const char *wanted = HD__SIZES(hd_ndim(w), hd_sizes(w));
     if (i < 0) {
-        return hd_fail(HD_FORMAT, "'%.*s' has no %s, which the model has as %s%s",
+        return hd_fail(HD_FORMAT, "'%.*s' has no %s, which is %s in the model%s",
                        HD__CUT(from->path), name, wanted, from->hint);
     }
     const char *found = HD__SIZES(hd_safetensors_ndim(f, i), hd_safetensors_sizes(f, i));
@@ -72,7 +73,7 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* Is the tensor of a file one that nothing needs: a mask of GPT-2, frequencies of an old Llama? */
+/* True if the name has one of these ends: no module needs the tensor, such as a mask of GPT-2. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");
@@ -83,7 +84,7 @@ static bool passed_over(const char *ends, const char *name)
     return n > 0;
 }
 
-/* Has the file no tensor that the model has not? */
+/* False, with an error, if the file has a tensor that the model lacks. */
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
@@ -99,15 +100,15 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
         ok = !longer.failed &&
              (hd_dict_kind_of(weights, name) != HD_DICT_MISSING || bare ||
               strcmp(name, head_name) == 0 || passed_over(family->passed_over, name) ||
-              hd_fail(HD_FORMAT, "'%.*s' has %.*s, which the model has not%s", HD__CUT(from->path),
+              hd_fail(HD_FORMAT, "'%.*s' has %.*s, which the model lacks%s", HD__CUT(from->path),
                       HD__CUT(name), from->hint));
     }
     hd_free(longer.s);
     return ok;
 }
 
-/* The configuration ties the head, but the file has one, too. A head that differs from the
- * embedding becomes a parameter of its own. */
+/* The configuration ties the head, but the file has one. If it differs from the embedding, it
+ * becomes a parameter of its own. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);
@@ -116,13 +117,14 @@ static bool load_tied_head(hd_module *m, const weights *from)
     if (!own || hd_equal(hd_to(own, HD_FLOAT32), hd_to(w, HD_FLOAT32))) {
         return own;
     }
-    hd_warn("'%.*s': tie_word_embeddings is true, but %s differs: it is not tied",
+    hd_warn("'%.*s': tie_word_embeddings is true, but %s differs from the embedding, so it is not "
+            "tied",
             HD__CUT(from->path), head_name);
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* The weight w becomes what was read, which may stay in the mapped file. A tied head follows it; if
- * the file has the head alone, it is the weight. */
+/* Replaces w by the file's tensor, which may stay in the mapped file. A tied head gets it, too; the
+ * file may have it under either name. */
 static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
 {
     HD__SCOPE_OR(false);
@@ -135,7 +137,7 @@ static bool load_weight(hd_module *m, const weights *from, const char *name, hd_
 static bool load_weights(hd_module *m, const weights *from)
 {
     HD_NO_GRAD;
-    hd_dict *weights = hd_module_named_parameters(m); /* a tied one has its first name */
+    hd_dict *weights = hd_module_named_parameters(m); /* a tied parameter has its first name */
     bool ok = weights && tensors_known(from, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
@@ -170,7 +172,7 @@ int hd__hf_look_for(const char *folder, const char *name, hd__text *path)
                                                : (hd__file_fail(path->s, "look for it", cause), -1);
 }
 
-/* The folder's weights; `path` becomes that of their file. */
+/* Opens the folder's weights, and writes the path of their file to `path`. */
 static hd_safetensors *weights_open(const char *folder, hd__text *path,
                                     const hd_pretrained_options *given)
 {
@@ -191,7 +193,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* all is converted: none stays there */
+        i == hd_safetensors_len(f)) { /* all are converted: a map has no use */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);
@@ -199,26 +201,25 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     return f;
 }
 
-/* Can the file hold the weights of this model, whose configuration stands in the file at path? */
+/* False, with an error, if the file is too small for a model of the configuration in `path`. */
 static bool weights_fit(const char *path, const hd__hf_config *c, const weights *from)
 {
     int64_t tensors = hd_safetensors_len(from->f), bytes = hd__hf_file_bytes(from->f);
     int64_t layers = hd__hf_config_int(c, c->family->layers);
     if (layers > tensors) {
         return hd_fail(HD_FORMAT,
-                       "'%.*s': %s %" PRId64 ", but the weights are only %" PRId64
-                       " tensors: expected some for each layer%s",
+                       "'%.*s': %s is %" PRId64 ", but the weights are only %" PRId64 " tensors%s",
                        HD__CUT(path), c->family->layers, layers, tensors, from->hint);
     }
     const double elements = c->family->elements(c);
     return elements <= (double)bytes || /* an element has one byte or more */
            hd_fail(HD_FORMAT,
-                   "'%.*s': the model has %.0f weights or more, but their file only "
-                   "%" PRId64 " bytes: expected the sizes of the model that it holds%s",
+                   "'%.*s': the model has at least %.0f weights, but their file has only "
+                   "%" PRId64 " bytes%s",
                    HD__CUT(path), elements, bytes, from->hint);
 }
 
-/* The model of the configuration that stands in the file at path. It takes over the values. */
+/* A model of the configuration in `path`, without weights. It takes c->values over. */
 static hd_module *model_of(const char *path, hd__hf_config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
@@ -228,7 +229,7 @@ static hd_module *model_of(const char *path, hd__hf_config *c, const weights *fr
     return ok ? hd__hf_model_new(c, &d) : NULL;
 }
 
-/* The model keeps the text of generation_config.json, to write it back. */
+/* Keeps the text of generation_config.json, which hd_save_pretrained writes back. */
 static bool keep_generation(hd__hf_model *m, const char *folder)
 {
     hd__text path = {0};

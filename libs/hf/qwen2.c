@@ -1,7 +1,7 @@
-/* qwen2.c - Qwen2ForCausalLM: a Llama with biases for queries, keys and values. */
+/* qwen2.c - the family Qwen 2: a Llama with biases of queries, keys and values. */
 #include "hf/decoder.h"
 
-/* hd__decoder_window_ok reads those of the sliding window. */
+/* hd__decoder_window_ok reads the keys of the sliding window. */
 static const hd__hf_config_key qwen2_keys[] = {
     HD__DECODER_KEYS(hd_llama_config, "qwen2", DERIVED),
     HD__CHECKED("attention_bias", ANY, "false null"),

@@ -1,4 +1,4 @@
-/* save.c - a model written as a folder that transformers loads. */
+/* save.c - hd_save_pretrained: writes a model as a folder that transformers loads. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The files: what follows the first two is copied from another folder, if it is there. */
+/* The folder's files. Those from number COPIED on are copied from o->source, if it has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",
@@ -49,7 +49,7 @@ bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *te
     return ok;
 }
 
-/* The weights become tensors of dtype d. */
+/* Replaces the dictionary's tensors by tensors of dtype d. */
 static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
@@ -68,8 +68,8 @@ typedef struct saving {
     const hd_save_pretrained_options *o;
 } saving;
 
-/* All tensors under all their names, as a file of transformers has them: without a tied head, but
- * with others that are tied, which transformers would look for. */
+/* The tensors for the file. A tied head is left out, as in transformers. Other tied tensors are
+ * there under all their names, because transformers looks for them. */
 static hd_dict *weights_of(const saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
@@ -91,8 +91,8 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
     return ok;
 }
 
-/* Writes generation_config.json of the folder that the model was loaded from, unless the source had
- * one. */
+/* Writes generation_config.json of the folder that the model was loaded from, unless there is one
+ * from o->source. */
 static bool write_generation(const hd__folder *f, const char *text)
 {
     hd__text path = {0};
@@ -102,7 +102,7 @@ static bool write_generation(const hd__folder *f, const char *text)
     return ok;
 }
 
-/* Fills the new directory. */
+/* Writes all files into the new folder. */
 static bool write_files(hd__folder *f)
 {
     const saving *s = f->user;
@@ -121,7 +121,7 @@ static bool write_files(hd__folder *f)
 
 /* ---------------------------------------------------------------- the folder */
 
-/* Is it a folder with a tokenizer, which is to be copied? */
+/* False, with an error, unless source is a folder with a tokenizer. */
 static bool source_ok(const char *source)
 {
     static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};

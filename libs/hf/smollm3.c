@@ -1,4 +1,4 @@
-/* smollm3.c - SmolLM3ForCausalLM: a decoder in which some layers have no rotary positions. */
+/* smollm3.c - the family SmolLM3: a Llama in which some layers have no rotary positions. */
 #include <inttypes.h>
 
 #include "hf/decoder.h"
@@ -23,7 +23,15 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* The list becomes as long as there are layers. */
+/* True if layer i has rotary positions, by the list or else by the interval, which may be invalid. */
+static bool is_rotary(const hd_smollm3_config *c, int64_t i)
+{
+    const int64_t interval = c->no_rope_layer_interval;
+    return i < c->num_no_rope_layers ? c->no_rope_layers[i]
+                                     : interval < 1 || (i + 1) % interval != 0;
+}
+
+/* Makes no_rope_layers as long as there are layers: cuts it, or fills it by the interval. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;
@@ -44,7 +52,7 @@ static bool list_ok(const hd__hf_config *config)
             config, "no_rope_layer_interval %" PRId64 ": expected 1 or more", interval);
     }
     for (int64_t i = 0; n == 0 && i < layers; i++) {
-        c->no_rope_layers[i] = (i + 1) % interval != 0;
+        c->no_rope_layers[i] = is_rotary(c, i);
     }
     c->num_no_rope_layers = layers;
     return true;
@@ -64,7 +72,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 
 /* ---------------------------------------------------------------- its row */
 
-/* HD__FLAGS asks for it. */
+/* HD__FLAGS requires it. */
 _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==
                    offsetof(hd_smollm3_config, num_no_rope_layers) + sizeof(int64_t),
                "the list follows its length");
@@ -78,7 +86,7 @@ static const hd__hf_config_key smollm3_keys[] = {
     HD__CHECKED("attention_dropout", NUMBER, "0"),
     HD__CHECKED("use_sliding_window", BOOL, NULL),
     HD__CHECKED("sliding_window", INT, NULL),
-    HD__ONLY_ROW("layer_types.", "full_attention null"),
+    HD__CHECKED("layer_types.", FULL, "null"),
     HD__LAST_ROW(INT),
 };
 
@@ -87,14 +95,19 @@ static void smollm3_defaults(void *values)
     *(hd_smollm3_config *)values = hd_smollm3_config_defaults();
 }
 
-/* The layers without rotary positions may have the window. */
+/* The layers without rotary positions use the window, if sliding_window is a number. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
+    const hd_smollm3_config *c = config->values;
     hd__hf_value window = hd__hf_value_of(f, "sliding_window");
-    return hd__decoder_layer_types_ok(f, config, window.whole);
+    bool windowed = false;
+    for (int64_t i = 0; window.whole && i < c->num_hidden_layers && i < HD_LAYERS_MOST; i++) {
+        windowed |= !is_rotary(c, i);
+    }
+    return hd__decoder_layer_types_ok(f, config, windowed);
 }
 
-/* The list is that of the attentions which the model has now. */
+/* Makes the list no_rope_layers from the attentions that the model has now. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;

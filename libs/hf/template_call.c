@@ -1,21 +1,21 @@
-/* template_call.c - parts of values, tests, and the filters, methods and functions of templates,
- * whose table stands at the end. */
+/* template_call.c - items of values, tests, and the filters, methods and functions of templates;
+ * their table is last. */
 #include <locale.h>
 #include <time.h>
 
 #include "hf/template.h"
 
-/* Is it a string? */
+/* Fails if v is no string. True if the run has not failed. */
 static bool call_is_text(hd__template_run *r, hd__template_value v)
 {
     if (v.kind != HD__STRING) {
-        hd__template_fail_at(r, HD_FORMAT, "%s in place of a string",
+        hd__template_fail_at(r, HD_FORMAT, "found %s: expected a string",
                              hd__template_kind_names[v.kind]);
     }
     return !r->failed;
 }
 
-/* The i-th character of a string */
+/* Character i of a string */
 static hd__template_value call_character(hd__template_value text, int64_t i)
 {
     const char *s = text.s, *end = text.s + text.n;
@@ -31,7 +31,7 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
 {
     bool table = v.kind == HD__DICT || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
     if (v.kind == HD__UNDEFINED) {
-        return hd__template_fail_at(r, HD_VALUE, "a part of something undefined");
+        return hd__template_fail_at(r, HD_VALUE, "this is a part of something undefined");
     }
     if (hd__template_is_number(key) && (hd__template_is_list(v) || v.kind == HD__STRING)) {
         hd__template_spend(r, (size_t)v.n / 16);
@@ -43,7 +43,7 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
     const hd__template_value *found = table ? hd__template_table_find(r, v.table, key) : NULL;
     if (!found && v.kind == HD__LOOP) {
         hd__template_fail_at(r, HD_FORMAT,
-                             "heed has index, index0, first, last, previtem and nextitem");
+                             "heed's loop has index, index0, first, last, previtem and nextitem");
     }
     return found ? *found : HD__NOTHING;
 }
@@ -86,10 +86,10 @@ bool hd__template_test(hd__template_run *r, hd__template_value name, hd__templat
     return tests[i].kinds >> v.kind & 1 && !opposite;
 }
 
-/* ---------------------------------------------------------------- of texts */
+/* ---------------------------------------------------------------- calls on texts */
 
-/* v[0] is what is filtered or whose method it is; then come the arguments, undefined where they are
- * not given. */
+/* v[0] is the value that is filtered, or whose method is called. Arguments follow, undefined if
+ * they are not given. */
 typedef hd__template_value call_run(hd__template_run *r, const hd__template_value *v);
 
 static hd__template_value call_stripped(hd__template_run *r, const hd__template_value *v, bool left,
@@ -120,7 +120,7 @@ static hd__template_value call_rstrip(hd__template_run *r, const hd__template_va
     return call_stripped(r, v, false, true);
 }
 
-/* The first `upper` bytes become upper case, and the others lower case. */
+/* v with its first `upper` bytes in upper case, and the others in lower case */
 static hd__template_value call_case(hd__template_run *r, hd__template_value v, int64_t upper)
 {
     hd__template_value text = hd__template_value_text(r, v);
@@ -129,7 +129,7 @@ static hd__template_value call_case(hd__template_run *r, hd__template_value v, i
         char c = text.s[i], from = i < upper ? 'a' : 'A';
         s[i] = (char)(c >= from && c < from + 26 ? c ^ 0x20 : c);
         if ((unsigned char)c > 0x7f) {
-            return hd__template_fail_at(r, HD_FORMAT, "heed changes letters of ASCII only");
+            return hd__template_fail_at(r, HD_FORMAT, "heed changes the case of ASCII only");
         }
     }
     return s ? HD__TEXT(s, text.n) : HD__NOTHING;
@@ -155,7 +155,7 @@ static hd__template_value call_replace(hd__template_run *r, const hd__template_v
     hd__template_value text = hd__template_value_text(r, v[0]), old = v[1];
     size_t mark = r->out.len;
     if (r->failed || !call_is_text(r, old) || !call_is_text(r, v[2]) || old.n == 0) {
-        return hd__template_fail_at(r, HD_FORMAT, "heed replaces no empty string");
+        return hd__template_fail_at(r, HD_FORMAT, "heed cannot replace an empty string");
     }
     const char *at = text.s, *found;
     while ((found = hd__template_value_find(r, text, at, old))) {
@@ -172,10 +172,11 @@ static hd__template_value call_split(hd__template_run *r, const hd__template_val
     hd__template_value text = v[0], by = v[1];
     hd__template_table parts = {0};
     if (by.kind != HD__STRING || by.n == 0) {
-        return hd__template_fail_at(r, HD_FORMAT, "heed splits a string at a given one only");
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed splits a string only at a separator that is given");
     }
     int64_t most =
-        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: always */
+        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: no limit */
     const char *at = text.s, *found;
     while (parts.n < most && (found = hd__template_value_find(r, text, at, by))) {
         hd__template_push(r, &parts, HD__TEXT(at, found - at));
@@ -185,7 +186,7 @@ static hd__template_value call_split(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, parts);
 }
 
-/* Does the string v[0] have the string v[1] at byte `at`? */
+/* True if the string v[0] has the string v[1] at byte `at`. */
 static hd__template_value call_has_at(hd__template_run *r, const hd__template_value *v, int64_t at)
 {
     bool fits = call_is_text(r, v[1]) && at >= 0 && at + v[1].n <= v[0].n;
@@ -207,7 +208,7 @@ static hd__template_value call_string(hd__template_run *r, const hd__template_va
     return hd__template_value_text(r, *v);
 }
 
-/* ---------------------------------------------------------------- of lists and dicts */
+/* ---------------------------------------------------------------- calls on lists and dicts */
 
 static hd__template_value call_join(hd__template_run *r, const hd__template_value *v)
 {
@@ -224,11 +225,11 @@ static hd__template_value call_join(hd__template_run *r, const hd__template_valu
 static hd__template_value call_length(hd__template_run *r, const hd__template_value *v)
 {
     return SEQUENCES >> v->kind & 1 ? HD__OF(HD__TEMPLATE_INT, hd__template_length(*v))
-                                    : hd__template_fail_at(r, HD_VALUE, "the length of %s",
+                                    : hd__template_fail_at(r, HD_VALUE, "%s has no length",
                                                            hd__template_kind_names[v->kind]);
 }
 
-/* The item i; or the last one for i = -1 */
+/* Item i; the last one for i = -1 */
 static hd__template_value call_item(hd__template_run *r, hd__template_value v, int64_t i)
 {
     hd__template_value of = v.kind == HD__STRING ? v : hd__template_items_of(r, v);
@@ -265,13 +266,14 @@ static hd__template_value call_tojson(hd__template_run *r, const hd__template_va
     size_t mark = r->out.len;
     if (hd__template_truth(v[1]) || (v[2].kind > HD__NONE_VALUE && v[2].kind != HD__TEMPLATE_INT)) {
         return hd__template_fail_at(r, HD_FORMAT,
-                                    "heed has ensure_ascii=false, and an indent in blanks");
+                                    "heed has tojson only without ensure_ascii, and with a number "
+                                    "as indent");
     }
     hd__template_write_json(r, v[0], v[2].kind == HD__TEMPLATE_INT ? v[2].n : -1, 0);
     return hd__template_written(r, mark);
 }
 
-/* The items with this value of the attribute */
+/* The items whose attribute v[1] equals v[3] */
 static hd__template_value call_selectattr(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_value all =
@@ -292,7 +294,7 @@ static hd__template_value call_items(hd__template_run *r, const hd__template_val
 {
     hd__template_table parts = {0};
     if (v->kind != HD__DICT && v->kind != HD__UNDEFINED) {
-        return hd__template_fail_at(r, HD_VALUE, "%s in place of a dict",
+        return hd__template_fail_at(r, HD_VALUE, "found %s: expected a dict",
                                     hd__template_kind_names[v->kind]);
     }
     for (int64_t i = 0; v->kind == HD__DICT && i < v->table->n; i += 2) {
@@ -302,7 +304,7 @@ static hd__template_value call_items(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, parts);
 }
 
-/* The filter makes a generator. */
+/* As the method items, but the filter makes a generator. */
 static hd__template_value call_items_filter(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_value items = call_items(r, v);
@@ -335,7 +337,7 @@ static hd__template_value call_range(hd__template_run *r, const hd__template_val
     if (from.kind != HD__TEMPLATE_INT || to.kind != HD__TEMPLATE_INT ||
         (step.n != 1 && step.n != -1)) {
         return hd__template_fail_at(r, HD_FORMAT,
-                                    "heed has range of whole numbers in steps of 1 or -1");
+                                    "heed has range only of whole numbers, in steps of 1 or -1");
     }
     for (; (step.n > 0 ? from.n < to.n : from.n > to.n) && !r->failed; from.n += step.n) {
         hd__template_push(r, &t, from);
@@ -343,7 +345,7 @@ static hd__template_value call_range(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* The date in this form, in English whatever the locale */
+/* The date in the form v[1], in English in every locale */
 static hd__template_value call_strftime(hd__template_run *r, const hd__template_value *v)
 {
     static const char letters[] = "YmdHMSBbAa%";
@@ -356,7 +358,7 @@ static hd__template_value call_strftime(hd__template_run *r, const hd__template_
         char c = form.s[i];
         if (c == '\0' || (c == '%' && !memchr(letters, form.s[++i], sizeof letters - 1))) {
             hd__template_fail_at(r, HD_FORMAT,
-                                 "heed has %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a only");
+                                 "heed's dates have only %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a");
         }
     }
     locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -365,8 +367,9 @@ static hd__template_value call_strftime(hd__template_run *r, const hd__template_
     if (english) {
         freelocale(english);
     }
-    return n > 0 ? hd__template_value_copy(r, text, n)
-                 : hd__template_fail_at(r, HD_VALUE, "there is no such date of 1 to 255 bytes");
+    return n > 0
+               ? hd__template_value_copy(r, text, n)
+               : hd__template_fail_at(r, HD_VALUE, "the date cannot be written in 1 to 255 bytes");
 }
 
 /* ---------------------------------------------------------------- the table */
@@ -375,9 +378,9 @@ enum { MOST_ARGUMENTS = 3 };
 
 static const struct call_row {
     int of;
-    const char *name, *parameters; /* the names, with a blank after each */
+    const char *name, *parameters; /* the parameters' names, with a blank after each */
     int least;                     /* the first `least` parameters must be given */
-    call_run *run;                 /* NULL: namespace, whose arguments have names of their own */
+    call_run *run;                 /* NULL: namespace, which takes arguments of any name */
 } calls[] = {
     {HD__FILTER_CALL, "trim", "chars ", 0, call_strip},
     {HD__FILTER_CALL, "length", "", 0, call_length},
@@ -429,7 +432,7 @@ static hd__template_value call_namespace(hd__template_run *r, const hd__template
     hd__template_table t = {0};
     for (int64_t i = 0; i < args->n && !r->failed; i += 2) {
         if (args->items[i].n == 0) {
-            hd__template_fail_at(r, HD_FORMAT, "heed has names with values here only");
+            hd__template_fail_at(r, HD_FORMAT, "heed's namespace takes only arguments with names");
         }
         hd__template_table_put(r, &t, args->items[i], args->items[i + 1]);
     }
@@ -450,8 +453,8 @@ static hd__template_value call_with(hd__template_run *r, const struct call_row *
         missing += !a && i <= row->least;
     }
     if (missing || 2 * given != args->n) {
-        return hd__template_fail_at(r, HD_FORMAT, "other arguments of %s: expected (%s)", row->name,
-                                    row->parameters);
+        return hd__template_fail_at(r, HD_FORMAT, "the arguments of %s do not fit: expected (%s)",
+                                    row->name, row->parameters);
     }
     return row->run(r, v);
 }

@@ -1,5 +1,5 @@
-/* template_expression.c - walks over expressions by their levels, from "a if c else b" and "or"
- * down to what binds closest, and computes them. */
+/* template_expression.c - walks over expressions and computes them, level by level: from "a if c
+ * else b" and "or" down to x.y[0] | trim, which binds closest. */
 #include "hf/template.h"
 
 /* ---------------------------------------------------------------- tokens */
@@ -49,7 +49,7 @@ void hd__template_walk_expect(hd__template_run *r, const char *text)
     }
 }
 
-/* The value of the current token, over which it goes */
+/* Goes over the current token and returns its value. */
 static hd__template_value walk_value(hd__template_run *r)
 {
     hd__template_value v = r->t->value;
@@ -70,10 +70,10 @@ bool hd__template_walk_deeper(hd__template_run *r)
     return !r->failed;
 }
 
-/* ---------------------------------------------------------------- what binds closest */
+/* ---------------------------------------------------------------- primary expressions */
 
-/* Expressions up to the sign `end`; of a dict each is key: value, and arguments are name, which may
- * be "", and value. */
+/* Walks over expressions up to the sign `end`: values, "key: value" pairs, or arguments,
+ * "name=value" or "value", whose name is then "". */
 enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
 
 static hd__template_table walk_list(hd__template_run *r, const char *end, int form)
@@ -107,7 +107,7 @@ static hd__template_table walk_list(hd__template_run *r, const char *end, int fo
     return t;
 }
 
-/* (a), or a list such as (a, b) or (a,) */
+/* The value of (a), or a list for (a, b) and (a,) */
 static hd__template_value walk_brackets(hd__template_run *r)
 {
     hd__template_table t = walk_list(r, ")", WALK_ITEMS);
@@ -156,23 +156,23 @@ static hd__template_value walk_primary(hd__template_run *r)
                                             : hd__template_walk_fail(r, "a value");
 }
 
-/* ---------------------------------------------------------------- what follows a value */
+/* ---------------------------------------------------------------- after a value */
 
-/* One end of a slice as Python counts it: from the end if negative, and within 0 to n */
+/* One end of a slice as in Python: from the end if negative, clamped to 0 to n */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {
         return otherwise;
     }
     if (!hd__template_is_number(v)) {
-        hd__template_fail_at(r, HD_FORMAT, "%s as an end of a slice",
+        hd__template_fail_at(r, HD_FORMAT, "an end of a slice is %s: expected a number",
                              hd__template_kind_names[v.kind]);
     }
     int64_t i = v.n < 0 ? v.n + n : v.n;
     return i < 0 ? 0 : i > n ? n : i;
 }
 
-/* The bytes before the i-th character */
+/* The number of bytes before character i */
 static int64_t walk_bytes(hd__template_run *r, hd__template_value text, int64_t i)
 {
     hd__template_value c = hd__template_item_of(r, text, HD__OF(HD__TEMPLATE_INT, i));
@@ -195,7 +195,7 @@ static hd__template_value walk_sliced(hd__template_run *r, hd__template_value v,
     return (hd__template_value){v.kind, b - a, {.items = b > a ? v.items + a : NULL}};
 }
 
-/* [::-1] */
+/* v[::-1] */
 static hd__template_value walk_reversed(hd__template_run *r, hd__template_value v)
 {
     hd__template_table t = {0};
@@ -208,7 +208,7 @@ static hd__template_value walk_reversed(hd__template_run *r, hd__template_value 
     return hd__template_list_of(v.kind, t);
 }
 
-/* [a], [a:b], [::-1] */
+/* v[a], v[a:b] or v[::-1], after the "[" */
 static hd__template_value walk_subscript(hd__template_run *r, hd__template_value v)
 {
     const hd__template_value none = HD__OF(HD__NONE_VALUE, 0);
@@ -231,7 +231,7 @@ static hd__template_value walk_subscript(hd__template_run *r, hd__template_value
                                  : hd__template_item_of(r, v, from);
 }
 
-/* .name or .name(...) */
+/* v.name or v.name(...), after the "." */
 static hd__template_value walk_attribute(hd__template_run *r, hd__template_value v)
 {
     hd__template_value key = hd__template_walk_name(r);
@@ -241,12 +241,12 @@ static hd__template_value walk_attribute(hd__template_run *r, hd__template_value
                                     : HD__NOTHING;
     }
     if (hd__template_live(r) && hd__template_has_call((int)v.kind, key)) {
-        return hd__template_fail_at(r, HD_FORMAT, "a method without a call");
+        return hd__template_fail_at(r, HD_FORMAT, "a method must be called");
     }
     return hd__template_live(r) ? hd__template_item_of(r, v, key) : HD__NOTHING;
 }
 
-/* A call of what has the name */
+/* A call of the macro v, or of the function of this name, after the "(" */
 static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                                     const hd__template_token *name)
 {
@@ -270,7 +270,7 @@ static hd__template_value walk_filter(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* After "is" */
+/* v is name, or v is not name, after the "is" */
 static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
 {
     bool inverse = hd__template_walk_given(r, "not");
@@ -282,7 +282,7 @@ static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* Everything that may follow a value, which `first` began; filters and tests only if `all` */
+/* All that may follow the value v, which began with `first`; filters and tests only if `all` */
 static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
                                      const hd__template_token *first, bool all)
 {
@@ -308,7 +308,7 @@ static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
 
 /* ---------------------------------------------------------------- levels */
 
-/* What a sign stands before takes no filters: those are of the whole. */
+/* A value with or without "-" in front. In -x | f the filter is applied to -x, not to x. */
 static hd__template_value walk_signed(hd__template_run *r)
 {
     const hd__template_token *first = r->t;
@@ -339,7 +339,7 @@ static hd__template_value walk_not(hd__template_run *r)
     return inverse ? HD__OF(HD__BOOL_VALUE, !hd__template_truth(v)) : v;
 }
 
-/* Goes over a sign of the level and gives it; "not in" is one. */
+/* If the current token is a sign of this level, goes on, and sets *sign. "not in" is one, "not". */
 static bool walk_operator(hd__template_run *r, size_t level, hd__template_value *sign)
 {
     static const char *const signs[OPERATOR_LEVELS][9] = {
@@ -357,7 +357,7 @@ static bool walk_operator(hd__template_run *r, size_t level, hd__template_value 
     return true;
 }
 
-/* a + b + c is (a + b) + c; but a < b < c is an error here. */
+/* a + b + c is (a + b) + c. a < b < c is an error in heed. */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level)
 {
     const hd__template_token *first = r->t;
@@ -381,7 +381,7 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
     return v;
 }
 
-/* The "if" of the expression that begins here, not one in brackets; or NULL */
+/* The "if" of the expression at t, not one in brackets; or NULL */
 static const hd__template_token *walk_if_of(const hd__template_token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
@@ -396,7 +396,7 @@ static const hd__template_token *walk_if_of(const hd__template_token *t)
     return NULL;
 }
 
-/* a if c else b: computes c first. */
+/* a if c else b; computes c first. */
 static hd__template_value walk_choice(hd__template_run *r, const hd__template_token *choice)
 {
     const hd__template_token *begin = r->t;

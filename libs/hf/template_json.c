@@ -1,4 +1,4 @@
-/* template_json.c - the values of a template from JSON, and as JSON. */
+/* template_json.c - reads JSON into values of a template, and writes values as JSON. */
 #include "base/text/json.h"
 #include "hf/template.h"
 
@@ -6,7 +6,7 @@
 
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where);
 
-/* The members up to the end, which is not deeper than the reader lets it be */
+/* The dict of the members up to the object's end. The JSON reader limits the recursion. */
 static hd__template_value json_object(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_table t = {0};
@@ -27,7 +27,7 @@ static hd__template_value json_array(hd__template_run *r, hd__json *j, const cha
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* The value that begins with the reader's last event */
+/* The value that begins with the reader's current event */
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
@@ -68,7 +68,7 @@ hd__template_value hd__template_value_of_json(hd__template_run *r, const char *w
 
 /* ---------------------------------------------------------------- writing */
 
-/* A new line, or what stands between two parts on one line */
+/* Writes the text before a part: a comma unless it is the first, and a new line or a blank. */
 static void json_between(hd__template_run *r, bool first, int64_t indent, int depth)
 {
     hd__template_write(r, ",", !first);
@@ -97,7 +97,7 @@ static void json_put_parts(hd__template_run *r, hd__template_value v, int64_t in
         const hd__template_value *pair = dict ? &v.table->items[2 * i] : NULL;
         json_between(r, i == 0, indent, depth + 1);
         if (dict) {
-            hd__template_write_json(r, pair[0], indent, HD__DEEPEST); /* a string alone */
+            hd__template_write_json(r, pair[0], indent, HD__DEEPEST); /* fails unless a string */
             hd__template_write(r, ": ", 2);
         }
         hd__template_write_json(r, dict ? pair[1] : v.items[i], indent, depth + 1);
@@ -115,7 +115,7 @@ void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t 
         json_put_text(r, v);
     } else if (depth >= HD__DEEPEST || r->failed) {
         hd__template_fail_at(r, HD_FORMAT,
-                             "tojson of values nested too deep, or of a key that is no string");
+                             "tojson: the values are nested too deep, or a key is no string");
     } else if (v.kind == HD__LIST || v.kind == HD__DICT) {
         json_put_parts(r, v, indent, depth);
     } else if (v.kind == HD__TEMPLATE_INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
@@ -125,6 +125,7 @@ void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t 
                                                              : HD__LITERAL("false");
         hd__template_write(r, text.s, (size_t)text.n);
     } else {
-        hd__template_fail_at(r, HD_VALUE, "tojson of %s", hd__template_kind_names[v.kind]);
+        hd__template_fail_at(r, HD_VALUE, "tojson cannot write %s",
+                             hd__template_kind_names[v.kind]);
     }
 }

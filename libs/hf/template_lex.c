@@ -7,19 +7,19 @@ typedef struct lexer {
     hd__template_run *r;
     const char *text;
     size_t n, at; /* where the next token begins */
-    char closes;  /* in {{ }} '}', in {% %} '%', outside 0 */
-    int brackets; /* open in the tag */
+    char closes;  /* '}' in {{ }}, '%' in {% %}, 0 outside of tags */
+    int brackets; /* the number of brackets that are open in the tag */
     hd__template_token *tokens;
     int64_t count, room;
 } lexer;
 
-/* The byte at a place, or 0 after the end */
+/* The byte at `at`, or 0 after the end */
 static char lex_byte(const lexer *l, size_t at)
 {
     return at < l->n ? l->text[at] : '\0';
 }
 
-/* Adds a token that ends at `end`, from which the next one is looked for. */
+/* Adds a token from l->at to `end`, and goes to `end`. */
 static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v, size_t end)
 {
     if (!hd__text_grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
@@ -30,7 +30,7 @@ static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v
     l->at = end;
 }
 
-/* The same for the characters up to `end` */
+/* As lex_put; the value is the text up to `end`. */
 static void lex_put_text(lexer *l, hd__template_token_kind kind, size_t end)
 {
     lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
@@ -48,7 +48,7 @@ static void lex_fail(lexer *l, const char *expected)
 
 /* ---------------------------------------------------------------- outside of tags */
 
-/* Where the next tag or comment begins, or the text ends */
+/* The place of the next tag or comment, or of the end */
 static size_t lex_tag(const lexer *l)
 {
     size_t at = l->at;
@@ -75,7 +75,7 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* Where the text goes on after a tag or a comment, before whose end stands `sign` */
+/* The place after a tag or a comment that ends at `end` with this sign */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)
@@ -115,7 +115,7 @@ static void lex_outside(lexer *l)
 
 /* ---------------------------------------------------------------- in tags */
 
-/* Goes over the end of the tag, if it is here. */
+/* If the tag ends here, goes over its end and returns true. */
 static bool lex_close(lexer *l)
 {
     char sign = lex_byte(l, l->at);
@@ -129,7 +129,7 @@ static bool lex_close(lexer *l)
     return true;
 }
 
-/* The end of letters, digits and _ */
+/* The place after the letters, digits and _ that begin here */
 static size_t lex_word_end(const lexer *l)
 {
     size_t at = l->at;
@@ -156,7 +156,7 @@ static void lex_number(lexer *l)
     }
 }
 
-/* A string, in which Python's escapes of one letter stand */
+/* Adds a string. Of Python's escapes it may have those of one letter. */
 static void lex_string(lexer *l)
 {
     static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
@@ -180,7 +180,7 @@ static void lex_string(lexer *l)
     }
 }
 
-/* A sign, or a character that is none */
+/* Adds a sign, or a character that is no sign and fails later. */
 static void lex_sign(lexer *l)
 {
     static const char *const twice[] = {"==", "!=", "<=", ">="};

@@ -4,8 +4,9 @@
 static hd__template_value operator_fail(hd__template_run *r, hd__template_value sign,
                                         hd__template_value a, hd__template_value b)
 {
-    return hd__template_fail_at(r, HD_FORMAT, "%.*s of %s and %s", HD__CLIP(sign.s, sign.n),
-                                hd__template_kind_names[a.kind], hd__template_kind_names[b.kind]);
+    return hd__template_fail_at(r, HD_FORMAT, "heed cannot compute %.*s of %s and %s",
+                                HD__CLIP(sign.s, sign.n), hd__template_kind_names[a.kind],
+                                hd__template_kind_names[b.kind]);
 }
 
 static hd__template_value operator_bool(bool is)
@@ -37,7 +38,7 @@ static hd__template_value operator_lists(hd__template_run *r, hd__template_value
     return hd__template_list_of(a.kind, t);
 }
 
-/* The rest of a division has the sign of b. */
+/* The result of % has the sign of b. */
 static hd__template_value operator_wholes(hd__template_run *r, char c, int64_t a, int64_t b)
 {
     int64_t v = 0;

@@ -1,4 +1,4 @@
-/* template_value.c - the values of a template, the memory in which they lie, and failing. */
+/* template_value.c - the values of a template, their memory, and failing. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ void *hd__template_take(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->bytes) {
         hd__template_fail_at(r, HD_VALUE,
-                             "it needs more memory than a text of this length may have");
+                             "the template needs more memory than a text of this length may have");
     }
     void *p = r->failed ? NULL : arena_take(r->arena, n);
     r->bytes -= p ? n : 0;
@@ -51,7 +51,7 @@ void hd__template_spend(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->steps) {
         hd__template_fail_at(r, HD_VALUE,
-                             "it needs more steps than a text of this length may have");
+                             "the template needs more steps than a text of this length may have");
     }
     r->steps -= r->failed ? 0 : n;
 }
@@ -82,7 +82,8 @@ hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const
 void hd__template_write(hd__template_run *r, const char *s, size_t n)
 {
     if (n > r->bytes) {
-        hd__template_fail_at(r, HD_VALUE, "it writes more than a text of this length may have");
+        hd__template_fail_at(r, HD_VALUE,
+                             "the template writes more than a text of this length may have");
     }
     if (!r->failed) {
         r->bytes -= n;
@@ -99,14 +100,14 @@ hd__template_value hd__template_written(hd__template_run *r, size_t mark)
     return text;
 }
 
-/* ---------------------------------------------------------------- what values are */
+/* ---------------------------------------------------------------- kinds, truth, texts */
 
 const char *const hd__template_kind_names[HD__KINDS] = {
     "something undefined", "none",   "a bool",      "a number", "a string",   "a list",
     "a generator",         "a dict", "a namespace", "a loop",   "a function",
 };
 
-/* Are both strings, with the same bytes? */
+/* True if both are strings with the same bytes. */
 static bool value_same(hd__template_value a, hd__template_value b)
 {
     return a.kind == HD__STRING && b.kind == HD__STRING && a.n == b.n &&
@@ -134,7 +135,7 @@ bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_
         return a.kind == b.kind;
     }
     if (a.kind != HD__STRING) {
-        hd__template_fail_at(r, HD_FORMAT, "heed compares no two of %s",
+        hd__template_fail_at(r, HD_FORMAT, "heed cannot compare %s with another",
                              hd__template_kind_names[a.kind]);
     }
     return value_same(a, b);
@@ -161,7 +162,7 @@ hd__template_value hd__template_value_text(hd__template_run *r, hd__template_val
         return hd__template_value_copy(r, digits,
                                        (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
-        return hd__template_fail_at(r, HD_FORMAT, "%s as a text: heed writes it by |tojson only",
+        return hd__template_fail_at(r, HD_FORMAT, "heed writes %s by |tojson only",
                                     hd__template_kind_names[v.kind]);
     }
 }
@@ -228,9 +229,10 @@ void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__temp
 {
     hd__template_value *have = hd__template_table_find(r, t, key);
     if (v.kind == HD__SERIES) {
-        hd__template_fail_at(r, HD_FORMAT, "heed keeps no generator: expected |list after it");
+        hd__template_fail_at(r, HD_FORMAT, "heed cannot store a generator. Write |list after it.");
     } else if (key.kind != HD__STRING) {
-        hd__template_fail_at(r, HD_FORMAT, "%s as a key", hd__template_kind_names[key.kind]);
+        hd__template_fail_at(r, HD_FORMAT, "a key is %s: expected a string",
+                             hd__template_kind_names[key.kind]);
     } else if (have) {
         *have = v;
     } else {
@@ -270,7 +272,8 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
     }
     if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
         return hd__template_fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE,
-                                    "%s in place of a list", hd__template_kind_names[v.kind]);
+                                    "found %s: expected a list or a dict",
+                                    hd__template_kind_names[v.kind]);
     }
     for (int64_t i = 0; v.kind == HD__DICT && i < v.table->n; i += 2) {
         hd__template_push(r, &keys, v.table->items[i]);
@@ -280,7 +283,7 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
 
 /* ---------------------------------------------------------------- white space */
 
-/* Is it one of the characters, or white space if there are none? */
+/* True if code is one of the characters, or white space if chars is NULL. */
 static bool value_strips(uint32_t code, const hd__template_value *chars)
 {
     for (int64_t i = 0; chars && i < chars->n;) {

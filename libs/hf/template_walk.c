@@ -1,9 +1,9 @@
-/* template_walk.c - walks over the statements of a template, whose table stands at the end. */
+/* template_walk.c - walks over the statements of a template and runs them; their table is last. */
 #include "hf/template.h"
 
 static void walk_body(hd__template_run *r, const char *const *ends);
 
-/* Goes over the end of a tag. */
+/* Goes over the end of a tag, or fails. */
 static void walk_close(hd__template_run *r)
 {
     if (r->t->kind != HD__TOKEN_CLOSE) {
@@ -34,7 +34,7 @@ static void walk_if(hd__template_run *r)
     hd__template_walk_expect(r, "endif");
 }
 
-/* What the statements up to a tag write, in a frame of their own */
+/* The text that the statements up to the tag `end` write, which run in a frame of their own */
 static hd__template_value walk_captured(hd__template_run *r, const char *end)
 {
     hd__template_table frame = {.outer = r->frame};
@@ -47,7 +47,7 @@ static hd__template_value walk_captured(hd__template_run *r, const char *end)
     return hd__template_live(r) ? hd__template_written(r, mark) : HD__NOTHING;
 }
 
-/* transformers' mark of what an assistant wrote */
+/* The tag with which transformers marks an assistant's answers */
 static void walk_generation(hd__template_run *r)
 {
     hd__template_value text = walk_captured(r, "endgeneration");
@@ -69,7 +69,7 @@ static void walk_set(hd__template_run *r)
     }
     const hd__template_value *of = key.kind ? hd__template_walk_find(r, name) : NULL;
     if (key.kind && (!of || of->kind != HD__NAMESPACE)) {
-        hd__template_fail_at(r, HD_VALUE, "an attribute is set of what is no namespace");
+        hd__template_fail_at(r, HD_VALUE, "only an attribute of a namespace can be set");
     } else {
         hd__template_table_put(r, of ? of->table : r->frame, of ? key : name, v);
     }
@@ -78,19 +78,21 @@ static void walk_set(hd__template_run *r)
 /* ---------------------------------------------------------------- loops */
 
 typedef struct walk_range {
-    const hd__template_token *names; /* each one with a comma after it but for the last */
-    const hd__template_token *condition, *body; /* condition: NULL, or after "if" */
-    int64_t n;                                  /* how many names */
+    const hd__template_token *names;     /* n names, with commas between them */
+    const hd__template_token *condition; /* the token after "if", or NULL */
+    const hd__template_token *body;
+    int64_t n;
 } walk_range;
 
-/* The names of the loop get an item, or its parts. */
+/* Sets the loop's variable to the item, or its variables to the item's parts. */
 static void walk_give(hd__template_run *r, const walk_range *range, hd__template_value item)
 {
     bool parts = range->n > 1;
     r->frame->n = 0;
     if (parts && (!hd__template_is_list(item) || item.n != range->n)) {
-        hd__template_fail_at(r, HD_VALUE, "several names for %s",
-                             hd__template_kind_names[item.kind]);
+        hd__template_fail_at(
+            r, HD_VALUE, "the item of the loop is %s: expected a list with a part for each name",
+            hd__template_kind_names[item.kind]);
     }
     for (int64_t i = 0; i < range->n && !r->failed; i++) {
         hd__template_table_put(r, r->frame, range->names[2 * i].value,
@@ -98,7 +100,7 @@ static void walk_give(hd__template_run *r, const walk_range *range, hd__template
     }
 }
 
-/* The variable `loop` at item i */
+/* Sets the attributes of the variable `loop` for item i. */
 static void walk_loop(hd__template_run *r, hd__template_table *t, hd__template_value items,
                       int64_t i)
 {
@@ -133,7 +135,7 @@ static void walk_round(hd__template_run *r, const walk_range *range)
     walk_body(r, (const char *const[]){"endfor", NULL});
 }
 
-/* The body once for each item, or once walked over */
+/* Runs the body once for each item; without items, walks over it once. */
 static void walk_rounds(hd__template_run *r, const walk_range *range, hd__template_value items)
 {
     bool live = r->live;
@@ -186,14 +188,14 @@ static void walk_for(hd__template_run *r)
 static void walk_jump(hd__template_run *r)
 {
     if (!r->loops) {
-        hd__template_walk_fail(r, "break and continue in a loop only");
+        hd__template_walk_fail(r, "a loop around break and continue");
     }
     r->jump = hd__template_live(r) ? *r->t[-1].value.s : r->jump;
 }
 
 /* ---------------------------------------------------------------- macros */
 
-/* (name, name=default, ...); args: NULL, or what they get in the innermost frame */
+/* Walks over (name, name=default, ...). Sets the names to args or defaults, unless args is NULL. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
@@ -214,7 +216,7 @@ static void walk_parameters(hd__template_run *r, const hd__template_table *args)
         }
     }
     if (args && 2 * given != args->n) {
-        hd__template_fail_at(r, HD_VALUE, "other arguments than the macro has");
+        hd__template_fail_at(r, HD_VALUE, "the arguments do not fit the parameters of the macro");
     }
 }
 
@@ -224,7 +226,7 @@ static void walk_macro(hd__template_run *r)
     bool live = r->live;
     int loops = r->loops;
     if (hd__template_live(r) && r->frame->outer) {
-        hd__template_fail_at(r, HD_FORMAT, "a macro inside of a loop or a macro");
+        hd__template_fail_at(r, HD_FORMAT, "heed has no macro inside a loop or a macro");
     }
     macro.macro = r->t;
     r->live = false;
@@ -238,7 +240,7 @@ static void walk_macro(hd__template_run *r)
     }
 }
 
-/* A macro sees the variables of the whole template, and its own. */
+/* A macro sees its own variables and those of the whole template, not its caller's. */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args)
@@ -293,7 +295,8 @@ static void walk_output(hd__template_run *r, const hd__template_token *first)
     walk_close(r);
 }
 
-/* Walks up to a tag that begins with one of `ends`, which is then the current token. */
+/* Walks up to a tag that begins with one of `ends`, which is then the current token; without
+ * `ends`, to the end of the template. */
 static void walk_body(hd__template_run *r, const char *const *ends)
 {
     bool ended = !hd__template_walk_deeper(r);

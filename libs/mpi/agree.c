@@ -1,4 +1,4 @@
-/* agree.c - meetings of all ranks, and the small things on which they agree. */
+/* agree.c - meetings, in which ranks exchange their states, and the functions built on them. */
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>
@@ -8,15 +8,15 @@
 
 enum { TEXT = 256 };
 
-/* What a rank brings to a meeting: the same bytes on all machines of a cluster of one kind. */
+/* The state that a rank sends to a meeting, as bytes: all machines must be of one kind. */
 typedef struct word {
-    char call[28];     /* the call that it is in */
-    int32_t code;      /* HD_OK, or that of its error */
-    uint64_t argument; /* a number made from the argument's text */
-    char text[TEXT];   /* its error, or else its argument */
+    char call[28];     /* the public function that the rank is in */
+    int32_t code;      /* HD_OK, or the code of its error */
+    uint64_t argument; /* a hash of its argument */
+    char text[TEXT];   /* its error message, or else its argument */
 } word;
 
-/* One of each rank. Their memory is there before memory runs out. */
+/* One for each rank. Allocated at the beginning, so that ranks can meet when memory has run out. */
 static word *words;
 
 bool hd__mpi_meetings_begin(void)
@@ -25,7 +25,7 @@ bool hd__mpi_meetings_begin(void)
     int mine = words != NULL, all = 0;
     bool ok = hd__mpi_ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, hd__mpi.control));
     hd__mpi.apart |= !all;
-    return ok && (all || hd_fail(HD_MEMORY, "a rank has no memory"));
+    return ok && (all || hd_fail(HD_MEMORY, "a rank is out of memory"));
 }
 
 void hd__mpi_meetings_end(void)
@@ -51,8 +51,8 @@ static bool exchange_words(const char *argument, hd_code code)
     return true;
 }
 
-/* The first rank whose word gives reason to fail; -1: there is none. It is one that has failed, or
- * else one that differs from rank 0, or else from this one. */
+/* The first rank that has failed, or else the first rank whose call or argument differs from those
+ * of rank 0; -1: there is none. */
 static int find_trouble(void)
 {
     int differs = -1, failed = -1;
@@ -65,7 +65,7 @@ static int find_trouble(void)
     return failed >= 0 ? failed : differs;
 }
 
-/* Sets the error of a meeting that went wrong because of rank r. */
+/* Sets the error of a meeting that failed because of rank r. */
 static void tell(int r)
 {
     const char *text = words[r].text, *colon = text[0] != '\0' ? ": " : "";
@@ -76,7 +76,7 @@ static void tell(int r)
     } else if (strcmp(other->call, hd__call_now()) != 0) {
         hd_fail(HD_STATE, "rank %d is in %s: %s", elsewhere ? r : 0, other->call,
                 other->text[0] != '\0' ? other->text
-                                       : "expected the same collective calls on all ranks");
+                                       : "all ranks must make the same collective calls");
     } else {
         hd_fail(HD_VALUE, "%s on rank 0, and %s on rank %d: expected the same", words[0].text, text,
                 r);
@@ -89,8 +89,8 @@ bool hd__mpi_meet_in_backward(const char *argument, bool ok)
         return ok;
     }
     if (hd__mpi.apart) {
-        return hd_fail(HD_STATE, "the ranks have parted in an earlier call: no collective call is "
-                                 "possible any more");
+        return hd_fail(HD_STATE, "in an earlier call the ranks were in different functions, or MPI "
+                                 "failed. No collective call is possible any more.");
     }
     hd_code code = hd_error_code();
     if (!exchange_words(argument, ok ? HD_OK : code != HD_OK ? code : HD_USER)) {
@@ -116,7 +116,7 @@ void hd__mpi_meet_to_end(void)
     }
 }
 
-/* ---------------------------------------------------------------- what programs agree on */
+/* ---------------------------------------------------------------- agreement of programs */
 
 bool hd_mpi_all_ok(const char *what, bool ok)
 {
@@ -131,8 +131,8 @@ bool hd_mpi_all_ok(const char *what, bool ok)
 
 enum { MOST = 72 };
 
-/* The number of the first line that differs. *a and *b become its two forms, without the beginning
- * of a long line; NULL where it is missing, because the other text has one newline more. */
+/* The number of the first line that differs. Moves *a and *b to it, or closer to the difference if
+ * the line is long; sets the one to NULL that lacks the line. */
 static int64_t differing_line(const char **a, const char **b)
 {
     const char *x = *a, *y = *b;
@@ -152,7 +152,7 @@ static int64_t differing_line(const char **a, const char **b)
     return line;
 }
 
-/* Writes the line in quotes, cut after MOST bytes, or says what is there instead. */
+/* The line in quotes, cut after MOST bytes and written to `to`; or words for a missing line. */
 static const char *show_line(char to[MOST + 3], const char *line)
 {
     if (!line || line[0] == '\0') {
@@ -207,8 +207,8 @@ bool hd_mpi_all_same(const char *what, const char *text)
 
 /* ---------------------------------------------------------------- numbers and texts */
 
-/* The sum of n doubles that lie `step` apart, in their order, or the largest. A NaN is the largest:
- * it tells of a rank that has one. */
+/* The sum of each[0], each[step], ..., n numbers in this order, or the largest of them. NaN counts
+ * as the largest, so that no rank's NaN is hidden. */
 static double combined(const double *each, int n, int step, bool sum)
 {
     double v = sum ? 0 : each[0];

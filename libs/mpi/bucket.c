@@ -1,16 +1,16 @@
-/* bucket.c - the buckets in which gradients are packed, sent and averaged.
+/* bucket.c - packs gradients into buckets, which are sent as soon as they are full.
  *
  * Backward completes the gradients of the last layers first, so the last parameter is the first in
- * the first bucket. A parameter's gradient is written into its place in the bucket, and that place
- * is what becomes its .grad: nothing is copied back. So each round has memory of its own. */
+ * the first bucket. A gradient is written into its place in a bucket, averaged there, and this
+ * place becomes the parameter's .grad, so nothing is copied back. Therefore each round has memory
+ * of its own. */
 #include "mpi/mpi_internal.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------- the plan */
 
-/* Puts s into the last bucket if there is room, else into a new one. A bucket is closed by the
- * parameter that reaches its size. */
+/* Puts s into the last bucket, or into a new one if that is full or has another dtype. */
 static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);
@@ -26,13 +26,13 @@ static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
     b->slots++;
 }
 
-/* n, or the next multiple of `by` above it. */
+/* The smallest multiple of `by` that is not below n. */
 static int64_t rounded_up(int64_t n, int64_t by)
 {
     return (n + by - 1) / by * by;
 }
 
-/* A bucket of one large parameter is sent in several pieces. */
+/* Cuts b into pieces of about bucket_bytes. A bucket of one large parameter has several. */
 static bool plan_pieces(const hd_ddp *d, hd__mpi_bucket *b, hd__mpi_traffic *e)
 {
     int64_t bytes = (int64_t)hd_dtype_size(b->dtype), ranks = hd__mpi.size;
@@ -107,7 +107,7 @@ hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s)
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g)
 {
     hd_tensor *part = hd__mpi_slot_part(s),
-              *alone = hd_grad(s->p); /* p's shape; alone: or HD_NONE */
+              *alone = hd_grad(s->p); /* both have p's shape; alone may be HD_NONE */
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {
         return hd_fill_(part, 0);

@@ -1,10 +1,10 @@
-/* ddp.c - backward on several ranks.
+/* ddp.c - hd_ddp: makes hd_backward average the gradients of a model over all ranks.
  *
- * A round is one backward. The first hook that runs asks for the round's memory and meets the other
- * ranks; if all are well, each of them will send all its buckets, whatever happens to it. A hook
- * puts its gradient into its bucket. At the end of backward the gradients that are missing are
- * filled in, everything is awaited, the ranks tell each other which parameters were used, and meet
- * again. Only if all are well does any of them write a .grad. */
+ * A backward that averages is a round. The first hook that runs allocates the round's memory and
+ * meets the other ranks. If none has failed, each rank sends all its buckets, even if it fails
+ * later. A hook puts its gradient into a bucket. At the end of backward each rank fills in missing
+ * gradients, waits for all pieces, and learns which parameters the others used. Then the ranks meet
+ * again, and write .grad only if none has failed. */
 #include "mpi/mpi_internal.h"
 
 #include <stdio.h>
@@ -14,19 +14,18 @@ bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d)
     return hd__arg_given(arg, d) &&
            (d == hd__mpi.ddp ||
             hd_fail(HD_STATE,
-                    "%s is not the hd_ddp that lives now: it was freed, or hd_mpi_finish was "
-                    "called",
+                    "%s is not the current hd_ddp: it was freed, or hd_mpi_finish was called",
                     arg)) &&
            (pthread_equal(d->thread, pthread_self()) ||
-            hd_fail(HD_STATE, "%s was made by another thread: expected calls from that one", arg));
+            hd_fail(HD_STATE, "%s was made by another thread. Only that thread may use it.", arg));
 }
 
 bool hd__mpi_in_round(void)
 {
     bool in = hd__mpi.ddp && hd__mpi.ddp->met;
     if (in) {
-        hd_fail(HD_STATE, "the ranks are averaging gradients: expected no collective call inside "
-                          "hd_backward");
+        hd_fail(HD_STATE, "the ranks are averaging gradients. Make no collective call inside "
+                          "hd_backward.");
     }
     return in;
 }
@@ -35,7 +34,7 @@ bool hd__mpi_in_round(void)
 
 static bool round_begin(hd_ddp *d, bool ok)
 {
-    char number[48]; /* tells ranks that do not run the same backwards */
+    char number[48]; /* differs between ranks that do not run the same backwards */
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
     ok = hd__mpi_buckets_begin(d) && ok;
     d->met = true;
@@ -52,21 +51,21 @@ static int64_t bytes_posted(const hd_ddp *d)
     return bytes;
 }
 
-/* May the gradient of s be averaged here? */
+/* False, with an error, if the gradient of s cannot be averaged now. */
 static bool in_turn(const hd__mpi_slot *s)
 {
     return hd__mpi_ddp_given("the hd_ddp", s->d) &&
            (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
-            hd_fail(HD_STATE, "hd_module_to has converted the model since hd_ddp_new: expected "
-                              "hd_module_to before it")) &&
+            hd_fail(HD_STATE, "hd_module_to has converted the model after hd_ddp_new. Call "
+                              "hd_module_to before it.")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-            hd_fail(HD_STATE, "a backward inside another one has come to a parameter of the "
-                              "hd_ddp, which averages once in each outermost backward: "
-                              "expected hd_grad_of, or hd_ddp_no_sync around both"));
+            hd_fail(HD_STATE, "a backward inside another one has reached a parameter of the "
+                              "hd_ddp, which averages once in each outermost backward. Call "
+                              "hd_grad_of inside, or hd_ddp_no_sync around both."));
 }
 
-/* The hook of a parameter: its gradient is complete. Backward keeps it until the averages are
- * there. */
+/* The hook of a parameter, whose gradient g is complete. Returns HD_NONE: backward writes no .grad
+ * before the averages are known. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -90,7 +89,7 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     return ok ? HD_NONE : NULL;
 }
 
-/* Gradients that did not arrive: what this rank has alone, or zeros. */
+/* Fills the slots that no hook has filled: with the .grad of this rank, or with zeros. */
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -104,7 +103,7 @@ static bool fill_rest(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* used[i] becomes whether any rank has used slot i. */
+/* Sets used[i] to 1 if any rank has used slot i, else to 0. */
 static bool share_used(const hd_ddp *d, unsigned char *used)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -114,7 +113,7 @@ static bool share_used(const hd_ddp *d, unsigned char *used)
         MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR, MPI_MAX, hd__mpi.control));
 }
 
-/* Hands the averages to backward, which writes them if all ranks are well. */
+/* Hands the averages to backward, which writes them if the round succeeds. */
 static bool give_averages(const hd_ddp *d)
 {
     bool ok = true;
@@ -135,7 +134,7 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* What backwards under hd_ddp_no_sync have written waits for the next round. */
+/* If a backward under hd_ddp_no_sync succeeded, the next round averages its gradients. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -144,7 +143,7 @@ static void end_alone(hd_ddp *d, bool ok)
     }
 }
 
-/* All buckets are sent and awaited, whatever has failed here. */
+/* Sends the remaining buckets, waits for all, and meets the others, even after a failure here. */
 static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
@@ -158,7 +157,7 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* The end of a backward of this thread. */
+/* The callback of hd_on_backward_end */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
@@ -170,7 +169,7 @@ static bool backward_ends(bool ok, void *user)
     }
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
-    if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write there */
+    if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write to buckets */
         hd__mpi_buckets_end(d);
     }
     d->backwards++;
@@ -197,7 +196,7 @@ static bool ddp_options_ok(const hd_ddp_options *o)
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
 
-/* The slots, the last parameter first. */
+/* Makes the slots of the parameters that require grad, the last parameter first. */
 static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);
@@ -210,12 +209,10 @@ static bool make_slots(hd_ddp *d)
         if (hd_requires_grad(p)) {
             d->slots[d->n++] = (hd__mpi_slot){.d = d, .p = hd_retain(p), .hook = -1};
             ok = hd_is_contiguous(p) ||
-                 hd_fail(HD_VALUE, "parameter %lld is not contiguous: expected all to be so",
-                         (long long)i);
+                 hd_fail(HD_VALUE, "parameter %lld of model is not contiguous", (long long)i);
         }
     }
-    return ok &&
-           (d->n > 0 || hd_fail(HD_VALUE, "no parameter requires grad: expected one or more"));
+    return ok && (d->n > 0 || hd_fail(HD_VALUE, "no parameter of model requires grad"));
 }
 
 static bool same_options(const hd_ddp_options *o, bool ok)
@@ -248,7 +245,7 @@ static bool broadcast_all(const hd_dict *tensors)
     return ok;
 }
 
-/* The models are alike, and all of them become that of rank 0. */
+/* Checks that the ranks' models are alike, and copies rank 0's parameters and buffers to all. */
 static bool share_model(hd_module *model)
 {
     hd_dict *parameters = hd_module_named_parameters(model);
@@ -295,14 +292,14 @@ static void ddp_drop(hd_ddp *d)
     hd_free(d);
 }
 
-/* What each rank does by itself. NULL on failure. */
+/* The part of hd_ddp_new that needs no other rank. NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
     if (!HD__SIBLING_OK() || !hd__arg_given("model", model) || !ddp_options_ok(o)) {
         return NULL;
     }
     if (hd__mpi.ddp) {
-        return hd_fail(HD_STATE, "an hd_ddp lives already: expected hd_ddp_free first");
+        return hd_fail(HD_STATE, "there is an hd_ddp already. Call hd_ddp_free first.");
     }
     hd_ddp *d = hd_alloc(sizeof *d);
     if (!d) {
@@ -323,8 +320,8 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     int launched = hd__mpi.begun ? 0 : hd__mpi_launched();
     if (launched > 1) {
         return hd_fail(HD_STATE,
-                       "this is one of %d processes that mpirun started, and hd_mpi_init "
-                       "was not called: expected it as the first call of main",
+                       "mpirun started %d processes, but hd_mpi_init was not called. Call it first "
+                       "in main.",
                        launched);
     }
     hd_scope *scope = hd_scope_open();

@@ -1,4 +1,4 @@
-/* init.c - the beginning and the end of MPI, and what a rank knows of itself. */
+/* init.c - starts and ends MPI, and gives a rank its number, host and description. */
 #include "mpi/mpi_internal.h"
 
 #include <limits.h>
@@ -28,11 +28,10 @@ bool hd__mpi_ok(int result)
 
 /* ---------------------------------------------------------------- beginning */
 
-/* What launchers leave in the environment of the processes that they start, and whether it is the
- * number of these */
+/* The variables that launchers set in the environment of the processes that they start. */
 static const struct {
     const char *name;
-    bool number;
+    bool number; /* its value is the number of processes */
 } left_by_launchers[] = {
     {"PMI_RANK", false},       {"PMI_SIZE", true},
     {"PMI_FD", false},         {"PMI_PORT", false},
@@ -92,7 +91,7 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
-/* A launcher may have bound each rank to CPUs of its own. */
+/* Gives this rank its share of the machine's CPUs. The launcher may have bound it to some. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -112,7 +111,7 @@ bool hd_mpi_init(int *argc, char ***argv)
         return false;
     }
     if (hd__mpi.begun) {
-        return hd_fail(HD_STATE, "it was called already: expected one call");
+        return hd_fail(HD_STATE, "it was called already. Call it once.");
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);
@@ -148,7 +147,7 @@ bool hd_mpi_finish(void)
     if (hd__mpi_in_round()) {
         return false;
     }
-    hd__mpi.apart |= !mpi_runs(); /* the program may have ended it */
+    hd__mpi.apart |= !mpi_runs(); /* the program may have ended MPI */
     hd_ddp_free(hd__mpi.ddp);
     hd__mpi_meet_to_end();
     hd__mpi.ended = true;

@@ -1,4 +1,4 @@
-/* move.c - tensors and bytes from one rank to all, and from all to all. */
+/* move.c - sends bytes and tensors from one rank to all, and gathers tensors from all. */
 #include "mpi/mpi_internal.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ int64_t hd__mpi_bytes_of(const hd_tensor *x)
     return hd_numel(x) * (int64_t)hd_dtype_size(hd_dtype_of(x));
 }
 
-/* MPI counts in int. */
+/* In parts, because MPI counts in int. */
 bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root)
 {
     enum { MOST = 1 << 30 };
@@ -41,7 +41,7 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
     return hd__mpi_meet(NULL, ok);
 }
 
-/* kind becomes what ranks must agree on. */
+/* Sets kind to x's sizes and dtype, which must be equal on all ranks. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__arg_given("x", x) &&
@@ -58,13 +58,14 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
                                                                                            : NULL;
 }
 
-/* (ranks, x's sizes), empty; NULL if that cannot be. */
+/* An empty tensor (ranks, x's sizes); NULL if x has too many dims */
 static hd_tensor *room_for_all(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(x);
     if (n == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "x has %d dims: expected fewer", n);
+        return hd_fail(HD_SHAPE, "x has %d dims: expected at most %d. The result has one more.", n,
+                       HD_MAX_DIMS - 1);
     }
     sizes[0] = hd__mpi.size;
     memcpy(sizes + 1, hd_sizes(x), (size_t)n * sizeof *sizes);

@@ -1,17 +1,16 @@
-/* shard.c - an optimizer whose averages are dealt to the ranks: ZeRO, stage 1.
+/* shard.c - an optimizer whose state is divided among the ranks: ZeRO, stage 1.
  *
- * A parameter belongs to one rank as a whole. The parameters are dealt in the order of their size,
- * the largest first, each to the rank that has the fewest elements so far. Every rank knows the
- * gradients of all parameters; its optimizer has only its own, and after a step each rank sends
- * what it has stepped to the others. */
+ * Each parameter belongs to one rank. They are assigned in the order of their size, the largest
+ * first, each to the rank with the fewest elements so far. Every rank has the gradients of all
+ * parameters, but its optimizer has only its own, which it sends to the others after a step. */
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- dealing */
+/* ---------------------------------------------------------------- owners */
 
-/* The slot with the most elements of those that have no owner yet, whose owners are below 0. */
+/* The slot with the most elements that has no owner yet (owners[i] is -1). */
 static int64_t largest_slot(const hd_ddp *d)
 {
     int64_t slot = -1, most = -1;
@@ -59,13 +58,13 @@ static bool shards(const hd_ddp *d)
     return d->o.shard_optimizer && hd__mpi_others();
 }
 
-/* The number that slot i has in an optimizer of all parameters. */
+/* The number of slot i's parameter in an optimizer of all parameters. */
 static int64_t number_of_slot(const hd_ddp *d, int64_t i)
 {
     return d->n - 1 - i;
 }
 
-/* Does the optimizer of this rank have slot i? */
+/* True if the optimizer of this rank has slot i's parameter. */
 static bool is_mine(const hd_ddp *d, int64_t i)
 {
     return !shards(d) || d->owners[i] == hd__mpi.rank;
@@ -79,13 +78,13 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     }
     hd_list *list = hd_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* in the order of the model */
+    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* the order of the model */
         ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
     if (ok && hd_list_len(list) == 0) {
         return hd_fail(HD_VALUE,
-                       "none of the %" PRId64 " parameters is left for rank %d: expected no "
-                       "more ranks than parameters",
+                       "none of the %" PRId64 " parameters is left for rank %d. Start no more "
+                       "ranks than there are parameters.",
                        d->n, hd__mpi.rank);
     }
     return ok ? list : NULL;
@@ -127,8 +126,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies what the prefix has beside the state of parameters; `count` parameters are in the
- * group. */
+/* Copies the entries under prefix that are not the state of parameters. The number of parameters in
+ * the group becomes `count`. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};
@@ -149,7 +148,7 @@ static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int6
     return ok;
 }
 
-/* Copies the state of parameter `old` of `from`, which becomes that of parameter `number`. */
+/* Copies the state of parameter `old` in `from` to that of parameter `number` in `to`. */
 static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t old,
                        const char *prefix)
 {
@@ -173,10 +172,11 @@ static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t
 typedef struct saving {
     hd_ddp *d;
     const char *prefix;
-    hd_dict *mine, *all; /* all: of rank 0; else NULL */
+    hd_dict *mine; /* the state of this rank's optimizer */
+    hd_dict *all;  /* on rank 0: the state of all ranks' optimizers; else NULL */
 } saving;
 
-/* Brings entry e of the state of a slot, which its owner has in part, to rank 0. */
+/* Brings entry e of a slot's state to rank 0. `part` is this state on its owner, else empty. */
 static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
     int owner = s->d->owners[slot];
@@ -199,7 +199,7 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     return hd__mpi_meet(NULL, ok);
 }
 
-/* The same for a whole state. mine: its number in this rank's optimizer. */
+/* Brings the whole state of a slot to rank 0. mine: the slot's number in the owner's optimizer. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
     hd_scope *scope = hd_scope_open();
@@ -234,10 +234,10 @@ static bool optim_given(const hd_ddp *d, const hd_optim *o, const void *dict, co
     int64_t groups = given ? hd_optim_group_count(o) : -1;
     return groups == 1 ||
            (groups > 1 &&
-            hd_fail(HD_VALUE, "%" PRId64 " groups of parameters: expected one", groups));
+            hd_fail(HD_VALUE, "o has %" PRId64 " groups of parameters: expected 1", groups));
 }
 
-/* Moves every entry of `from` to d. */
+/* Copies every entry of `from` to d. */
 static bool move_all(hd_dict *d, const hd_dict *from)
 {
     bool ok = true;
@@ -271,7 +271,7 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
 
 /* ---------------------------------------------------------------- loading */
 
-/* The part of d that this rank's optimizer has, under its own numbers; NULL on failure. */
+/* The states in d of this rank's parameters, numbered as in its optimizer; NULL on failure. */
 static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix)
 {
     hd_dict *own = hd_dict_new();

@@ -1,13 +1,13 @@
 /* traffic.c - averages pieces of gradients over all ranks while they compute.
  *
- * A piece is cut into as many equal slices as there are ranks. Every rank sends each slice to the
- * rank that adds it up (MPI_Ialltoall), adds what it got in the order of the ranks, divides by
- * their number, and sends the averages to all (MPI_Iallgather). So the bits depend neither on MPI
- * nor on the timing. Either half has a communicator of its own, in which all ranks post the pieces
- * in the same order. With `fast` MPI adds (MPI_Iallreduce).
+ * A piece has a slice for each rank. Each rank sends slice r to rank r (MPI_Ialltoall). Rank r adds
+ * the slices in the order of the ranks, divides by the number of ranks, and sends the averages to
+ * all (MPI_Iallgather). So the bits depend neither on MPI nor on the timing. Each of the two steps
+ * has a communicator, in which all ranks post the pieces in the same order. With `fast` MPI adds
+ * (MPI_Iallreduce).
  *
- * While a round runs nothing here asks for memory, so a rank that has failed can still take part to
- * the end. MPI moves bytes only inside of its calls, and hd__mpi_traffic_go_on is one. */
+ * Nothing here allocates memory during a round, so a rank that has failed can still take part to
+ * the end. MPI moves bytes only inside its own functions, which hd__mpi_traffic_go_on calls. */
 #include "mpi/mpi_internal.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 
 /* ---------------------------------------------------------------- adding */
 
-/* The sums stay in the first cache while the ranks' parts are added to them, one after the other,
- * and the compiler makes vectors of the inner loops. parts NULL: the sums are there. */
+/* sum[i] = (parts[i] + parts[n + i] + ...) / ranks; parts NULL: sum has the sums. A block of sums
+ * stays in the first-level cache, and the compiler vectorizes the inner loops. */
 #define AVERAGE(type, T)                                                                           \
     static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \
@@ -66,13 +66,13 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 AVERAGE(f32, float)
 AVERAGE(f64, double)
 
-/* Where the slices of piece i arrive. */
+/* The place in the ring where the slices of piece i arrive. */
 static char *arrivals(const hd__mpi_traffic *e, int64_t i)
 {
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
-/* Makes averages of what has arrived: of one slice, or with `fast` of the whole piece. */
+/* Averages the slices of piece i that have arrived. With `fast`, divides the whole piece's sums. */
 static void average(const hd__mpi_traffic *e, int64_t i)
 {
     const hd__mpi_piece *p = &e->pieces[i];
@@ -89,7 +89,7 @@ static void average(const hd__mpi_traffic *e, int64_t i)
 
 /* ---------------------------------------------------------------- the steps of a piece */
 
-/* Is the request of p done? If `wait`, waits for it. False after a failure too. */
+/* True if p's request is done; if `wait`, waits for it. False if MPI fails. */
 static bool request_done(hd__mpi_piece *p, bool wait)
 {
     int done = 1;
@@ -98,7 +98,8 @@ static bool request_done(hd__mpi_piece *p, bool wait)
     return hd__mpi_ok(result) && done;
 }
 
-/* The next piece has arrived from all ranks: adds up this rank's slice and sends it on. */
+/* If the next piece's slices have arrived, averages them and sends the averages. False if they have
+ * not, or if MPI fails. */
 static bool add_next(hd__mpi_traffic *e, bool wait)
 {
     hd__mpi_piece *p = &e->pieces[e->added];
@@ -122,14 +123,14 @@ bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
     int slice = slice_of(p);
     int64_t i = e->posted++;
     p->data = bucket + p->at * bytes;
-    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, that of a ring */
+    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, as much as a ring algorithm moves */
     return hd__mpi_ok(e->fast ? MPI_Iallreduce(MPI_IN_PLACE, p->data, (int)p->n, type, MPI_SUM,
                                                hd__mpi.parts, &p->request)
                               : MPI_Ialltoall(p->data, slice, type, arrivals(e, i), slice, type,
                                               hd__mpi.parts, &p->request));
 }
 
-/* With `fast` a piece that was added up has no request any more, and MPI says that it is done. */
+/* With `fast`, an added piece has no request any more; MPI then reports it as done. */
 bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait)
 {
     while (e->added < e->posted && add_next(e, wait)) {

@@ -1,9 +1,7 @@
-/* attention_map.c - attention weights as maps of coloured cells: each head has a panel, and the
- * tokens are written along both of its axes.
+/* attention_map.c - hd_attention_map: attention weights as coloured cells, a panel for each head.
  *
- * A cell is a whole number of pixels; the more tokens there are, the smaller it is. Where the texts
- * of the tokens would touch, only every second, third, ... token is written. Neighbours of one
- * colour are one rectangle. */
+ * The tokens are written along both axes, every stride-th one if their texts would touch. A cell is
+ * a whole number of pixels. Neighbouring cells of one colour are one rectangle. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +21,11 @@ typedef struct map {
     const char *const *query_texts, *const *key_texts;
     int64_t heads, queries, keys;
     double max;
-    int columns;    /* of panels */
-    int64_t stride; /* from one written token to the next, so that lines of text do not touch */
-    bool keys_upwards;
-    double cell, beside, below;       /* in a panel: a cell, and the room for texts around them */
+    int columns;                      /* panels in a row */
+    int64_t stride;                   /* from one written token to the next */
+    bool keys_upwards;                /* the texts of the keys run upwards */
+    double cell;                      /* the side of a cell */
+    double beside, below;             /* room for the texts on the left of the cells, and below */
     double panel_width, panel_height; /* with the gap to the next panel */
     double left, top;                 /* where the cells of the first panel begin */
     double right, bottom;             /* where the last panels end */
@@ -58,7 +57,7 @@ static double largest(const map *m)
     return max > 0 ? max : 1;
 }
 
-/* From white to dark blue. A larger weight is always darker, so that a copy in grey can be read. */
+/* From white to dark blue. A larger weight is darker, so a grey copy can be read, too. */
 static hd__viz_rgb color_of(double w, double max)
 {
     static const double stops[][3] = {
@@ -78,7 +77,8 @@ static hd__viz_rgb color_of(double w, double max)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* What is written for token i: its text, or its number. Spaces and line ends are made visible. */
+/* Writes the label of token i: its text, or its number if texts is NULL. Spaces and control
+ * characters are made visible. */
 static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i)
 {
     char number[24];
@@ -128,12 +128,12 @@ static void panel_layout(map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Makes the picture. It is as wide as its title, unless that is very long; below a wide title the
- * maps are in the middle. */
+/* Makes the picture, as wide as the title (up to WIDE_TITLE) or wider. Below a wide title the maps
+ * are centred. */
 static hd_picture *map_picture(map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* a panel */
+    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* room above a panel for its head's number */
     panel_layout(m);
     m->panel_height += above;
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));

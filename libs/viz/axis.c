@@ -1,8 +1,8 @@
-/* axis.c - the range of values that an axis shows, and its ticks at round values.
+/* axis.c - chooses the range of an axis, and ticks at round values.
  *
  * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A log axis
- * has ticks at powers of ten. Over a short range it has them at 1, 2 and 5 times the powers, and
- * over a very short one where a linear axis has them. */
+ * has ticks at powers of ten, over a short range also at 2 and 5 times the powers, and over a very
+ * short range where a linear axis has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad)
     a.lo = log ? log10(lo) : lo;
     a.hi = log ? log10(hi) : hi;
     double length = a.hi - a.lo, size = fmax(fabs(a.lo), fabs(a.hi));
-    if (length < 1e-9 * size || length < 1e-290) { /* a single value goes to the middle */
+    if (length < 1e-9 * size || length < 1e-290) { /* puts a single value in the middle */
         length = log ? 0.5 : size > 1e-280 ? 0.1 * size : 1;
         pad = 0.5;
     }
@@ -63,7 +63,7 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Takes the smallest step of 1, 2 or 5 times a power of ten that gives at most max ticks. */
+/* Adds at most max ticks, by the smallest step of 1, 2 or 5 times a power of ten. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
@@ -84,7 +84,7 @@ static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
     }
 }
 
-/* Ticks at the first n_steps of 1, 2 and 5 times every stride-th power of ten. */
+/* Adds ticks at steps[i] * 10^e for i < n_steps and e a multiple of stride. */
 static void log_ticks(hd__viz_axis *a, int n_steps, int stride)
 {
     static const int steps[] = {1, 2, 5};
@@ -107,7 +107,7 @@ void hd__viz_axis_ticks(hd__viz_axis *a, int max)
         return;
     }
     int decades = (int)floor(a->hi) - (int)ceil(a->lo) + 1;
-    bool powers = decades >= 3 || (decades == 2 && max < 6); /* alone */
+    bool powers = decades >= 3 || (decades == 2 && max < 6); /* ticks at powers of ten alone */
     log_ticks(a, powers ? 1 : 3, powers ? (decades + max - 1) / max : 1);
     if (a->n < 3 && decades < 2) {
         a->n = 0;

@@ -1,4 +1,4 @@
-/* dot.c - the backward graph in Graphviz's language: head, legend, options and files. */
+/* dot.c - hd_graph_dot and its kin: the backward graph of a tensor in Graphviz's language, DOT. */
 #include "viz/graph.h"
 
 /* ---------------------------------------------------------------- head and legend */
@@ -23,7 +23,7 @@ static void dot_head(hd__viz_graph *g)
     }
 }
 
-/* One sample of every kind of box, in a column. */
+/* Writes the legend: one sample of every kind of box, in a column. */
 static void put_legend(hd__viz_graph *g)
 {
     bool clusters = g->clusters, boxes = g->o->depth > 0;
@@ -85,7 +85,7 @@ static bool graph_options_ok(const hd_graph_options *o)
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)
 {
-    hd_scope *names_of_ops = hd_scope_open(); /* of users */
+    hd_scope *names_of_ops = hd_scope_open(); /* owns the names of the user's ops */
     if (!names_of_ops) {
         return NULL;
     }
@@ -111,7 +111,8 @@ char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_optio
         return NULL;
     }
     if (!hd_requires_grad(x)) {
-        return hd_fail(HD_GRAD, "%s does not require grad", HD__SIZES(hd_ndim(x), hd_sizes(x)));
+        return hd_fail(HD_GRAD, "x %s does not require grad, so it has no graph",
+                       HD__SIZES(hd_ndim(x), hd_sizes(x)));
     }
     const hd_node *root = hd_grad_node(x);
     return root ? graph_text(root, names, o) : NULL;

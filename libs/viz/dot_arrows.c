@@ -1,14 +1,14 @@
-/* dot_arrows.c - the arrows from inputs to results, with the views that they lead through. */
+/* dot_arrows.c - writes the arrows from inputs to results, labelled with the views between them. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/graph.h"
 
 typedef struct arrow {
-    int64_t from;                /* the node where it begins, */
-    int output;                  /* and the number of that node's output */
-    int64_t views;               /* how many views it leads through that stand in no box */
-    int64_t late[HD__DOT_VIEWS]; /* the last ones, the very last one first */
+    int64_t from;                /* the node where it begins */
+    int output;                  /* the number of that node's output */
+    int64_t views;               /* the number of views on its way that no box names */
+    int64_t late[HD__DOT_VIEWS]; /* the last of these views, in reverse order */
 } arrow;
 
 /* ---------------------------------------------------------------- where arrows lead */
@@ -30,15 +30,15 @@ static arrow arrow_to(const hd__viz_graph *g, int64_t i, int k)
     return a;
 }
 
-/* The name of node i's box, or of the module's box that hides it. */
+/* Writes the DOT name of node i's box, or of the module's box that hides it. */
 static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
 {
     int64_t box = g->nodes[i].box;
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
-/* Data that enters a cluster leaves the row above the call free for the call's parameters, so that
- * the cluster can stand below what came before it. */
+/* True if the arrow enters a cluster and call `to` takes a drawn leaf. Then it is two rows long:
+ * the leaf is in the row above the call, and the whole cluster below `from`. */
 static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
     const hd__viz_graph_node *n = &g->nodes[to];
@@ -53,7 +53,7 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 
 /* ---------------------------------------------------------------- their text */
 
-/* "output 1", "View, Transpose (2, 4, 8, 8)" or both */
+/* Writes an arrow's label: "output 1", "View, Transpose (2, 4, 8, 8)" or both. */
 static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");
@@ -71,13 +71,13 @@ static void put_label(hd__viz_graph *g, const arrow *a, bool several)
     hd__text_puts(&g->t, a->views ? "\", style=dashed" : "\"");
 }
 
-/* Writes the arrow to input k of node i, unless that has no box. Of several arrows between the same
- * two boxes, one of which is a module, only the first is written; `seen` has them. */
+/* Writes the arrow to input k of node i, unless that has no box. Of arrows between a module's box
+ * and another box only the first is written; `seen` has them. */
 static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];
     arrow a = arrow_to(g, i, k);
-    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* it begins at no module */
+    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* it begins at no module's box */
     if (a.from < 0 || (plain && !hd__viz_dot_is_drawn(g, a.from))) {
         return true;
     }

@@ -1,15 +1,15 @@
-/* dot_boxes.c - the boxes of calls, leaves and modules, in the clusters of their modules.
+/* dot_boxes.c - writes the boxes of calls, leaves and modules, in the clusters of their modules.
  *
- * A box has what a reader calls its node: the kind of call and the name of what it computes with,
- * "Linear W_query". As in PyTorch, the last step of a call gives it its grad_fn: a product of
- * batches is called UnsafeViewBackward0. The number of inputs tells such a call from a view. */
+ * A call's title is its kind and the name of its weight: "Linear W_query". As in PyTorch, a call's
+ * grad_fn is that of its last step: UnsafeViewBackward0 for a batched product, which its number of
+ * inputs distinguishes from a view. */
 #include <inttypes.h>
 
 #include "viz/graph.h"
 
 enum { MOST_INDENT = 16 };
 
-/* ---------------------------------------------------------------- what is drawn */
+/* ---------------------------------------------------------------- drawn and hidden nodes */
 
 bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i)
 {
@@ -33,7 +33,7 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- texts */
 
-/* dot reads backslashes and HTML's entities in a quoted string. */
+/* In a quoted string, dot interprets backslashes and HTML entities. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
@@ -57,7 +57,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
     hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
 }
 
-/* The part of a dotted name of len bytes that follows the name of the cluster. */
+/* Writes the part of a dotted name of len bytes after the cluster's name. */
 static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
@@ -66,7 +66,7 @@ static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t clu
 
 /* ---------------------------------------------------------------- kinds of calls */
 
-/* How many dims input k of node i has; -1 if it needs no gradient. */
+/* The number of dims of node i's input k; -1 if it needs no gradient. */
 static int input_dims(const hd__viz_graph *g, int64_t i, int k)
 {
     int output = 0, ndim = -1;
@@ -109,8 +109,8 @@ static void put_kind(hd__viz_graph *g, int64_t i)
                        kind ? strlen(kind) : (size_t)hd__viz_graph_op_length(op));
 }
 
-/* What a reader calls node i: "Linear W_query", "Softmax", "att.out_proj.weight". Names begin after
- * the name of the cluster that it stands in. */
+/* Writes node i's title: "Linear W_query", "Softmax", "att.out_proj.weight". Names omit that of the
+ * cluster around the box. */
 static void put_title(hd__viz_graph *g, int64_t i)
 {
     const hd__viz_graph_node *n = &g->nodes[i];
@@ -120,7 +120,7 @@ static void put_title(hd__viz_graph *g, int64_t i)
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
         return;
     }
-    /* A module lends its only call its name and class. With several calls it is a cluster. */
+    /* A module's only call has its name and class. With several calls it is a cluster. */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
@@ -137,7 +137,7 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* "then View, Transpose (2, 4, 8, 8)": the views in the box of node i, and the shape after them. */
+/* Writes the views in node i's box and the shape after them: "then View, Transpose (2, 8, 4)". */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;
@@ -175,7 +175,7 @@ static void put_node(hd__viz_graph *g, int64_t i, int indent)
                                  : HD__DOT_CALL);
 }
 
-/* A module as one box: its class and name, the shape of its result, and its parameters. */
+/* Writes a module as one box: class, name, shape of its result, elements of its parameters. */
 static void put_box(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -221,8 +221,8 @@ static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
     hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* Opens the module's cluster, and writes what belongs to it but not to a module inside it. Returns
- * the indentation in it. */
+/* Opens the module's cluster, if drawn, and writes the boxes that are directly in it. Returns the
+ * indentation in it. */
 static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];

@@ -1,17 +1,17 @@
 /* graph_modules.c - finds the module that every node of the graph belongs to.
  *
  * The dotted names of the caller's dictionary make a tree of modules. A call that takes a named
- * leaf, or a view of it, belongs to the leaf's module: "att.W_query" of "att.W_query.weight". Of
- * the other calls the graph says less, because a module is called and returns without a trace.
+ * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". The
+ * other calls are guessed, because the graph does not record modules.
  *
- * A module is taken to have one result. So all ways from its calls to the tensor lead through that
- * result, and through the first node at which these ways come together, which is the module's end.
- * What is on a way from one of its calls to the end is in it: the softmax between W_query and
- * out_proj, the sum of x + f(norm(x)) in a block that then goes on. What comes after the end may be
- * the module's or the caller's, and is in neither: the ReLU that ends a Sequential, the loss.
+ * A module is assumed to have one result. Then all ways from its calls to the tensor lead through
+ * this result, and through the first node at which these ways come together, the module's end. A
+ * node between its calls and the end is in the module: the softmax between W_query and out_proj,
+ * the sum of x + f(norm(x)) in a block that then goes on. A node after the end may be the caller's,
+ * and is drawn outside: the ReLU that ends a Sequential, the loss.
  *
- * If every leaf of a module goes into several calls, it was perhaps called several times, and what
- * is between its calls may be the caller's. So it is if the module is a list. Then only the calls
+ * If every leaf of a module goes into several calls, the module was perhaps called several times,
+ * and the nodes between its calls may be the caller's, as they are in a list. Then only the calls
  * that take its leaves are in it. */
 #include "viz/graph.h"
 
@@ -33,8 +33,8 @@ static bool add_module(hd__viz_graph *g, int64_t parent, const char *name, size_
     return true;
 }
 
-/* The module with the dotted name of len bytes; -1: there is none. Names mostly come in their
- * modules' order, so the last module is asked first. */
+/* The module with the dotted name of len bytes, or -1. The last module is tried first, because
+ * names mostly come in their modules' order. */
 static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len)
 {
     int64_t m = g->n_modules - 1;
@@ -44,7 +44,7 @@ static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len
     return m;
 }
 
-/* The module that both are in. A child's number is larger than its parent's. */
+/* The innermost module that contains both a and b. A child's number is larger than its parent's. */
 static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     while (a != b) {
@@ -57,7 +57,7 @@ static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
     return a;
 }
 
-/* Makes a module of each part of the nodes' names that ends before a dot. */
+/* Makes a module of each part of a node's name that ends before a dot. */
 static bool make_modules(hd__viz_graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
@@ -74,7 +74,7 @@ static bool make_modules(hd__viz_graph *g)
     return ok;
 }
 
-/* A string of the dictionary is the class of the module that has its name. */
+/* Reads the classes of modules: a string of the dictionary is the class of the module it names. */
 static void read_classes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -88,7 +88,8 @@ static void read_classes(hd__viz_graph *g, const hd_dict *names)
     }
 }
 
-/* A list is not called. Without a class, a module whose children have numbers may be a list. */
+/* Finds the lists, which are not called: modules of class "ModuleList", and those without a class
+ * whose children's names are numbers. */
 static void find_lists(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
@@ -106,11 +107,11 @@ static void find_lists(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- ways to the tensor
  *
- * The nodes below a node, each the nearest that every way to the tensor goes through, are a way
- * down. Every node also has a jump to a node far down, so that a way of n nodes takes about log n
- * steps: two jumps of the same length are followed by one that is as long as both. */
+ * From each node a chain of `below` leads down to the tensor. Every node also has a jump far down
+ * its chain, so a chain of n nodes takes about log n steps: a jump covers the step to `below`, and
+ * the next two jumps if these have the same length. */
 
-/* From node i down to where the depth is `depth`, or i if it lies deeper. */
+/* The first node on i's chain with at most this depth. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
 {
     while (g->nodes[i].depth > depth) {
@@ -120,7 +121,7 @@ static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
     return i;
 }
 
-/* The first node that all ways from both lead through; -1 stands for no node yet. */
+/* The first node that all ways from both a and b lead through. If one of them is -1, the other. */
 static int64_t meeting(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     if (a < 0 || b < 0) {
@@ -144,7 +145,7 @@ static void set_jump(hd__viz_graph *g, hd__viz_graph_node *n)
     n->jump = far ? next->jump : n->below;
 }
 
-/* From the tensor up: a node's users have their ways before it. Node 0 is its own end. */
+/* Finds the chains, from the tensor up: a node comes after its users. Node 0 is below itself. */
 static void find_ways(hd__viz_graph *g)
 {
     g->nodes[0].below = 0;
@@ -169,8 +170,8 @@ static bool embeds(const hd__viz_graph *g, int64_t i)
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
-/* The named leaf that input k of call i is, or is a view of; -1: it is none. The weight of an
- * embedding may be tied to a Linear, which does not belong to the embedding. */
+/* The named leaf that input k of call i is, or is a view of; or -1. The weight of an embedding may
+ * be tied to a Linear, which does not belong to the embedding. */
 static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
     int64_t input = hd__viz_graph_input(g, i, k, NULL);
@@ -179,8 +180,8 @@ static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
     return is ? leaf : -1;
 }
 
-/* Does call i take more than leaves of modules? A call that does not, such as the square of a
- * weight in a loss, tells nothing of where its module ends. */
+/* True if call i takes more than named leaves. Others, such as the square of a weight in a loss, do
+ * not show where a module ends. */
 static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);
@@ -190,7 +191,7 @@ static bool takes_data(const hd__viz_graph *g, int64_t i)
     return data;
 }
 
-/* Finds the calls that take named leaves, and their modules. */
+/* Puts the calls that take named leaves into the leaves' modules. */
 static void take_leaves(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -234,7 +235,7 @@ static void find_ends(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- the modules of the nodes */
 
-/* Does module m, which node i is in, go on after it? */
+/* True if module m, which contains node i, goes on after i. */
 static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
 {
     const hd__viz_graph_module *module = &g->modules[m];
@@ -276,7 +277,7 @@ static void place_nodes(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- boxes and clusters */
 
-/* A node is drawn with the module whose box hides it. */
+/* Moves each node that a box hides to the box's module, and counts calls. */
 static void count_calls(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -287,8 +288,8 @@ static void count_calls(hd__viz_graph *g)
     }
 }
 
-/* A module is a cluster if at least two things stand in it and one of them is a call. So neither a
- * Linear nor a list is one. */
+/* A module is a cluster if it is no list, and has a call and one more call or cluster. So a Linear
+ * is none. */
 static void find_clusters(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {

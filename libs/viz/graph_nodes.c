@@ -1,4 +1,4 @@
-/* graph_nodes.c - reads the backward graph: nodes, their names, and their order.
+/* graph_nodes.c - reads the backward graph: numbers its nodes, orders and names them.
  *
  * The walk goes from the tensor towards the leaves, through the inputs in their order. A node gets
  * its number when it is first met. */
@@ -26,7 +26,7 @@ static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
     return has ? number : -1;
 }
 
-/* The number of the node, which it may get here; -1 if memory runs out. */
+/* The node's number. A new node gets the next one; -1 if memory runs out. */
 static int64_t meet(hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
@@ -34,7 +34,7 @@ static int64_t meet(hd__viz_graph *g, const hd_node *node)
     if (number >= 0) {
         return number;
     }
-    const char *op = hd_node_name(node); /* of a user's op: a text in the scope */
+    const char *op = hd_node_name(node); /* for a user's op, a text that the scope owns */
     if (!op || !hd__text_grow(&g->nodes, &g->nodes_room, g->n + 1, sizeof *g->nodes) ||
         !hd_dict_set_int(g->numbers, address_of(node, address), g->n)) {
         return -1;
@@ -50,7 +50,7 @@ static int64_t meet(hd__viz_graph *g, const hd_node *node)
     return g->n++;
 }
 
-/* Breadth first: when a node's turn comes, its inputs get their numbers. */
+/* Numbers all nodes, breadth first. */
 static bool meet_all(hd__viz_graph *g, const hd_node *root)
 {
     int64_t n_inputs = 0, room = 0;
@@ -81,7 +81,7 @@ int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *outpu
 
 /* ---------------------------------------------------------------- order */
 
-/* Depth first: a node gets its place after its inputs have theirs. */
+/* Orders the nodes, depth first: each node comes after its inputs. */
 static bool put_in_order(hd__viz_graph *g)
 {
     int64_t places = 0;
@@ -105,7 +105,7 @@ static bool put_in_order(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- names */
 
-/* Gives the nodes their names. Names of anything else are skipped. */
+/* Gives the nodes the names of their tensors in the dictionary. Its other entries are skipped. */
 static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -158,8 +158,8 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* A product with a batch has the name of a view as well, as in PyTorch, but it has several inputs;
- * a loss of each position is smaller than its input. */
+/* True if the node only views or copies its one input. As in PyTorch, a batched product has the
+ * name of a view, too, but several inputs; a loss of each position is smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;
@@ -173,7 +173,7 @@ static bool is_layout(const hd__viz_graph_node *n)
                                       "Unsqueeze|Alias|Clone|");
 }
 
-/* Finds the views, the leaves that they are views of, and who takes what. */
+/* Finds the views and their leaves, and the users of every node. */
 static void find_views(hd__viz_graph *g)
 {
     for (int64_t at = 0; at < g->n; at++) {

@@ -1,8 +1,7 @@
-/* lines.c - curves in a pair of axes, with ticks, labels and a legend.
+/* lines.c - hd_plot_lines: curves in a pair of axes, with ticks, labels and a legend.
  *
- * The legend is between the title and the axes, in as many rows as it needs, so it hides no point.
- * Of many points in one column of pixels, only the first, lowest, highest and last are drawn, which
- * looks the same. */
+ * The legend is above the axes, so it hides no point. Of points that share half a pixel of x, only
+ * the first, lowest, highest and last are drawn, and the curve looks the same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
@@ -22,8 +21,8 @@ static const hd__viz_rgb colors[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
 enum { COLORS = sizeof colors / sizeof colors[0] };
 
 typedef struct point {
-    int64_t i; /* which one of its series */
-    double x, y;
+    int64_t i;   /* its index in the series */
+    double x, y; /* its place in the picture */
 } point;
 
 typedef struct plot {
@@ -31,8 +30,8 @@ typedef struct plot {
     const hd_plot_options *o;
     int64_t n;
     const hd_series *series;
-    double above;                    /* the legend: where it begins */
-    double left, top, width, height; /* of the axes */
+    double above;                    /* y of the legend's top */
+    double left, top, width, height; /* the area of the axes */
     hd__viz_axis x, y;
 } plot;
 
@@ -57,7 +56,7 @@ static bool shows(const plot *f, const hd_series *s, int64_t i)
 static void find_ranges(plot *f)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
-    bool whole = true; /* all x */
+    bool whole = true; /* every x is a whole number */
     for (int64_t k = 0; k < f->n; k++) {
         const hd_series *s = &f->series[k];
         for (int64_t i = 0; i < s->n; i++) {
@@ -95,7 +94,7 @@ static double dash_of(int64_t k)
     return dashes[k / COLORS % 3];
 }
 
-/* Arranges the entries in rows, and draws them if `draw`. Returns the number of rows. */
+/* Arranges the legend's entries in rows, and draws them if `draw`. Returns the number of rows. */
 static int legend(const plot *f, bool draw)
 {
     double x = f->left, room = f->o->width - 24 - x, most = room - LEGEND_LINE - 8;
@@ -124,7 +123,8 @@ static int legend(const plot *f, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-static double label_width(const hd__viz_axis *a) /* of the widest label */
+/* The width of the widest label. */
+static double label_width(const hd__viz_axis *a)
 {
     double widest = 0;
     for (int i = 0; i < a->n; i++) {
@@ -133,6 +133,7 @@ static double label_width(const hd__viz_axis *a) /* of the widest label */
     return widest;
 }
 
+/* The smallest distance of two ticks, as a part of the axis */
 static double closest(const hd__viz_axis *a)
 {
     double gap = 1;
@@ -142,7 +143,7 @@ static double closest(const hd__viz_axis *a)
     return gap;
 }
 
-/* Chooses as many ticks as have room for their labels. */
+/* Chooses at most 12 ticks of x, whose labels do not touch. */
 static void tick_x(plot *f)
 {
     int max = 12;
@@ -151,8 +152,8 @@ static void tick_x(plot *f)
     } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
-/* The axes get the room that titles, labels and legend leave. The legend is as wide as the axes,
- * whose width depends on the labels of y, so the legend's rows are counted twice. */
+/* Gives the axes the room that titles, labels and legend leave. The legend is as wide as the axes,
+ * whose width depends on the labels of y, so its rows are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);
@@ -200,12 +201,12 @@ static void plot_titles(const plot *f)
 
 /* ---------------------------------------------------------------- curves */
 
-typedef struct column { /* neighbours in a series that share half a pixel of x */
+/* Consecutive points of a series that share half a pixel of x. */
+typedef struct column {
     point first, lowest, highest, last;
 } column;
 
-/* Draws the four points of a column in the order of the series: first.i <= that of the other two <=
- * last.i. A point that is several of them is drawn once. */
+/* Draws the column's points in the order of the series, and equal ones once. */
 static void draw_column(const plot *f, const column *c)
 {
     bool down = c->lowest.i < c->highest.i;
@@ -218,8 +219,8 @@ static void draw_column(const plot *f, const column *c)
     }
 }
 
-/* One line for each run of points without a gap. A run of one point is a dot, which is a thicker
- * line from the point to itself. */
+/* Draws a line for each run of points without a gap. A run of one point is a dot: a thicker line
+ * from the point to itself. */
 static void draw_series(const plot *f, int64_t k)
 {
     const hd_series *s = &f->series[k];

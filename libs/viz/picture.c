@@ -1,18 +1,18 @@
-/* picture.c - the public functions of a picture, and what it and a tensor must be to be drawn. */
+/* picture.c - the public functions of a picture: its size, its SVG, saving and freeing. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "viz/viz_internal.h"
 
-/* Is p a picture, as far as that can be known? */
+/* False, with an error, if p is NULL or a freed picture whose memory is not yet in use again. */
 static bool picture_given(const hd_picture *p)
 {
     return hd__arg_given("p", p) &&
            (p->freed != HD__PICTURE_FREED || hd_fail(HD_STATE, "p was freed by hd_picture_free"));
 }
 
-/* The mark lies far enough in the block that hd_free leaves it there. */
+/* hd_free overwrites the first 64 bytes of a block, and must not overwrite the mark `freed`. */
 _Static_assert(offsetof(hd_picture, freed) >= 64, "a free block's first bytes are written over");
 
 void hd_picture_free(hd_picture *p)

@@ -1,6 +1,6 @@
-/* svg.c - draws into a picture: each rectangle, line or text is one element of its SVG.
+/* svg.c - draws rectangles, lines and texts, each as one element of the picture's SVG.
  *
- * Rectangles are drawn without smoothing, so that no seam shows between neighbouring cells. */
+ * Rectangles have no antialiasing, which would show as a seam between neighbouring cells. */
 #include <inttypes.h>
 
 #include "viz/viz_internal.h"
@@ -53,8 +53,8 @@ void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h)
 
 /* ---------------------------------------------------------------- texts */
 
-/* The language that Chinese characters of a text are written for: they have the same codes, but
- * other shapes, in Korean, Japanese and Chinese. */
+/* "ko" or "ja" if the text has Korean or Japanese letters, else NULL. A viewer needs the language
+ * to choose the shapes of Chinese characters, whose codes the languages share. */
 static const char *language_of(const char *text)
 {
     const char *language = NULL;

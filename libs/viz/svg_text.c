@@ -1,4 +1,4 @@
-/* svg_text.c - characters one by one, escaped texts, and widths of texts. */
+/* svg_text.c - reads the characters of a text, escapes them, and measures the text's width. */
 #include "base/text/utf8.h"
 #include "viz/viz_internal.h"
 
@@ -12,7 +12,7 @@ uint32_t hd__viz_character(const char **s)
     return length > 0 ? code : REPLACEMENT;
 }
 
-/* Is code a control character, or one that XML 1.0 cannot hold? */
+/* True for a control character, and for a character that XML 1.0 forbids. */
 static bool is_no_character(uint32_t code)
 {
     return code < ' ' || (code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF;
@@ -39,11 +39,11 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
-/* How far a character moves the next one, in hundredths of the font size: as far as the widest of
- * its row does in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37, but
- * for the sign @, which has 102. What stands in no row has less than OTHER: capitals, and letters
- * with marks, Greek and Cyrillic, which have 62 to 72 in the middle. What follows U+2000, such as
- * dots, arrows and the square letters of East Asia, has at most SQUARE, but for a few signs. */
+/* Widths of characters, in hundredths of the font size. A row's width is that of its widest
+ * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37; only
+ * '@' is wider, 102. Characters below U+2000 that are in no row have less than OTHER: capitals, and
+ * letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average. Characters from
+ * U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, but for a few. */
 static const struct {
     int width;
     const char *letters;
@@ -76,7 +76,7 @@ size_t hd__viz_text_fit(const char *text, double size, double width)
         return strlen(text);
     }
     const char *at = text, *next = text;
-    int64_t taken = SQUARE; /* by the dots */
+    int64_t taken = SQUARE; /* the ellipsis */
     while (*at) {
         taken += advance_of(hd__viz_character(&next));
         if ((double)taken * size / 100 > width) {

@@ -52,15 +52,25 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
+/* Counts a step, in vain or not. Is it the last of IN_VAIN steps in a row? The count stays there,
+ * so that the warning of this cause comes once. */
+static bool is_told_now(int *steps, bool vain)
+{
+    if (*steps == IN_VAIN) {
+        return false;
+    }
+    *steps = vain ? *steps + 1 : 0;
+    return *steps == IN_VAIN;
+}
+
 static void watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
     bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optim_alive) == 1;
-    bool vain = nothing && (f.written || !f.wanted);
-    o->in_vain = nothing ? o->in_vain + vain : 0;
     /* The handler may free o. */
     const bool tell_used = f.used && !o->told_used;
-    const bool tell_vain = vain && o->in_vain == IN_VAIN;
+    const bool tell_freed = is_told_now(&o->freed, nothing && f.wanted && f.written);
+    const bool tell_frozen = is_told_now(&o->frozen, nothing && !f.wanted);
     o->told_used |= tell_used;
     if (tell_used) {
         hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
@@ -68,12 +78,12 @@ static void watch_step(hd_optim *o)
                 "first hd_backward",
                 f.used, f.grads);
     }
-    if (tell_vain && f.wanted) {
+    if (tell_freed) {
         hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
                 "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
                 "this order",
                 IN_VAIN);
-    } else if (tell_vain) {
+    } else if (tell_frozen) {
         hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
                 " parameters requires grad: make the optimizer after hd_lora_apply and "
                 "hd_module_freeze, of the parameters that train",

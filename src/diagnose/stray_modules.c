@@ -11,14 +11,8 @@
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-enum { STRAYS = 64 };
-
-/* The first one of each type of module that ran such a module. The lock protects them. */
-typedef struct stray {
-    const hd_module *m; /* NULL: none, or it was told of */
-    const char *text;   /* "Net runs a Linear"; NULL: none */
-} stray;
-static stray strays[STRAYS];
+/* The list of all modules that ran so and are not freed; hd__diagnose_lock protects it. */
+static hd_module *strays;
 
 /* Does m, or a module below it, have a parameter that requires grad? */
 static bool is_trained(hd_module *m)
@@ -35,15 +29,20 @@ static bool is_trained(hd_module *m)
     return hd__nn_walk_end(&w) && trained;
 }
 
-static void note_stray(const char *around, const hd_module *m)
+static void note_stray(const char *around, hd_module *m)
 {
     char text[200];
     const char *a = strchr("AEIOU", *m->type->name) ? "an" : "a";
     snprintf(text, sizeof text, "%.90s runs %s %.90s", around, a, m->type->name);
-    const stray found = {m, hd__lasting_text(text)};
-    stray *place = &strays[hd__text_hash(around, strlen(around)) % STRAYS];
+    const char *lasting = hd__lasting_text(text);
     HD__LOCKED(hd__diagnose_lock);
-    *place = place->text ? *place : found;
+    if (!m->priv->stray.text) {
+        m->priv->stray = (hd__nn_stray){.text = lasting, .next = strays};
+        if (strays) {
+            strays->priv->stray.prev = m;
+        }
+        strays = m;
+    }
 }
 
 void hd__hear_forward_begins(const hd_module *around, hd_module *m, hd_tensor *x)
@@ -57,29 +56,37 @@ void hd__hear_forward_begins(const hd_module *around, hd_module *m, hd_tensor *x
 void hd__hear_module_freed(const hd_module *m)
 {
     HD__LOCKED(hd__diagnose_lock);
-    for (int i = 0; i < STRAYS; i++) {
-        strays[i] = strays[i].m == m ? (stray){0} : strays[i];
+    const hd__nn_stray *s = &m->priv->stray;
+    if (s->text) {
+        *(s->prev ? &s->prev->priv->stray.next : &strays) = s->next;
+    }
+    if (s->next) {
+        s->next->priv->stray.prev = s->prev;
     }
 }
 
-/* The text of a stray that nothing holds now. It is given once. */
-static const char *take_stray(stray *s)
+/* The text of a stray that nothing holds and that was not told of; NULL: there is none. From now on
+ * it counts as told of, and so do all others of this text. */
+static const char *take_stray(void)
 {
     HD__LOCKED(hd__diagnose_lock);
-    const hd_module *m = s->m;
-    s->m = NULL;
-    return m && !m->priv->parent ? s->text : NULL;
+    const char *text = NULL;
+    for (const hd_module *m = strays; m; m = m->priv->stray.next) {
+        hd__nn_stray *s = &m->priv->stray;
+        if (!s->told && !m->priv->parent && (!text || s->text == text)) {
+            text = s->text;
+            s->told = true;
+        }
+    }
+    return text;
 }
 
 void hd__diagnose_tell_strays(void)
 {
-    for (int i = 0; i < STRAYS; i++) {
-        const char *text = take_stray(&strays[i]);
-        if (text) {
-            hd_warn("%s that has no parent: hd_module_parameters and files leave it out, and "
-                    "nothing has freed it. Register it with hd_register_module; if it is to stay "
-                    "apart, free it with hd_module_free",
-                    text);
-        }
+    for (const char *text; (text = take_stray());) {
+        hd_warn("%s that has no parent: hd_module_parameters and files leave it out, and nothing "
+                "has freed it. Register it with hd_register_module; if it is to stay apart, free "
+                "it with hd_module_free",
+                text);
     }
 }

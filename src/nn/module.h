@@ -24,6 +24,13 @@ typedef struct hd__nn_entry {
     hd_module *own;     /* in a container: the child itself */
 } hd__nn_entry;
 
+/* For the warning of stray_modules.c in src/diagnose, whose lock protects it. */
+typedef struct hd__nn_stray {
+    const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
+    hd_module *prev, *next; /* its neighbours there */
+    bool told;              /* the warning was given */
+} hd__nn_stray;
+
 struct hd__module {
     hd_module *parent; /* NULL: the user frees it */
     hd_module *above;  /* hd__module_after: the module from which it came to this one */
@@ -33,6 +40,7 @@ struct hd__module {
     int64_t n, room;
     hd__nn_entry *entries;      /* in the order of registration */
     bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
+    hd__nn_stray stray;
 };
 
 /* The child in entry e. NULL if e holds a tensor, or if the user has set the field to NULL. */

@@ -61,7 +61,9 @@ struct hd_optim {
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* from 1; no two optimizers have the same */
     bool told_used;  /* the warning was given */
-    int in_vain;     /* steps for which backwards had written its gradients, and that found none */
+    /* Steps in a row that found no gradient, because those of a backward were freed, or because no
+     * parameter requires grad. */
+    int freed, frozen;
 };
 
 extern atomic_int hd__optim_alive; /* how many optimizers there are */

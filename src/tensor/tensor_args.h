@@ -29,7 +29,8 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* The same in a public function that only reads a field of x: it needs its name if x is wrong. */
+/* The same in a public function that only reads a field of x. Programs call these often, and
+ * HD__CALL would take longer than the reading, so `call` becomes the call only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {

@@ -7,7 +7,7 @@
 
 /* The start comes first, because without forks any other suite would settle the CPU level before
  * it. */
-#define SUITES(X) X(start) X(error) X(warning) X(alloc) X(text) X(json) X(threads) X(rng)
+#define SUITES(X) X(start) X(error) X(lasting) X(warning) X(alloc) X(text) X(json) X(threads) X(rng)
 SUITES(DECLARE_SUITE)
 
 #endif

@@ -204,8 +204,8 @@ START_TEST(a_text_that_is_too_long)
     config[most] = 'a';
     ck_assert(!hd_config_save(&table, config, path));
     snprintf(message, sizeof message,
-             "hd_config_save: '%s': a text of 1048577 bytes: expected at most 1048576, which "
-             "hd_config_load can read",
+             "hd_config_save: '%s': the text has 1048577 bytes: expected at most 1048576. "
+             "hd_config_load reads no larger file.",
              path);
     ck_error(HD_VALUE, message);
     ck_assert(hd_config_load(&table, back, path, 0, NULL));

@@ -46,7 +46,8 @@ START_TEST(faults)
     FAULT("1, 'a': its path is used already", I("a"), I("a"));
     FAULT("1, 'a.b': its path is used already", I("a"), I("a.b"));
     FAULT("1, 'a': its path is used already", I("a.b"), I("a"));
-    FAULT("2, 'a.c': expected next to the other fields of its object", I("a.b"), I("d"), I("a.c"));
+    FAULT("2, 'a.c': it is apart from the other fields of its object. Put them together.", I("a.b"),
+          I("d"), I("a.c"));
     FAULT("0, '': expected names with dots between them", I(""));
     FAULT("0, '.a': expected names with dots between them", I(".a"));
     FAULT("0, 'a.': expected names with dots between them", I("a."));
@@ -63,21 +64,26 @@ START_TEST(faults)
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", "y|z"));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", NULL, "y|z"));
     FAULT("0, 'a': its default is not allowed", HD_CONFIG_ENUM_OF(small, i, "a", "x", NULL));
-    FAULT("0, 'a': the struct's field does not fit its type",
+    FAULT("0, 'a': the size of the struct's field does not fit the type, or it is "
+          "outside the struct",
           HD_CONFIG_BOOL_OF(small, i, "a", true));
-    FAULT("0, 'a': the struct's field does not fit its type",
+    FAULT("0, 'a': the size of the struct's field does not fit the type, or it is "
+          "outside the struct",
           HD_CONFIG_DOUBLE_OF(small, i, "a", 1, 0, 1));
-    FAULT("0, 'a': the struct's field does not fit its type",
+    FAULT("0, 'a': the size of the struct's field does not fit the type, or it is "
+          "outside the struct",
           HD_CONFIG_ENUM_OF(small, large, "a", "x", "x"));
     const hd_config_field beyond = {"a", HD_CONFIG_INT, sizeof(small), 4, 1, 0, 9, NULL, NULL};
-    ck_fault(&beyond, 1,
-             "hd_config_defaults: the table's field 0, 'a': the struct's field does not "
-             "fit its type");
+    ck_fault(
+        &beyond, 1,
+        "hd_config_defaults: the table's field 0, 'a': the size of the struct's field does not "
+        "fit the type, or it is outside the struct");
     ck_fault(&beyond, 0, "hd_config_defaults: a table of 0 fields: expected 1 or more");
     const hd_config_field no_type = {"a", (hd_config_type)9, 0, sizeof(int), 1, 0, 9, NULL, NULL};
-    ck_fault(&no_type, 1,
-             "hd_config_defaults: the table's field 0, 'a': the struct's field does not "
-             "fit its type");
+    ck_fault(
+        &no_type, 1,
+        "hd_config_defaults: the table's field 0, 'a': the size of the struct's field does not "
+        "fit the type, or it is outside the struct");
     small s;
     const hd_config_table no_fields = {sizeof no_fields, sizeof(small), NULL, 1, NULL};
     ck_assert(!hd_config_defaults(&no_fields, &s));
@@ -141,9 +147,11 @@ START_TEST(a_silent_check)
     static const hd_config_table table = HD_CONFIG_TABLE(small, fields, silent);
     small s;
     ck_assert(!hd_config_load(&table, &s, NULL, 0, NULL));
-    ck_error(HD_USER, "hd_config_load: the settings: the check returned false");
+    ck_error(HD_USER,
+             "hd_config_load: the settings: the check returned false. End it in hd_config_refuse.");
     ck_assert_ptr_null(hd_config_text(&table, &(small){.i = 3}));
-    ck_error(HD_USER, "hd_config_text: the struct: the check returned false");
+    ck_error(HD_USER,
+             "hd_config_text: the struct: the check returned false. End it in hd_config_refuse.");
 }
 END_TEST
 

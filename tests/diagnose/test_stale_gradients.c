@@ -533,6 +533,54 @@ START_TEST(an_optimizer_made_before_the_freeze)
 }
 END_TEST
 
+/* A second optimizer comes and goes, which ends the count of the first one's steps. */
+static void another_for_a_while(const training *t)
+{
+    training other = begin();
+    in_another_order(t, false, 1);
+    hd_module_freeze(t->model, "");
+    hd_optim_step(t->o);
+    hd_module_requires_grad_(t->model, true);
+    end(&other);
+}
+
+/* Each warning comes once for each optimizer, and when one cause had ten steps in a row. */
+START_TEST(steps_in_vain_for_two_causes)
+{
+    training t = begin();
+    hd_module *head = model_new();
+    ck_no_warning(frozen(&t, head, 9));
+    hd_module_requires_grad_(t.model, true);
+    ck_no_warning(in_another_order(&t, false, 9));
+    ck_no_warning(frozen(&t, head, 9));
+    hd_module_requires_grad_(t.model, true);
+    ck_no_warning(in_another_order(&t, false, 9));
+    ck_warning(in_another_order(&t, false, 1), IN_VAIN);
+    ck_no_warning(another_for_a_while(&t));
+    ck_no_warning(in_another_order(&t, false, 30));
+    ck_no_warning(frozen(&t, head, 9));
+    ck_warning(frozen(&t, head, 1), FROZEN);
+    hd_module_requires_grad_(t.model, true);
+    ck_no_warning(another_for_a_while(&t));
+    ck_no_warning(in_another_order(&t, false, 30));
+    ck_no_warning(frozen(&t, head, 30));
+    end(&t);
+    hd_module_free(head);
+}
+END_TEST
+
+/* A step between them had no backward, so that the cause is not that of all ten. */
+START_TEST(a_step_in_vain_without_a_backward)
+{
+    training t = begin();
+    ck_no_warning(in_another_order(&t, false, 9));
+    ck_no_warning(hd_optim_step(t.o));
+    ck_no_warning(in_another_order(&t, false, 9));
+    ck_warning(in_another_order(&t, false, 1), IN_VAIN);
+    end(&t);
+}
+END_TEST
+
 /* A phase in which all is frozen, behind another one; beside a gradient of one's own; and beside an
  * optimizer that trains; and a phase in which a part is. */
 START_TEST(what_is_frozen_on_purpose)
@@ -681,6 +729,8 @@ Suite *suite_stale_gradients(void)
         a_step_after_zero_grad,
         steps_for_nothing_that_are_right,
         an_optimizer_made_before_the_freeze,
+        steps_in_vain_for_two_causes,
+        a_step_in_vain_without_a_backward,
         what_is_frozen_on_purpose,
         other_networks_and_gradients_of_ones_own,
         a_head_that_enters_the_loss_late,

@@ -41,7 +41,7 @@ static net *net_new(const hd_module_type *type, hd_module *other)
 
 /* ---------------------------------------------------------------- what the end tells */
 
-enum { MOST_HEARD = 8 };
+enum { MOST_HEARD = 100 };
 static char heard[MOST_HEARD][300];
 static int n_heard;
 
@@ -76,7 +76,7 @@ static void run(net *m)
     "nothing has freed it. Register it with hd_register_module; if it is to stay apart, free it "  \
     "with hd_module_free"
 
-/* One is told of for each type that runs such a module, and at one end alone. */
+/* One is told of for each pair of types, and at one end alone. */
 START_TEST(a_module_is_not_registered)
 {
     net *first = net_new(&net_type, hd_linear_new(3, 3, true));
@@ -125,6 +125,68 @@ START_TEST(an_article_and_a_module_that_is_freed_before_it)
     ck_assert_int_eq(strays_at_the_end(), 1);
     ck_assert_str_eq(heard[0], STRAY("Lookup runs an Embedding"));
     hd_module_free(stray);
+}
+END_TEST
+
+/* All of them are told of, however many there are. */
+START_TEST(strays_of_a_hundred_types)
+{
+    static hd_module_type types[MOST_HEARD];
+    static char names[MOST_HEARD][8];
+    net *all[MOST_HEARD];
+    for (int i = 0; i < MOST_HEARD; i++) {
+        snprintf(names[i], sizeof names[i], "Net%d", i);
+        types[i] = net_type;
+        types[i].name = names[i];
+        all[i] = net_new(&types[i], hd_linear_new(3, 3, true));
+        run(all[i]);
+    }
+    ck_assert_int_eq(strays_at_the_end(), MOST_HEARD);
+    for (int i = 0; i < MOST_HEARD; i++) {
+        hd_module_free(all[i]->other);
+        hd_module_free(&all[i]->base);
+    }
+}
+END_TEST
+
+/* Three strays of one type ran. Two of them are freed, and the one that stays is told of. */
+START_TEST(the_others_of_its_type_are_freed)
+{
+    for (int stays = 0; stays < 3; stays++) {
+        net *all[3];
+        for (int i = 0; i < 3; i++) {
+            all[i] = net_new(&net_type, hd_linear_new(3, 3, true));
+            run(all[i]);
+        }
+        for (int i = 0; i < 3; i++) {
+            hd_module_free(i == stays ? NULL : all[i]->other);
+        }
+        ck_assert_int_eq(strays_at_the_end(), 1);
+        ck_assert_str_eq(heard[0], STRAY("Net runs a Linear"));
+        hd_module_free(all[stays]->other);
+        ck_assert_int_eq(strays_at_the_end(), 0);
+        for (int i = 0; i < 3; i++) {
+            hd_module_free(&all[i]->base);
+        }
+    }
+}
+END_TEST
+
+/* A net runs a stray of each of two types. */
+START_TEST(strays_of_two_types_in_one_net)
+{
+    net *linear = net_new(&net_type, hd_linear_new(3, 3, true));
+    net *norm = net_new(&net_type, hd_layer_norm_new(3));
+    run(linear);
+    run(norm);
+    ck_assert_int_eq(strays_at_the_end(), 2);
+    bool swapped = strstr(heard[0], "LayerNorm");
+    ck_assert_str_eq(heard[swapped], STRAY("Net runs a Linear"));
+    ck_assert_str_eq(heard[!swapped], STRAY("Net runs a LayerNorm"));
+    hd_module_free(linear->other);
+    hd_module_free(norm->other);
+    hd_module_free(&linear->base);
+    hd_module_free(&norm->base);
 }
 END_TEST
 
@@ -228,11 +290,10 @@ END_TEST
 Suite *suite_stray_modules(void)
 {
     const TTest *const tests[] = {
-        a_module_is_not_registered,
-        an_article_and_a_module_that_is_freed_before_it,
-        modules_that_are_not_registered_on_purpose,
-        modules_that_are_no_strays,
-        while_debug_mode_is_off,
+        a_module_is_not_registered,     an_article_and_a_module_that_is_freed_before_it,
+        strays_of_a_hundred_types,      the_others_of_its_type_are_freed,
+        strays_of_two_types_in_one_net, modules_that_are_not_registered_on_purpose,
+        modules_that_are_no_strays,     while_debug_mode_is_off,
     };
     return SUITE_BETWEEN("modules that nothing holds", tests, debug_on, debug_off);
 }

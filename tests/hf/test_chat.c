@@ -235,7 +235,7 @@ START_TEST(messages_are_added_and_cut)
     ck_assert(!hd_chat_add(c, "\xff", "a"));
     ck_error(HD_FORMAT, "hd_chat_add: role has byte 0xff at 0: expected UTF-8");
     ck_assert(hd_chat_cut(c, 0) && !hd_chat_text(c, true));
-    ck_error(HD_VALUE, "hd_chat_text: there are no messages: hd_chat_add adds one");
+    ck_error(HD_VALUE, "hd_chat_text: there are no messages. Add one with hd_chat_add.");
     hd_chat_free(c);
     hd_tokenizer_free(t);
     hd_chat_free(NULL);
@@ -253,7 +253,7 @@ START_TEST(eos_token_ends_an_answer)
     o.num_eos = HD_EOS_MOST;
     ck_assert(!hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
     ck_error(HD_VALUE,
-             "hd_chat_ends: num_eos is 16 already: expected room for eos_token, which is 2");
+             "hd_chat_ends: num_eos is 16, so there is no room for eos_token, which is 2");
     o.eos_token_id[HD_EOS_MOST - 1] = 2;
     ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
     o.num_eos = HD_EOS_MOST + 1;
@@ -315,7 +315,8 @@ START_TEST(constructs_that_heed_has_not)
     ck_refused("{{ 99999999999999999999 }}", HD_FORMAT,
                "line 1: '99999999999999999999': expected a whole number of 64 bits");
     ck_refused("{{ 'a' 'b' }}", HD_FORMAT, "line 1: ''b'': expected the end of the tag");
-    ck_refused("{{ {1: 2} }}", HD_FORMAT, "line 1: '{{ {1: 2': a number as a key");
+    ck_refused("{{ {1: 2} }}", HD_FORMAT,
+               "line 1: '{{ {1: 2': a key is a number: expected a string");
     ck_refused("{{ \xc3\xa4 }}", HD_FORMAT, "line 1: '\xc3\xa4': expected a value");
     ck_refused("{{ '0123456789012345678\xc3\xa4 }}", HD_FORMAT,
                "line 1: ''0123456789012345678': expected a quote at the end of the string");
@@ -328,34 +329,36 @@ START_TEST(constructs_that_heed_has_not)
     ck_refused("{% set a, b = [1, 2] %}", HD_FORMAT, "line 1: ',': expected the end of the tag");
     ck_refused("{% for x in [] %}{% else %}{% endfor %}", HD_FORMAT,
                "line 1: 'else': expected if, for, set, macro, generation, break or continue");
-    ck_refused(
-        "{% for x in [1] %}{{ loop.revindex }}{% endfor %}", HD_FORMAT,
-        "line 1: 'loop.revindex': heed has index, index0, first, last, previtem and nextitem");
+    ck_refused("{% for x in [1] %}{{ loop.revindex }}{% endfor %}", HD_FORMAT,
+               "line 1: 'loop.revindex': heed's loop has index, index0, first, last, previtem and "
+               "nextitem");
     ck_refused("{{ [1] == [1] }}", HD_FORMAT,
-               "line 1: '[1] == [1]': heed compares no two of a list");
-    ck_refused("{{ range(1, 6, 2) }}", HD_FORMAT,
-               "line 1: 'range(1, 6, 2)': heed has range of whole numbers in steps of 1 or -1");
+               "line 1: '[1] == [1]': heed cannot compare a list with another");
+    ck_refused(
+        "{{ range(1, 6, 2) }}", HD_FORMAT,
+        "line 1: 'range(1, 6, 2)': heed has range only of whole numbers, in steps of 1 or -1");
     ck_refused("{{ messages | selectattr('role', 'in', 'x') }}", HD_FORMAT,
                "line 1: 'messages | selectattr('role', 'in', 'x')': heed has "
                "selectattr(attribute, 'equalto', value) only");
     ck_refused("{{ messages }}", HD_FORMAT,
-               "line 1: '{{ messages': a list as a text: heed writes it by |tojson only");
+               "line 1: '{{ messages': heed writes a list by |tojson only");
     ck_refused("{{ '\\x41' }}", HD_FORMAT,
                "line 1: ''\\x41' }}': expected one of the escapes \\n \\t \\\\ \\' \\\" \\r \\a "
                "\\b \\f \\v");
     ck_refused("{% set g = messages[0] | items %}", HD_FORMAT,
-               "line 1: '{% set g = messages[0] | items': heed keeps no generator: expected |list "
-               "after it");
+               "line 1: '{% set g = messages[0] | items': heed cannot store a generator. Write "
+               "|list after it.");
     ck_refused("{{ '\xc3\xa4' | upper }}", HD_FORMAT,
-               "line 1: ''\xc3\xa4' | upper': heed changes letters of ASCII only");
+               "line 1: ''\xc3\xa4' | upper': heed changes the case of ASCII only");
     ck_refused("{{ messages[0].items }}", HD_FORMAT,
-               "line 1: 'messages[0].items': a method without a call");
+               "line 1: 'messages[0].items': a method must be called");
     ck_refused("{% for x in [1] %}{{ loop.cycle(1) }}{% endfor %}", HD_FORMAT,
                "line 1: 'loop.cycle(1)': heed has no method cycle of a loop");
     ck_refused("{% for x in [1] %}{% macro m() %}{% endmacro %}{% endfor %}", HD_FORMAT,
-               "line 1: '{% macro m': a macro inside of a loop or a macro");
-    ck_refused("{{ strftime_now('%j') }}", HD_FORMAT,
-               "line 1: 'strftime_now('%j')': heed has %Y %m %d %H %M %S %B %b %A %a only");
+               "line 1: '{% macro m': heed has no macro inside a loop or a macro");
+    ck_refused(
+        "{{ strftime_now('%j') }}", HD_FORMAT,
+        "line 1: 'strftime_now('%j')': heed's dates have only %Y %m %d %H %M %S %B %b %A %a");
     ck_refused("{{ raise_exception('no') }}", HD_VALUE,
                "line 1: 'raise_exception('no')': the template refuses these messages: no");
     ck_refused(
@@ -379,18 +382,20 @@ START_TEST(templates_without_an_end)
     hd_error_clear();
     ck_refused("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", HD_FORMAT,
                "line 1: '{{': expected less nesting");
-    ck_refused("{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% "
-               "endfor %}",
-               HD_VALUE,
-               "line 1: 'n.x + n.x': it needs more memory than a text of this length may have");
+    ck_refused(
+        "{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% "
+        "endfor %}",
+        HD_VALUE,
+        "line 1: 'n.x + n.x': the template needs more memory than a text of this length may have");
     ck_refused("{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}",
                HD_VALUE,
-               "line 1: 'range(9999)': it needs more memory than a text of this length may have");
+               "line 1: 'range(9999)': the template needs more memory than a text of this length "
+               "may have");
     ck_refused(
         "{% set n = namespace(x=[]) %}{% for i in range(999) %}{% set n.x = [n.x] %}{% endfor %}{{ "
         "n.x | tojson }}",
         HD_FORMAT,
-        "line 1: 'n.x | tojson': tojson of values nested too deep, or of a key that is no string");
+        "line 1: 'n.x | tojson': tojson: the values are nested too deep, or a key is no string");
     end_c();
 }
 END_TEST

@@ -51,6 +51,7 @@ static const struct {
 };
 enum { GPT2, LLAMA, QWEN2, QWEN3, SMOLLM3 };
 
+#define WINDOW_OF_4 "\"use_sliding_window\": true, \"sliding_window\": 4"
 #define KV "\"num_key_value_heads\": 2, "
 #define DIM "\"head_dim\": 8, "
 #define FACTORS "\"factor\": 8, \"low_freq_factor\": 1, \"high_freq_factor\": 4"
@@ -156,6 +157,13 @@ START_TEST(keys_that_say_the_same)
          "\"no_rope_layers\": [0, 0]", ""},
         {SMOLLM3, "\"rope_theta\": 2e6, \"use_sliding_window\": true", "\"b\": []",
          "\"rope_theta\": 100", ""},
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layers\": [1, 2, 0]", "\"no_rope_layers\": [1, 1]",
+         "\"no_rope_layers\": [0, 0]", ""}, /* no layer that is run has the window */
+        {SMOLLM3, WINDOW_OF_4, "\"b\": []", NULL, ""},
+        {SMOLLM3,
+         WINDOW_OF_4 ", \"layer_types\": [\"full_attention\", \"full_attention\"], "
+                     "\"no_rope_layers\": [0, 0]",
+         "\"no_rope_layers\": [0, 0]", "\"b\": []", ""},
         {GPT2, "\"n_head\": 4, \"num_attention_heads\": 2", "\"n_head\": 2", "\"n_head\": 4", ""},
         {GPT2, "\"n_head\": 2, \"n_inner\": null, \"reorder_and_upcast_attn\": true, \"n_ctx\": 9",
          "\"n_head\": 2", NULL, ""},
@@ -179,8 +187,10 @@ START_TEST(keys_that_say_the_same)
 }
 END_TEST
 
+#define ENDS ": expected a whole number, and at most 16 of them"
+#define FULL ": expected a list of full_attention, or null"
 #define FLAGS ": expected a list of at most 128 whole numbers"
-#define WINDOW "expected false, as heed has no attention with a window"
+#define WINDOW "expected false. heed has no attention with a window."
 
 START_TEST(keys_that_are_refused)
 {
@@ -202,11 +212,11 @@ START_TEST(keys_that_are_refused)
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"low_freq_factor\": 1, "
          "\"high_freq_factor\": 4}",
-         "rope_scaling.factor is missing: expected a number, which the rope_type llama3 needs"},
+         "rope_scaling.factor is missing: expected a number. The rope_type llama3 needs it."},
         {LLAMA,
          "\"rope_parameters\": {\"type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 1}",
-         "rope_parameters.high_freq_factor is missing: expected a number, which the rope_type "
-         "llama3 needs"},
+         "rope_parameters.high_freq_factor is missing: expected a number. The rope_type llama3 "
+         "needs it."},
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 4, "
          "\"high_freq_factor\": 4}",
@@ -226,6 +236,9 @@ START_TEST(keys_that_are_refused)
          "rope_scaling.type: found a list or an object: expected default or llama3"},
         {LLAMA, "\"rope_scaling\": true", "rope_scaling: found true: expected an object"},
         {LLAMA, "\"rope_scaling\": [1]", "rope_scaling.0: found 1: expected an object"},
+        {LLAMA, "\"rope_scaling\": [[]]", "rope_scaling.0: found []: expected an object"},
+        {LLAMA, "\"rope_scaling\": [{\"type\": \"default\"}]",
+         "rope_scaling.0.type: found \"default\": expected an object"},
         {LLAMA, "\"rope_parameters\": []", "rope_parameters: found []: expected an object"},
         {LLAMA, "\"rope_parameters\": {\"rope_theta\": \"5\"}",
          "rope_parameters.rope_theta: found \"5\": expected a number"},
@@ -254,6 +267,10 @@ START_TEST(keys_that_are_refused)
          "eos_token_id.\"0\": found 1: expected a whole number, and at most 16 of them"},
         {LLAMA, "\"eos_token_id\": {\"a\": 1}",
          "eos_token_id.a: found 1: expected a whole number, and at most 16 of them"},
+        {LLAMA, "\"eos_token_id\": [1, [2]]", "eos_token_id.1.0: found 2" ENDS},
+        {LLAMA, "\"eos_token_id\": [[]]", "eos_token_id.0: found []" ENDS},
+        {GPT2, "\"eos_token_id\": [1, null]", "eos_token_id.1: found null" ENDS},
+        {GPT2, "\"eos_token_id\": [{\"a\": 1}]", "eos_token_id.0.a: found 1" ENDS},
         {LLAMA, "\"layer_types\": [\"full_attention\"]",
          "layer_types has 1 entries: expected 2, the num_hidden_layers"},
         {LLAMA, "\"per_layer_config\": {\"0\": {\"head_dim\": 2}}",
@@ -268,16 +285,31 @@ START_TEST(keys_that_are_refused)
         {QWEN3, DIM "\"use_sliding_window\": true, \"max_window_layers\": 1",
          "use_sliding_window: found true: " WINDOW},
         {QWEN3, DIM "\"layer_types\": [\"full_attention\", \"sliding_attention\"]",
-         "layer_types.1: found sliding_attention: expected full_attention or null"},
+         "layer_types.1: found sliding_attention" FULL},
+        {QWEN2, "\"layer_types\": \"full_attention\"", "layer_types: found full_attention" FULL},
+        {QWEN2, "\"layer_types\": [\"full_attention\", null]", "layer_types.1: found null" FULL},
+        {QWEN3, DIM "\"layer_types\": [\"full_attention\", [\"full_attention\"]]",
+         "layer_types.1.0: found full_attention" FULL},
         {SMOLLM3, "\"no_rope_layers\": [1]",
          "no_rope_layers has 1 entries: expected 2, the num_hidden_layers"},
         {SMOLLM3, "\"no_rope_layers\": []", "no_rope_layers: found []" FLAGS},
         {SMOLLM3, "\"no_rope_layers\": 1", "no_rope_layers: found 1" FLAGS},
         {SMOLLM3, "\"no_rope_layers\": [true, 1]", "no_rope_layers.0: found true" FLAGS},
         {SMOLLM3, "\"no_rope_layers\": {\"a\": 1}", "no_rope_layers.a: found 1" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": [1, [0]]", "no_rope_layers.1.0: found 0" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": [1, 0, {\"a\": 1}]", "no_rope_layers.2.a: found 1" FLAGS},
+        {SMOLLM3, "\"no_rope_layers\": [1, null, 0]", "no_rope_layers.1: found null" FLAGS},
         {SMOLLM3, "\"no_rope_layer_interval\": 0", "no_rope_layer_interval 0: expected 1 or more"},
-        {SMOLLM3, "\"use_sliding_window\": true, \"sliding_window\": 4",
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layer_interval\": 2",
          "use_sliding_window: found true: " WINDOW},
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layers\": [1, 0]",
+         "use_sliding_window: found true: " WINDOW},
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layers\": [0, 0]",
+         "use_sliding_window: found true: " WINDOW},
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layer_interval\": 0",
+         "no_rope_layer_interval 0: expected 1 or more"},
+        {SMOLLM3, WINDOW_OF_4 ", \"no_rope_layers\": [1]",
+         "no_rope_layers has 1 entries: expected 2, the num_hidden_layers"},
         {SMOLLM3, "\"layer_types\": [\"full_attention\"]",
          "layer_types has 1 entries: expected 2, the num_hidden_layers"},
         {GPT2, "\"activation_function\": \"silu\"",
@@ -328,13 +360,11 @@ START_TEST(sizes_that_are_left_out)
             HD_FORMAT, ". config.json has no intermediate_size");
     ck_ends("{\"model_type\": \"llama\", \"vocab_size\": 64, \"hidden_size\": 16, "
             "\"intermediate_size\": 24, \"num_attention_heads\": 4}",
-            HD_FORMAT,
-            "but the weights are only 20 tensors: expected some for each layer. "
-            "config.json has no num_hidden_layers");
+            HD_FORMAT, "but the weights are only 20 tensors. config.json has no num_hidden_layers");
     ck_ends("{\"model_type\": \"qwen2\", \"vocab_size\": 64, \"hidden_size\": 16, "
             "\"intermediate_size\": 24, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"max_position_embeddings\": 64}",
-            HD_VALUE, "num_key_value_heads 32 and num_attention_heads 4: expected a multiple");
+            HD_VALUE, "num_key_value_heads 32 does not divide num_attention_heads 4");
     ck_ends("{\"model_type\": \"llama\", \"model_type\": \"llama\"}", HD_FORMAT,
             "line 1, column 39: found a string: expected each name once");
     ck_ends(
@@ -434,10 +464,12 @@ START_TEST(new_models)
     hd_llama_config llama = hd_llama_config_defaults();
     llama.qkv_bias = llama.mlp_bias = true;
     ck_assert_ptr_null(hd_llama_new(&llama));
-    ck_error(HD_VALUE, "hd_llama_new: qkv_bias and mlp_bias are true: expected one of them");
+    ck_error(HD_VALUE,
+             "hd_llama_new: qkv_bias and mlp_bias are both true: expected only one of them");
     llama.attention_bias = true;
     ck_assert_ptr_null(hd_llama_new(&llama));
-    ck_error(HD_VALUE, "hd_llama_new: qkv_bias and attention_bias are true: expected one of them");
+    ck_error(HD_VALUE,
+             "hd_llama_new: qkv_bias and attention_bias are both true: expected only one of them");
     hd_smollm3_config smollm3 = hd_smollm3_config_defaults();
     smollm3.num_no_rope_layers = 35;
     ck_assert_ptr_null(hd_smollm3_new(&smollm3));

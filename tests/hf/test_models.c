@@ -6,7 +6,7 @@ START_TEST(an_odd_width_is_refused)
     hd_gpt2_config c = hd_gpt2_config_defaults();
     c.n_head = 5;
     ck_assert_ptr_null(hd_gpt2_new(&c));
-    ck_error(HD_VALUE, "hd_gpt2_new: n_head 5 and n_embd 768: expected a multiple");
+    ck_error(HD_VALUE, "hd_gpt2_new: n_head 5 does not divide n_embd 768");
 }
 END_TEST
 

@@ -227,7 +227,7 @@ START_TEST(masks_that_are_refused)
     hd_module *m = golden_model("llama"), *linear = hd_linear_new(2, 3, true);
     hd_tensor *ids = hd_ones(HD_INT64, 2, 3), *mask = hd_ones(HD_INT64, 2, 3);
     hd_generate_options o = hd_generate_defaults();
-#define EXPECTED ": expected int64 or bool (2, 3), as the ids are"
+#define EXPECTED ": expected int64 or bool (2, 3), the shape of ids"
     REFUSED(hd_ones(HD_FLOAT32, 2, 3), HD_DTYPE, "attention_mask is float32 (2, 3)" EXPECTED);
     REFUSED(hd_ones(HD_INT64, 3), HD_SHAPE, "attention_mask is int64 (3,)" EXPECTED);
     REFUSED(hd_ones(HD_BOOL, 2, 4), HD_SHAPE, "attention_mask is bool (2, 4)" EXPECTED);
@@ -244,22 +244,23 @@ START_TEST(masks_that_are_refused)
             "attention_mask has -1 at (1, 1): expected 1 for a token, or 0 for "
             "padding");
     ck_assert(hd_fill_(hd_select(mask, 0, 1), 0));
-    REFUSED(mask, HD_VALUE, "row 1 of attention_mask has no 1: expected a token in it");
+    REFUSED(mask, HD_VALUE, "row 1 of attention_mask has no 1: expected at least one");
     REFUSED(hd_to(mask, HD_BOOL), HD_VALUE,
-            "row 1 of attention_mask has no 1: expected a token in it");
+            "row 1 of attention_mask has no 1: expected at least one");
     ck_assert(hd_setitem_scalar(mask, 1, 1, 1));
     ck_assert_ptr_nonnull(hd_forward_with_mask(m, ids, mask));
     for (int k = 0; k < 2; k++) {
         o.attention_mask = k ? hd_to(mask, HD_BOOL) : mask;
         ck_assert_ptr_null(hd_generate(m, ids, &o));
-        ck_error(HD_VALUE, "hd_generate: row 1 of attention_mask ends in 0: expected its padding "
-                           "on the left, as the text goes on after its last token");
+        ck_error(HD_VALUE, "hd_generate: row 1 of attention_mask ends in 0: expected 1. Put the "
+                           "padding on the left, because new tokens follow the last one.");
     }
     ck_assert_ptr_null(hd_forward_with_mask(linear, ids, mask));
     ck_error(HD_VALUE, "hd_forward_with_mask: m is a Linear: expected a model of heed/hf.h");
     ck_assert_ptr_null(hd_forward_with_mask(m, hd_ones(HD_INT64, 1, 65), HD_NONE));
-    ck_error(HD_VALUE,
-             "hd_forward_with_mask: 65 tokens: expected at most 64, which is its context");
+    ck_error(
+        HD_VALUE,
+        "hd_forward_with_mask: ids have 65 tokens: expected at most 64, the context of the model");
     ck_assert_ptr_null(hd_forward_with_mask(m, hd_ones(HD_FLOAT32, 1, 5), HD_NONE));
     ck_error(HD_DTYPE, "hd_forward_with_mask: ids are float32 (1, 5): expected int64 "
                        "(batch, tokens)");
@@ -279,7 +280,7 @@ START_TEST(padding_without_a_mask)
                          both[] = {9, 4, 9, 6, 9, 6, 7, 3};
     static const char warning[] =
         "hd_generate: rows 0 and 1 begin or end with different numbers of the pad token 9, which "
-        "the model reads as text. Set o->attention_mask, with 0 where padding is";
+        "the model reads as text. Set o->attention_mask, with 0 for padding.";
     hd_module *m = golden_model("gpt2");
     hd_tensor *padded = hd_from_data(HD_INT64, left, 2, 4), *y;
     hd_generate_options o = hd_generate_defaults();

@@ -95,28 +95,25 @@ START_TEST(configurations)
          "'@/config.json': rms_norm_eps: found \"x\": expected a number with a point or an "
          "exponent, as 1.0"},
         {"\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3", HD_VALUE,
-         "'@/config.json': num_key_value_heads 3 and num_attention_heads 4: expected a multiple"},
+         "'@/config.json': num_key_value_heads 3 does not divide num_attention_heads 4"},
         {"\"num_attention_heads\": 4", "\"num_attention_heads\": 6", HD_VALUE,
-         "'@/config.json': num_attention_heads 6 and hidden_size 16: expected a multiple"},
+         "'@/config.json': num_attention_heads 6 does not divide hidden_size 16"},
         {"\"rope_scaling\": null", "\"head_dim\": 7", HD_VALUE,
          "'@/config.json': head_dim 7: expected an even number"},
         {"\"hidden_size\": 16", "\"hidden_size\": -16", HD_VALUE,
          "'@/config.json': hidden_size -16: expected 1 to 2147483647"},
         {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 2000000", HD_FORMAT,
-         "'@/config.json': num_hidden_layers 2000000, but the weights are only 20 tensors: "
-         "expected "
-         "some for each layer"},
+         "'@/config.json': num_hidden_layers is 2000000, but the weights are only 20 tensors"},
         {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3", HD_FORMAT,
-         "'@/model.safetensors' has no model.layers.2.self_attn.q_proj.weight, which the model has "
-         "as (16, 16)"},
+         "'@/model.safetensors' has no model.layers.2.self_attn.q_proj.weight, which is (16, 16) "
+         "in the model"},
         {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", HD_FORMAT,
-         "'@/model.safetensors' has model.layers.1.input_layernorm.weight, which the model has "
-         "not"},
+         "'@/model.safetensors' has model.layers.1.input_layernorm.weight, which the model lacks"},
         {"\"intermediate_size\": 24", "\"intermediate_size\": 25", HD_SHAPE,
          "'@/model.safetensors': model.layers.0.mlp.gate_proj.weight is (24, 16): expected (25, "
          "16)"},
         {": true", ": false", HD_FORMAT,
-         "'@/model.safetensors' has no lm_head.weight, which the model has as (64, 16)"},
+         "'@/model.safetensors' has no lm_head.weight, which is (64, 16) in the model"},
     };
     begin_m();
     put_weights("llama_f16");
@@ -190,7 +187,7 @@ START_TEST(a_head_that_should_be_tied)
         hd_module_free(m);
         snprintf(warning, sizeof warning,
                  "hd_from_pretrained: '%s': tie_word_embeddings is true, but lm_head.weight "
-                 "differs: it is not tied",
+                 "differs from the embedding, so it is not tied",
                  in_m("model.safetensors"));
         CK_WARNINGS(m = hd_from_pretrained(temporary("m"), NULL), !same, same ? "" : warning);
         ck_assert_ptr_nonnull(m);
@@ -266,10 +263,11 @@ START_TEST(calls_of_generate)
     hd_tensor *ids = hd_ones(HD_INT64, 1, 60);
     hd_generate_options o = hd_generate_defaults();
     ck_assert_ptr_null(hd_generate(m, ids, &o));
-    ck_error(HD_VALUE, "hd_generate: 60 tokens and max_new_tokens 20: expected at most 64 in all, "
-                       "which is the context of GPT2LMHeadModel");
+    ck_error(HD_VALUE, "hd_generate: ids have 60 tokens, and max_new_tokens is 20: expected at "
+                       "most 64 in all, the context of GPT2LMHeadModel");
     ck_assert_ptr_null(hd_forward(m, hd_ones(HD_INT64, 1, 65)));
-    ck_error(HD_VALUE, "GPT2LMHeadModel: 65 tokens: expected at most 64, which is its context");
+    ck_error(HD_VALUE,
+             "GPT2LMHeadModel: ids have 65 tokens: expected at most 64, the context of the model");
     ck_assert_ptr_null(hd_generate(m, hd_ones(HD_INT64, 1, 0), &o));
     ck_error(HD_SHAPE, "hd_generate: ids are int64 (1, 0): expected int64 (batch, "
                        "tokens)");
@@ -308,7 +306,7 @@ START_TEST(calls_of_generate)
     ck_assert(y && hd_size(y, 1) > 2);
     ck_assert_ptr_null(hd_generate(m, hd_cat(0, ids, ids), &o));
     ck_error(HD_VALUE, "hd_generate: the pad token is 64: expected less than 64, the vocab_size of "
-                       "the model, which reads it after the end of a text");
+                       "the model. The model reads it after the end of a text.");
     hd_tensor *tokens;
     ck_assert_ptr_null(hd_generate_probabilities(ids, ids, NULL, &tokens));
     ck_error(HD_DTYPE, "hd_generate_probabilities: logits (1, 2), ids (1, "
@@ -320,17 +318,26 @@ END_TEST
 
 START_TEST(generation_config)
 {
-    char wanted[512];
+    static const struct {
+        const char *ends, *found;
+    } cases[] = {
+        {"[1, \"2\"]", "1: found \"2\""},    {"[1, [2]]", "1.0: found 2"},
+        {"[[1, 2]]", "0.0: found 1"},        {"[1, null]", "1: found null"},
+        {"[1, {\"a\": 2}]", "1.a: found 2"},
+    };
+    char text[128], wanted[512];
     hd_generate_options o;
     begin_m();
-    put("generation_config.json", "{\"eos_token_id\": [1, \"2\"], \"top_k\": 3}");
-    ck_assert(!hd_generate_options_load(temporary("m"), &o));
-    snprintf(
-        wanted, sizeof wanted,
-        "hd_generate_options_load: '%s': eos_token_id.1: found \"2\": expected a whole number, and "
-        "at most 16 of them",
-        in_m("generation_config.json"));
-    ck_error(HD_VALUE, wanted);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "{\"eos_token_id\": %s, \"top_k\": 3}", cases[i].ends);
+        put("generation_config.json", text);
+        ck_assert(!hd_generate_options_load(temporary("m"), &o));
+        snprintf(wanted, sizeof wanted,
+                 "hd_generate_options_load: '%s': eos_token_id.%s: expected a whole number, and at "
+                 "most 16 of them",
+                 in_m("generation_config.json"), cases[i].found);
+        ck_error(HD_VALUE, wanted);
+    }
     ck_assert(o.num_eos == 0 && o.top_k == 50);
     put("generation_config.json", "{\"num_beams\": 4}");
     ck_assert(!hd_generate_options_load(temporary("m"), &o));

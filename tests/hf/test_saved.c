@@ -529,11 +529,11 @@ static const struct {
     {"llama", own_module_of_the_same_name,
      "model.layers.0.mlp.act_fn is a class of your own, but the configuration says SiLU()" NO_SUCH},
     {"llama", adapters,
-     "'model.layers.0.self_attn.q_proj' has an adapter: merge them with hd_lora_merge or save "
-     "them with hd_lora_save"},
+     "'model.layers.0.self_attn.q_proj' has an adapter. Merge the adapters with hd_lora_merge, or "
+     "save them with hd_lora_save."},
     {"llama_bias", adapters_that_hide_biases,
-     "'model.layers.0.self_attn.o_proj' has an adapter: merge them with hd_lora_merge or save "
-     "them with hd_lora_save"},
+     "'model.layers.0.self_attn.o_proj' has an adapter. Merge the adapters with hd_lora_merge, or "
+     "save them with hd_lora_save."},
 };
 
 /* Nothing is written or drawn, and the model stays. */
@@ -583,8 +583,7 @@ START_TEST(no_config_json)
     c.num_attention_heads = 3;
     hd_module *m = hd_llama_new(&c);
     ck_assert(!hd_save_pretrained(m, temporary("changed"), NULL));
-    ck_error(HD_VALUE, "hd_save_pretrained: num_attention_heads 3 and hidden_size 8: expected a "
-                       "multiple");
+    ck_error(HD_VALUE, "hd_save_pretrained: num_attention_heads 3 does not divide hidden_size 8");
     hd_module_free(m);
     c.num_attention_heads = 2;
     c.rms_norm_eps = INFINITY;
@@ -662,7 +661,8 @@ START_TEST(positions_are_those_of_the_module)
     ck_assert_int_eq(hd_size(hd_generate(m, ids, &o), 1), 128);
     put(m, "transformer.wpe", hd_embedding_new(32, 16, HD_NO_PADDING));
     ck_assert_ptr_null(hd_forward(m, hd_ones(HD_INT64, 1, 33)));
-    ck_error(HD_VALUE, "GPT2LMHeadModel: 33 tokens: expected at most 32, which is its context");
+    ck_error(HD_VALUE,
+             "GPT2LMHeadModel: ids have 33 tokens: expected at most 32, the context of the model");
     hd_module_free(m);
 }
 END_TEST

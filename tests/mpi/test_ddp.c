@@ -120,9 +120,9 @@ START_TEST(one_group)
     hd_dict *d = hd_dict_new();
     ck_assert_int_ge(hd_optim_add_group(o, hd_list_of(more), NULL), 0);
     ck_assert(!hd_ddp_optim_save(ddp, o, d, "o"));
-    ck_error(HD_VALUE, "hd_ddp_optim_save: 2 groups of parameters: expected one");
+    ck_error(HD_VALUE, "hd_ddp_optim_save: o has 2 groups of parameters: expected 1");
     ck_assert(!hd_ddp_optim_load(ddp, o, d, "o"));
-    ck_error(HD_VALUE, "hd_ddp_optim_load: 2 groups of parameters: expected one");
+    ck_error(HD_VALUE, "hd_ddp_optim_load: o has 2 groups of parameters: expected 1");
     ck_assert_int_eq(hd_dict_len(d), 0);
     hd_dict_free(d);
     hd_optim_free(o);
@@ -178,10 +178,10 @@ START_TEST(models_refused)
     for (int64_t i = 0; i < hd_list_len(parameters); i++) {
         hd_requires_grad_(hd_list_get(parameters, i), false);
     }
-    refused(frozen, NULL, HD_VALUE, "hd_ddp_new: no parameter requires grad: expected one or more");
+    refused(frozen, NULL, HD_VALUE, "hd_ddp_new: no parameter of model requires grad");
     hd_ddp *ddp = hd_ddp_new(model, NULL);
     refused(model, NULL, HD_STATE,
-            "hd_ddp_new: an hd_ddp lives already: expected hd_ddp_free first");
+            "hd_ddp_new: there is an hd_ddp already. Call hd_ddp_free first.");
     hd_ddp_free(ddp);
     hd_ddp_free(hd_ddp_new(model, NULL));
     hd_module_free(frozen);
@@ -197,7 +197,7 @@ START_TEST(freed_by_finish)
     hd_ddp *ddp = hd_ddp_new(model, NULL);
     ck_assert(hd_mpi_finish());
     ck_assert(!hd_ddp_no_sync(ddp, true));
-    ck_error(HD_STATE, "hd_ddp_no_sync: d is not the hd_ddp that lives now: it was freed, or "
+    ck_error(HD_STATE, "hd_ddp_no_sync: d is not the current hd_ddp: it was freed, or "
                        "hd_mpi_finish was called");
     ck_assert(hd_backward(hd_sum(hd_forward(model, hd_ones(HD_FLOAT32, 1, 2)))));
     hd_module_free(model);

@@ -161,12 +161,13 @@ static bool makes(void)
     hd_module *m = small_new();
     hd_ddp *d = hd_ddp_new(m, NULL);
     CHECK(d && same_everywhere(all_parameters(m)));
-    CHECK(!hd_ddp_new(m, NULL) && error_has(HD_STATE, "hd_ddp_new", "lives already"));
+    CHECK(!hd_ddp_new(m, NULL) && error_has(HD_STATE, "hd_ddp_new", "there is an hd_ddp already"));
     hd_ddp_free(d);
     hd_ddp_free(d);
-    CHECK(error_has(HD_STATE, "hd_ddp_free", "not the hd_ddp that lives"));
+    CHECK(error_has(HD_STATE, "hd_ddp_free", "not the current hd_ddp"));
     hd_module_requires_grad_(m, false);
-    CHECK(!hd_ddp_new(m, NULL) && error_has(HD_VALUE, "hd_ddp_new", "no parameter requires grad"));
+    CHECK(!hd_ddp_new(m, NULL) &&
+          error_has(HD_VALUE, "hd_ddp_new", "no parameter of model requires grad"));
     CHECK(!hd_ddp_new(NULL, NULL) && error_has(HD_NULL_ARG, "hd_ddp_new", "model is NULL"));
     hd_ddp_options o = hd_ddp_defaults();
     o.bucket_bytes = 0;

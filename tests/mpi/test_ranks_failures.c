@@ -136,7 +136,8 @@ static bool unfit_models(void)
     hd_ddp_free(d);
     hd_tensor *across = hd_t(hd_zeros(HD_FLOAT32, 6, 5)); /* (5, 6) */
     CHECK(hd_module_set_parameter(m, "weight", hd_parameter(across, true)));
-    CHECK(!hd_ddp_new(m, NULL) && error_has(HD_VALUE, "parameter 0 is not contiguous", ""));
+    CHECK(!hd_ddp_new(m, NULL) &&
+          error_has(HD_VALUE, "parameter 0 of model is not contiguous", ""));
     hd_module_free(m);
     return true;
 }
@@ -341,11 +342,12 @@ static bool one_leaves(void)
         snprintf(who, sizeof who, "rank %d is in hd_ddp_free", hd_mpi_size() - 1);
         CHECK(!hd_backward(rows_loss(m, 0, 2)));
         CHECK(error_has(HD_STATE, who, "the disk is full"));
-        CHECK(!hd_backward(rows_loss(m, 0, 2)) && error_has(HD_STATE, "hd_backward", "parted"));
+        CHECK(!hd_backward(rows_loss(m, 0, 2)) &&
+              error_has(HD_STATE, "hd_backward", "different functions"));
         hd_ddp_free(d);
     }
     double v = 1;
-    CHECK(!hd_mpi_sum(1, &v) && error_has(HD_STATE, "hd_mpi_sum", "parted"));
+    CHECK(!hd_mpi_sum(1, &v) && error_has(HD_STATE, "hd_mpi_sum", "different functions"));
     hd_module_free(m);
     return true;
 }
@@ -361,7 +363,7 @@ static bool functions_differ(void)
         hd_error_set(HD_IO, "late");
         CHECK(!hd_mpi_all_ok("the work", hd_mpi_rank() > 0));
         CHECK(error_has(HD_IO, "late", ""));
-        CHECK(!hd_mpi_all_ok("the work", true) && error_has(HD_STATE, "parted", ""));
+        CHECK(!hd_mpi_all_ok("the work", true) && error_has(HD_STATE, "different functions", ""));
     }
     return true;
 }
@@ -373,7 +375,7 @@ static bool functions_differ_while_well(void)
     int last = hd_mpi_size() - 1;
     if (last > 0 && hd_mpi_rank() == last) {
         CHECK(!hd_mpi_sum(1, &v) && error_has(HD_STATE, "rank 0 is in hd_mpi_gather_text: ",
-                                              "expected the same collective calls on all ranks"));
+                                              "all ranks must make the same collective calls"));
     } else if (last > 0) {
         snprintf(who, sizeof who, "hd_mpi_gather_text: rank %d is in hd_mpi_sum", last);
         CHECK(!hd_mpi_gather_text("a") && error_has(HD_STATE, who, ""));

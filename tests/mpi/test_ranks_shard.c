@@ -63,7 +63,7 @@ static bool same_steps(void)
     for (int kind = 0; kind < 2; kind++) {
         HD_SCOPE;
         training a = training_new(false, kind), b = training_new(true, kind);
-        CHECK(!b.d && error_has(HD_STATE, "hd_ddp_new", "lives already"));
+        CHECK(!b.d && error_has(HD_STATE, "hd_ddp_new", "there is an hd_ddp already"));
         training_free(&b);
         CHECK(steps(&a, 0, 7, 4));
         hd_tensor *want = all_parameters(a.m); /* (n,) */

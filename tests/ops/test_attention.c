@@ -2,8 +2,8 @@
  * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
  * functions. */
 #include "heed/autograd.h"
-#include "level.h"
 #include "suites.h"
+#include "support/level.h"
 #include "support/support.h"
 
 enum { FEW = 9, MANY = 150 }; /* keys: row by row, and in tiles */
@@ -59,8 +59,7 @@ enum { COMPOSED, FUSED, PLAIN, WAYS };
 
 START_TEST(fused_is_composed)
 {
-    ck_assert_ptr_nonnull(hd_cpu_level());
-    const int best = hd__level;
+    const int before = leave_plain(), best = hd__level;
     static const int64_t sizes[][4] = {/* l, s, d, dv */
                                        {FEW, FEW, 4, 4}, {MANY, MANY, 24, 24}, {MANY, 70, 5, 40},
                                        {7, 301, 33, 1},  {61, 129, 64, 64},    {260, 65, 1, 17},
@@ -73,11 +72,11 @@ START_TEST(fused_is_composed)
         hd_tensor *grad[WAYS][3];
         hd_attention_options o = option_set(_i, size[0], size[1]);
         for (int way = 0; way < WAYS; way++) {
-            const int level = at_level(way == PLAIN ? HD__PLAIN : best);
+            hd__level = way == PLAIN ? HD__PLAIN : best;
             hd_set_fused_attention(way != COMPOSED);
             y[way] = attend(x, &o, &w[way]);
             ck_assert(hd_backward_with(y[way], dy, false));
-            at_level(level);
+            hd__level = best;
             for (int i = 0; i < 3; i++) {
                 grad[way][i] = hd_grad(x[i]);
                 hd_set_grad(x[i], HD_NONE);
@@ -95,6 +94,7 @@ START_TEST(fused_is_composed)
             }
         }
     }
+    hd__level = before;
 }
 END_TEST
 
@@ -299,6 +299,42 @@ START_TEST(a_hidden_row_with_a_nan)
         ck_assert(all_zero(attend(x, &o, NULL)));
     }
     ck_no_error();
+}
+END_TEST
+
+/* A value of NaN reaches the row that does not see its key, and the gradients of queries and keys,
+ * as in PyTorch 2.13, at every level. */
+START_TEST(a_hidden_value_of_nan)
+{
+    warnings_expected(); /* of a loss that is not finite */
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int best = hd__level;
+    for (hd__level = 0; hd__level <= best; hd__level++) {
+        for (int k = 0; k < 4; k++) {
+            HD_SCOPE;
+            const hd_dtype d = k & 1 ? HD_FLOAT64 : HD_FLOAT32;
+            const int64_t s = k & 2 ? MANY : FEW;
+            hd_tensor *x[] = {hd_randn(d, 1, 8), hd_randn(d, s, 8), hd_randn(d, s, 8)};
+            hd_attention_options o = hd_attention_defaults();
+            o.attn_mask = hd_ones(HD_BOOL, 1, s);
+            hd_set(o.attn_mask, 0, 0, 1);
+            hd_set(x[2], NAN, 1, 3);
+            for (int i = 0; i < 3; i++) {
+                x[i] = hd_requires_grad_(x[i], true);
+            }
+            hd_tensor *y = attend(x, &o, NULL);
+            ck_assert(hd_backward(hd_sum(y)));
+            for (int64_t e = 0; e < 8; e++) {
+                ck_assert_int_eq(isnan(hd_get(y, 0, e)), e == 3);
+            }
+            for (int i = 0; i < 3; i++) {
+                hd_tensor *nan = hd_ne(hd_grad(x[i]), hd_grad(x[i]));
+                ck_assert_int_eq(hd_item_int(hd_any(nan)), i < 2);
+                ck_assert_int_eq(hd_item_int(hd_all(nan)), i < 2);
+            }
+        }
+    }
+    hd__level = best;
 }
 END_TEST
 
@@ -539,6 +575,7 @@ Suite *suite_attention(void)
         zeros_stay_zeros,
         not_numbers,
         a_hidden_row_with_a_nan,
+        a_hidden_value_of_nan,
         linear_memory,
         grouped_queries_copy_nothing,
         what_grouped_queries_refuse,

@@ -1,7 +1,7 @@
 /* test_loss.c - mse_loss, cross_entropy, layer_norm: values, reductions, ignored rows, errors. */
 #include "heed/autograd.h"
-#include "level.h"
 #include "suites.h"
+#include "support/level.h"
 #include "support/support.h"
 
 /* A tensor of numbers with many digits, around `middle`. */
@@ -35,14 +35,15 @@ static hd_tensor *ints(int64_t n, const int64_t *v)
 START_TEST(mse_against_plain_loops)
 {
     HD_SCOPE;
+    const int before = leave_plain();
     for (int64_t n = 1; n < 200000; n = n * 3 + 1) {
         for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
             hd_tensor *x = DIGITS(d, 0, n), *t = DIGITS(d, 0.5, n);
-            const int level = at_level(HD__PLAIN);
+            const int level = at_plain();
             double sum =
                 hd_item(hd_mse_loss_with(hd_to(x, HD_FLOAT64), hd_to(t, HD_FLOAT64), HD_SUM));
             double room = d == HD_FLOAT64 ? 1e-13 : 2e-6;
-            at_level(level);
+            hd__level = level;
             ck_near(hd_item(hd_mse_loss_with(x, t, HD_SUM)), sum, room);
             ck_near(hd_item(hd_mse_loss(x, t)), sum / (double)n, room);
             hd_tensor *gaps = hd_select(hd_stack(1, x, x), 1, 1); /* another way through */
@@ -51,6 +52,7 @@ START_TEST(mse_against_plain_loops)
             ck_assert(hd_equal(hd_mean(each), hd_mse_loss(x, t)));
         }
     }
+    hd__level = before;
     ck_no_error();
 }
 END_TEST
@@ -130,17 +132,18 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *t, int64_t ignore, hd_reducti
  * ignored, and the gradient of their sum. */
 static hd_tensor *plain_entropy(hd_tensor *x, hd_tensor *t, hd_tensor **dx)
 {
-    const int level = at_level(HD__PLAIN);
+    const int level = at_plain();
     hd_tensor *leaf = hd_requires_grad_(hd_clone(hd_to(hd_detach(x), HD_FLOAT64)), true);
     hd_tensor *each = entropy(leaf, t, -100, HD_REDUCE_NONE);
     ck_assert(hd_backward(hd_sum(each)));
     *dx = hd_grad(leaf);
-    at_level(level);
+    hd__level = level;
     return each;
 }
 
 START_TEST(entropy_against_plain_loops)
 {
+    const int level = leave_plain();
     for (int64_t c = 1; c < 1100; c = c * 2 + c % 3) {
         HD_SCOPE;
         int64_t n = 9, target[9], counted = 0;
@@ -159,6 +162,7 @@ START_TEST(entropy_against_plain_loops)
         }
         ck_no_error();
     }
+    hd__level = level;
 }
 END_TEST
 
@@ -280,10 +284,10 @@ static void check_norm(hd_dtype d, double middle, int64_t rows, int64_t n, doubl
     HD_SCOPE;
     hd_tensor *x = DIGITS(d, middle, rows, n), *w = DIGITS(d, 1, n), *b = DIGITS(d, -1, n);
     hd_tensor *y = hd_layer_norm_n(x, 1, &n, w, b, 1e-5);
-    const int level = at_level(HD__PLAIN);
+    const int level = at_plain();
     hd_tensor *want = hd_layer_norm_n(hd_to(x, HD_FLOAT64), 1, &n, hd_to(w, HD_FLOAT64),
                                       hd_to(b, HD_FLOAT64), 1e-5);
-    at_level(level);
+    hd__level = level;
     ck_assert_msg(hd_allclose(hd_to(y, HD_FLOAT64), want, room, 15 * room, false),
                   "middle %g, n %d", middle, (int)n);
 }
@@ -326,11 +330,13 @@ END_TEST
 
 START_TEST(norm_against_plain_loops)
 {
+    const int level = leave_plain();
     for (int64_t n = 1; n < 1200; n = n * 2 + n % 3) {
         check_norm(HD_FLOAT32, 0, 5, n, 1e-6);
         check_norm(HD_FLOAT32, 1e4, 5, n, 1e-6); /* the mean alone would lose 4 digits */
         check_norm(HD_FLOAT64, 1e4, 3, n, 1e-11);
     }
+    hd__level = level;
 }
 END_TEST
 
@@ -358,6 +364,55 @@ START_TEST(norm_of_layouts_and_threads)
         ck_assert(hd_equal(g[0][i], g[1][i]));
     }
     ck_assert_str_eq(hd_grad_fn(g[0][3]), "NativeLayerNormBackward0");
+    ck_no_error();
+}
+END_TEST
+
+/* Where squares overflow, the level plain gives NaN. Rows of 0 would hide it. */
+START_TEST(norm_of_huge_rows_at_plain)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = hd__level;
+    const int64_t n = 4;
+    hd__level = HD__PLAIN;
+    for (hd_dtype d = HD_FLOAT32; d <= HD_FLOAT64; d++) {
+        HD_SCOPE;
+        const double huge = d == HD_FLOAT32 ? 1e20 : 1e160;
+        hd_tensor *x = hd_mul_scalar(vec(d, 1, -1, 2, -2), huge);
+        ck_elements(hd_layer_norm_n(x, 1, &n, HD_NONE, HD_NONE, 1e-5), NAN, NAN, NAN, NAN);
+        hd_tensor *equal = hd_full(d, huge, 4); /* of which no difference is squared */
+        ck_elements(hd_layer_norm_n(equal, 1, &n, HD_NONE, HD_NONE, 1e-5), 0, 0, 0, 0);
+    }
+    hd__level = level;
+    ck_no_error();
+}
+END_TEST
+
+/* Sums of 50,000 elements in float32 would be off by more than 1e-6 of their size. */
+START_TEST(plain_adds_in_float64)
+{
+    HD_SCOPE;
+    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = hd__level;
+    const int64_t n = 50000;
+    hd_tensor *in[] = {DIGITS(HD_FLOAT32, 3, 1, n), DIGITS(HD_FLOAT32, 1, n)}, *made[2][4];
+    hd__level = HD__PLAIN;
+    for (int wide = 0; wide < 2; wide++) {
+        const hd_dtype d = wide ? HD_FLOAT64 : HD_FLOAT32;
+        hd_tensor *x = hd_requires_grad_(hd_clone(hd_to(in[0], d)), true);
+        hd_tensor *w = hd_requires_grad_(hd_clone(hd_to(in[1], d)), true);
+        made[wide][0] = hd_layer_norm_n(x, 1, &n, w, HD_NONE, 1e-5);
+        ck_assert(hd_backward_with(made[wide][0], hd_abs(hd_detach(x)), false));
+        made[wide][1] = hd_grad(x);
+        made[wide][2] = hd_grad(w);
+        made[wide][3] = hd_cross_entropy(hd_detach(x), INTS(7));
+    }
+    hd__level = level;
+    for (int i = 0; i < 4; i++) {
+        double off = hd_item(hd_max(hd_abs(hd_sub(made[0][i], made[1][i]))));
+        double size = hd_item(hd_max(hd_abs(made[1][i])));
+        ck_assert_msg(off < 1e-6 * size, "%d: off by %g of %g", i, off, size);
+    }
     ck_no_error();
 }
 END_TEST
@@ -461,6 +516,8 @@ Suite *suite_loss(void)
         entropy_of_special_rows,
         entropy_errors,
         norm_against_plain_loops,
+        norm_of_huge_rows_at_plain,
+        plain_adds_in_float64,
         norm_of_layouts_and_threads,
         norm_gradients_of_long_rows,
         norm_special_values,

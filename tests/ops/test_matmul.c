@@ -4,6 +4,7 @@
 
 #include "heed/autograd.h"
 #include "suites.h"
+#include "support/level.h"
 #include "support/support.h"
 #include "tensor/kernels/gemm.h"
 
@@ -90,7 +91,9 @@ static void check_product(int dtype, const hdk_product *p)
         set(dtype, plain_c, i, p->add ? (double)(i % 13) : nothing);
     }
     hdk_gemm_for(dtype)->product[dtype](p, NULL);
-    hdk_gemm_plain.product[dtype](&plain, NULL);
+    const int level = at_plain();
+    hdk_gemm_for(dtype)->product[dtype](&plain, NULL);
+    hd__level = level;
     for (int64_t i = 0; i < end; i++) {
         double want = get(dtype, plain_c, i), got = get(dtype, c, i);
         ck_each(got == want || (isnan(got) && isnan(want)),
@@ -109,8 +112,7 @@ static double half_of_digits(int dtype)
 
 START_TEST(every_element_is_one_chain)
 {
-    ck_assert_ptr_nonnull(hd_cpu_level());
-    int best = hd__level;
+    const int before = leave_plain(), best = hd__level;
     for (int level = HD__BASELINE; level <= best; level++) {
         hd__level = level;
         for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
@@ -127,7 +129,7 @@ START_TEST(every_element_is_one_chain)
             }
         }
     }
-    hd__level = best;
+    hd__level = before;
 }
 END_TEST
 
@@ -172,8 +174,7 @@ static void check_dots(int dtype, bool fused, int lanes, const hdk_product *p)
 /* Few rows times dense columns, and dense rows times one column. */
 START_TEST(few_rows_are_dots)
 {
-    ck_assert_ptr_nonnull(hd_cpu_level());
-    int best = hd__level;
+    const int before = leave_plain(), best = hd__level;
     for (int level = HD__BASELINE; level <= best; level++) {
         hd__level = level;
         for (hd_dtype dtype = HD_FLOAT32; dtype <= HD_INT64; dtype++) {
@@ -199,7 +200,7 @@ START_TEST(few_rows_are_dots)
             }
         }
     }
-    hd__level = best;
+    hd__level = before;
 }
 END_TEST
 

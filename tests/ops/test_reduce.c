@@ -2,6 +2,7 @@
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/golden_reader.h"
+#include "support/level.h"
 #include "support/support.h"
 #include "tensor/kernels/reduce.h"
 
@@ -52,7 +53,9 @@ static void check_lanes(int op, int dtype, int64_t n, int64_t k, bool along)
     memset(y, 0xff, sizeof y);
     fill(dtype, x, n * k, to == HD_BOOL && (n + k) % 2);
     hdk_reduce()->kernel[op][dtype](&l, (void *[]){y, x, NULL}, 2.5);
-    hdk_reduce_plain.kernel[op][dtype](&l, (void *[]){want, x, NULL}, 2.5);
+    const int level = at_plain();
+    hdk_reduce()->kernel[op][dtype](&l, (void *[]){want, x, NULL}, 2.5);
+    hd__level = level;
     for (int64_t j = 0; j < k; j++) {
         double size = 1, room = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -70,7 +73,7 @@ START_TEST(kernels_against_plain_loops)
 {
     static const int64_t ns[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 97, 512, 513, 700};
     static const int64_t ks[] = {1, 2, 3, 8, 17, 130};
-    ck_assert_ptr_nonnull(hd_cpu_level());
+    const int level = leave_plain();
     for (int op = 0; op < HDK_REDUCTIONS; op++) {
         for (int dtype = 0; dtype < 4 && hdk_reduce()->kernel[op][dtype]; dtype++) {
             for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
@@ -81,6 +84,7 @@ START_TEST(kernels_against_plain_loops)
             }
         }
     }
+    hd__level = level;
 }
 END_TEST
 
@@ -137,8 +141,7 @@ END_TEST
 START_TEST(every_level_gives_the_same_bits)
 {
     HD_SCOPE;
-    ck_assert_ptr_nonnull(hd_cpu_level());
-    const int best = hd__level;
+    const int before = leave_plain(), best = hd__level;
     for (int64_t n = 1; n < 3000; n += 1 + n / 5) {
         hd_tensor *x = digits(n, 20);
         float want[20], got[20];
@@ -154,6 +157,7 @@ START_TEST(every_level_gives_the_same_bits)
             hd__level = best;
         }
     }
+    hd__level = before;
 }
 END_TEST
 

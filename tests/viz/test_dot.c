@@ -717,7 +717,7 @@ START_TEST(refused)
                    o.size, sizeof o));
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(hd_graph_dot(x, NULL));
-    ck_error(HD_GRAD, "hd_graph_dot: (2, 3) does not require grad");
+    ck_error(HD_GRAD, "hd_graph_dot: x (2, 3) does not require grad, so it has no graph");
     ck_assert_ptr_null(hd_graph_dot(NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_graph_dot: x is NULL");
     hd_list *parts = hd_chunk(hd_mul_scalar(leaf(4, 1), 1.0), 2, 0);

@@ -31,7 +31,8 @@ from hf_models import Heed
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from families import FAMILIES, KEYS, SMALL  # noqa: E402
 
-WRONG = [None, True, False, 0, 1, 2, 1.5, 2.0, -1, "x", "8", "true", "null", [], [1], ["x"], {}, {"a": 1}]
+WRONG = [None, True, False, 0, 1, 2, 1.5, 2.0, -1, "x", "8", "true", "null", [], [1], ["x"], [[1]], [None],
+         {}, {"a": 1}]
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 8}
 MOST = 4_000_000  # elements of a model that is made
@@ -48,12 +49,12 @@ REASONS = {
         (r"(scale_attn_weights|scale_attn_by_inverse_layer_idx|add_cross_attention): found", "attention of GPT-2 that "
          "heed has not"),
         (r"model_type .* and architectures", "a class that is not the one of model_type, which transformers passes over"),
-        (r"tokens: expected at most \d+, which is its context", "a text longer than max_position_embeddings"),
+        (r"tokens: expected at most \d+, the context of the model", "a text longer than max_position_embeddings"),
         (r"head_dim \d+: expected an even number", "an odd head_dim, up to 4"),
         (r"rope_(theta|parameters|scaling).*: found .*: expected (a number|an object)", "a value of a wrong type that "
          "transformers does not come to read, or takes for a number"),
         (r"found (true|false): expected (a whole number|a number)", "true or false in place of a number"),
-        (r"num_attention_heads \d+ and hidden_size \d+: expected a multiple", "a width of Qwen 2 or SmolLM3 that its "
+        (r"num_attention_heads \d+ does not divide hidden_size \d+", "a width of Qwen 2 or SmolLM3 that its "
          "heads do not divide"),
     ),
     "transformers": (
@@ -127,7 +128,7 @@ def rotary(c, r):
         c["partial_rotary_factor"] = r.choice([1, 0.5, None])
 
 
-COMMON = {"use_cache": [True, False], "bos_token_id": [None, 1], "eos_token_id": [None, 2, [], [1, 2]],
+COMMON = {"use_cache": [True, False], "bos_token_id": [None, 1], "eos_token_id": [None, 2, [], [1, 2], [1, [2]]],
           "torch_dtype": ["float32", None], "dtype": ["float32"], "transformers_version": ["4.57.3"],
           "per_layer_config": [None, {}], "id2label": [None, {"0": "a"}], "a_key": [1, "x", {"b": 1}, None],
           "temperature": [0.5], "quantization_config": [None]}

@@ -9,29 +9,42 @@
 const char hd__lasting_scope_end[] = "when its scope closed";
 
 typedef struct lasting {
-    struct lasting *next;
-    int32_t n; /* its number, from 0 */
+    struct lasting *below[2]; /* in the tree */
+    struct lasting *next;     /* in the list */
+    int32_t n;                /* its number, from 0 */
     char text[];
 } lasting;
 
+/* The lock protects both: the tree finds a text; the list, newest first, finds its number. */
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
-static lasting *newest; /* the list, which the lock protects */
+static lasting *tree, *newest;
 
-/* Uses malloc, not hd_alloc, because the texts are never freed. */
+/* A hash whose high bits depend on the whole text. */
+static uint64_t mixed(const char *text)
+{
+    uint64_t bits = 0;
+    for (; *text; text++) {
+        bits = (bits + (unsigned char)*text) * 0x9e3779b97f4a7c15u;
+    }
+    return bits;
+}
+
+/* Each level of the tree branches by one bit of the hash, the highest first. Uses calloc, not
+ * hd_alloc, because the texts are never freed. */
 const char *hd__lasting_text(const char *text)
 {
+    lasting **at = &tree;
     HD__LOCKED(hd__lasting_lock);
-    lasting *e = newest;
-    while (e && strcmp(e->text, text) != 0) {
-        e = e->next;
+    for (uint64_t bits = mixed(text); *at && strcmp((*at)->text, text) != 0; bits <<= 1) {
+        at = &(*at)->below[bits >> 63];
     }
-    if (!e && (e = malloc(sizeof *e + strlen(text) + 1))) {
-        strcpy(e->text, text);
-        e->n = newest ? newest->n + 1 : 0;
-        e->next = newest;
-        newest = e;
+    if (!*at && (*at = calloc(1, sizeof **at + strlen(text) + 1))) {
+        strcpy((*at)->text, text);
+        (*at)->n = newest ? newest->n + 1 : 0;
+        (*at)->next = newest;
+        newest = *at;
     }
-    return e ? e->text : "?";
+    return *at ? (*at)->text : "?";
 }
 
 /* The code of a text near hd__lasting_scope_end, as the texts of this library are, is its distance

@@ -1,9 +1,10 @@
 /* plain.c - the level plain: what the other levels compute, written to be read and stepped through.
  *
  * One loop over another, without packing, vectors and threads. Every template here is included once
- * for each type. The order of the sums is the level's own, but for the short ones whose last bit
- * the notebooks print. The kernels' tests compare the other levels with these. What has no table
- * here is computed by the table of the level baseline. */
+ * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
+ * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
+ * kernels compare the other levels with these. What has no table here is computed by the table of
+ * the level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"
@@ -26,6 +27,14 @@ typedef uint16_t weight_bf16;
 #define widened_f64(x) (x)
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
+
+/* What the sum of a lane begins with. PyTorch's begins with 0, but over the last dim, where the
+ * elements are side by side, with the first element; -0 before that does not change it. Of a tensor
+ * of no dims sn is 0. */
+static double first_zero(const hdk_lanes *l)
+{
+    return l->sn[0] <= 1 ? -0.0 : 0.0;
+}
 
 /* Does the causal mask or a bool mask hide key j from query i? */
 static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)

@@ -67,7 +67,7 @@ static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
     T m = fn(largest)(w, 1, h->s), sum = fn(sum_of_exp)(w, 1, h->s, m);
     ((T *)h->lse)[i] = dead ? (T)INFINITY : m + LOG(sum);
     for (int64_t j = 0; j < h->s; j++) {
-        w[j] = dead ? 0 : EXP(w[j] - m) * (1 / sum) * fn(drop_factor)(h, i, j);
+        w[j] = dead ? 0 : fn(exp)(w[j] - m) * (1 / sum) * fn(drop_factor)(h, i, j);
     }
 }
 
@@ -111,9 +111,10 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
     for (int64_t i = 0; i < h->l; i++) {
         T both = fn(dot)(&g->dout, i, &h->out, i, h->dv);
         for (int64_t j = from; j < to && j < i + h->sees; j++) {
-            T w = EXP(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
+            T w = fn(exp)(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
             T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
-            ds = is_hidden(h, i, j) ? 0 : ds; /* also in a row of NaN */
+            /* What is hidden has w = 0, but in a row of NaN it has NaN. */
+            ds = isnan(lse[i]) && is_hidden(h, i, j) ? 0 : ds;
             fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
             fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);
             fn(add_row)(&g->dv, j, w * kept, &g->dout, i, h->dv);

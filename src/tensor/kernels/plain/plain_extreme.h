@@ -1,5 +1,5 @@
-/* plain_extreme.h - extremes and truth of each lane: a template (template.h) for plain.c. Of the
- * lane at x, element i is x[i * xn]. */
+/* plain_extreme.h - of each lane max(x), min(x) and their places, and whether any or all of x are
+ * not 0: a template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
 
 /* The largest of n elements, or the least. Of 0 and -0, which are equal, the last counts, and a NaN
  * wins. */

@@ -1,7 +1,7 @@
-/* plain_loss.h - cross entropy and the squared error, after plain_softmax.h: a template
- * (template.h) for plain.c. */
+/* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2, after
+ * plain_softmax.h: a template (template.h) for plain.c. */
 
-/* loss_i = -log(softmax(x_i)[target_i]) = log(sum(e^(x - m))) - (x[target] - m), with m = max(x) */
+/* loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), m = max(x) */
 static void fn(cross_entropy)(const hdk_logits *l, void *out)
 {
     T *loss = out, *stats = l->stats;
@@ -10,12 +10,17 @@ static void fn(cross_entropy)(const hdk_logits *l, void *out)
         T m = fn(largest)(x, 1, l->c), log_sum = LOG(fn(sum_of_exp)(x, 1, l->c, m));
         stats[2 * i] = m;
         stats[2 * i + 1] = log_sum;
-        bool ignored = l->target[i] == l->ignore;
-        loss[i] = ignored ? 0 : log_sum - (x[l->target[i]] - m); /* heed-loop */
+        if (l->target[i] == l->ignore) {
+            loss[i] = 0;
+            continue;
+        }
+        T log_p = x[l->target[i]] - m - log_sum; /* heed-loop */
+        /* PyTorch's loss of one class is -0, but 0 where x is (c,). */
+        loss[i] = l->ndim == 1 ? 0 - log_p : -log_p;
     }
 }
 
-/* dx = (softmax(x) - [target]) dy / divisor */
+/* With g = -dy / divisor at the target, and 0 elsewhere: dx = g - softmax(x) sum(g) */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -24,10 +29,13 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
     for (int64_t i = 0; i < l->rows; i++) {
         const T *x = (const T *)l->x + i * l->stride; /* (c,) */
         T *dx = (T *)out + i * l->c, m = stats[2 * i], log_sum = stats[2 * i + 1];
-        T d = l->target[i] == l->ignore ? 0 : dy[i * gs] / (T)divisor;
+        bool counts = l->target[i] != l->ignore;
+        T at_target = counts ? -(dy[i * gs] / (T)divisor) : 0;
+        /* PyTorch's sum of one class may be -0, but not where x is (n, c, d1, ...). */
+        T sum = l->c > 1 || l->ndim > 2 ? 0 + at_target : at_target;
         for (int64_t j = 0; j < l->c; j++) {
-            T p = EXP(x[j] - m - log_sum);
-            dx[j] = p * d - (j == l->target[i] ? d : 0); /* heed-loop */
+            T p = fn(exp)(x[j] - m - log_sum), g = counts && j == l->target[i] ? at_target : 0;
+            dx[j] = g - p * sum; /* heed-loop */
         }
     }
 }

@@ -1,8 +1,17 @@
-/* plain_norm.h - layer normalisation of the rows of x (rows, n): a template (template.h) for
- * plain.c. A row's stats are its mean, a correction and rstd = 1 / sqrt(var + eps). The mean is
- * rounded; the correction is the mean of what it leaves of x, which rounding took away. */
+/* plain_norm.h - layer normalisation of the rows of x (rows, n), with w and b (n,): a template
+ * (template.h) for plain.c.
+ *     y = (x - mean) rstd w + b, with rstd = 1 / sqrt(var + eps)
+ * A row's stats are its mean, a correction and rstd. The mean is rounded. The correction is the
+ * mean of x - mean, which has the digits that the rounding took away. */
 
-/* y = u w + b, with u = (x - mean - correction) rstd */
+/* Element (i, j) of u = (x - mean - correction) rstd */
+static T fn(u)(const hdk_norm_rows *r, int64_t i, int64_t j)
+{
+    const T *x = r->x, *stats = (const T *)r->stats + 3 * i;
+    return (x[i * r->n + j] - stats[0] - stats[1]) * stats[2];
+}
+
+/* y = u w + b */
 static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                            void *out)
 {
@@ -12,67 +21,73 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     for (int64_t i = 0; i < r->rows; i++) {
         const T *x = (const T *)r->x + i * n;
         T *y = (T *)out + i * n, *stats = (T *)r->stats + 3 * i;
-        T mean = 0, correction = 0, var = 0;
+        double sum = 0, left = 0, squares = 0;
         for (int64_t j = 0; j < n; j++) {
-            mean += x[j];
+            sum += x[j];
         }
-        mean /= (T)n;
+        const T mean = (T)(sum / (double)n);
         for (int64_t j = 0; j < n; j++) {
-            correction += x[j] - mean;
+            left += (double)x[j] - mean;
         }
-        correction /= (T)n;
+        const T correction = (T)(left / (double)n);
         for (int64_t j = 0; j < n; j++) {
             T d = x[j] - mean - correction;
-            var += d * d;
+            squares += d * d;
         }
-        var /= (T)n;
+        const T var = (T)(squares / (double)n);
         stats[0] = mean;
         stats[1] = correction;
-        stats[2] = 1 / SQRT(var + (T)eps);
+        /* Squares that are too large for T make the row NaN. A row of 0 would hide that. */
+        stats[2] = isinf(var) ? (T)NAN : 1 / SQRT(var + (T)eps);
         for (int64_t j = 0; j < n; j++) {
-            T u = (x[j] - mean - correction) * stats[2];
+            T u = fn(u)(r, i, j);
             y[j] = (w ? u * w[j] : u) + (b ? b[j] : 0); /* heed-loop */
         }
     }
 }
 
-/* With g = dy w: dx = rstd (g - mean(g) - u mean(g u)), dw = sum of dy u and db = sum of dy over
- * the rows */
+/* dw = sum of dy u and db = sum of dy over the rows; either may be NULL */
+static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db)
+{
+    for (int64_t j = 0; j < r->n && (dw || db); j++) {
+        double w_sum = 0, b_sum = 0;
+        for (int64_t i = 0; i < r->rows; i++) {
+            w_sum += dy[i * r->n + j] * fn(u)(r, i, j);
+            b_sum += dy[i * r->n + j];
+        }
+        if (dw) {
+            dw[j] = (T)w_sum;
+        }
+        if (db) {
+            db[j] = (T)b_sum;
+        }
+    }
+}
+
+/* With g = dy w: dx = rstd (g - mean(g) - u mean(g u)) */
 static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bool stream,
                                     void *din, void *dweight, void *dbias)
 {
     const int64_t n = r->n;
     const T *w = r->weight;
-    T *dw = dweight, *db = dbias;
     (void)stream;
-    for (int64_t j = 0; j < n && dw; j++) {
-        dw[j] = 0;
-    }
-    for (int64_t j = 0; j < n && db; j++) {
-        db[j] = 0;
-    }
-    for (int64_t i = 0; i < r->rows; i++) {
-        const T *x = (const T *)r->x + i * n, *dy = (const T *)dout + i * n;
-        const T *stats = (const T *)r->stats + 3 * i;
-        T *dx = din ? (T *)din + i * n : NULL, g_mean = 0, gu_mean = 0;
+    fn(sums_over_rows)(r, dout, dweight, dbias);
+    for (int64_t i = 0; i < r->rows && din; i++) {
+        const T *dy = (const T *)dout + i * n, rstd = ((const T *)r->stats)[3 * i + 2];
+        T *dx = (T *)din + i * n;
+        double g_sum = 0, gu_sum = 0;
         for (int64_t j = 0; j < n; j++) {
-            T u = (x[j] - stats[0] - stats[1]) * stats[2], g = w ? dy[j] * w[j] : dy[j];
-            g_mean += g;
-            gu_mean += g * u;
-            if (dw) {
-                dw[j] += dy[j] * u;
-            }
-            if (db) {
-                db[j] += dy[j];
-            }
+            T g = w ? dy[j] * w[j] : dy[j];
+            g_sum += g;
+            gu_sum += g * fn(u)(r, i, j);
         }
-        g_mean /= (T)n;
-        gu_mean /= (T)n;
-        for (int64_t j = 0; j < n && dx; j++) {
-            T u = (x[j] - stats[0] - stats[1]) * stats[2], g = w ? dy[j] * w[j] : dy[j];
-            dx[j] = stats[2] * (g - g_mean - u * gu_mean); /* heed-loop */
+        const T g_mean = (T)(g_sum / (double)n), gu_mean = (T)(gu_sum / (double)n);
+        for (int64_t j = 0; j < n; j++) {
+            T g = w ? dy[j] * w[j] : dy[j];
+            dx[j] = rstd * (g - g_mean - fn(u)(r, i, j) * gu_mean) + 0; /* heed-loop */
         }
     }
 }
 
-/* Names: layer_norm_f32 layer_norm_f64 layer_norm_backward_f32 layer_norm_backward_f64 */
+/* Names: u_f32 u_f64 layer_norm_f32 layer_norm_f64 sums_over_rows_f32 sums_over_rows_f64
+ * layer_norm_backward_f32 layer_norm_backward_f64 */

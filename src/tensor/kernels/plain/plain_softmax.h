@@ -1,5 +1,15 @@
 /* plain_softmax.h - softmax, log_softmax and logsumexp of each lane, forward and backward: a
- * template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
+ * template (template.h) for plain.c. Of the lane at x, element i is x[i * xn].
+ *     softmax      y = e^x / sum(e^x)
+ *     log_softmax  y = x - log(sum(e^x))
+ *     logsumexp    y = log(sum(e^x))
+ * Each subtracts the largest x first, so that no e^x overflows. */
+
+/* e^x. The code for float32 is long, so it stands here once. */
+static HDK_NOINLINE T fn(exp)(T x)
+{
+    return EXP(x);
+}
 
 /* The largest of n elements; -inf of none. A NaN makes its sum of exponentials NaN anyway. */
 static T fn(largest)(const T *x, int64_t xn, int64_t n)
@@ -11,18 +21,19 @@ static T fn(largest)(const T *x, int64_t xn, int64_t n)
     return m;
 }
 
-/* sum(e^(x - m)) */
+/* sum(e^(x - m)). Fewer than 8 are added up in T, as PyTorch's are, which the last printed digit
+ * shows. */
 static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
 {
-    T sum = 0;
+    double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        sum += EXP(x[i * xn] - m); /* heed-loop */
+        sum += fn(exp)(x[i * xn] - m); /* heed-loop */
+        sum = n < 8 ? (T)sum : sum;
     }
-    return sum;
+    return (T)sum;
 }
 
-/* y = e^(x - m) / sum(e^(x - m)), with m = max(x): no exponential overflows, and one of them is
- * 1 */
+/* y = e^(x - m) / sum(e^(x - m)), with m = max(x) */
 static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
 {
     const int64_t yn = l->sn[0], xn = l->sn[1];
@@ -32,7 +43,7 @@ static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
         const T *x = (const T *)data[1] + j * l->sk[1];
         T m = fn(largest)(x, xn, l->n), sum = fn(sum_of_exp)(x, xn, l->n, m);
         for (int64_t i = 0; i < l->n; i++) {
-            T e = EXP(x[i * xn] - m);
+            T e = fn(exp)(x[i * xn] - m);
             /* In the last dim PyTorch multiplies, which the last printed digit shows. */
             y[i * yn] = yn == 1 ? e * (1 / sum) : e / sum; /* heed-loop */
         }
@@ -44,13 +55,14 @@ static void fn(softmax_backward)(const hdk_lanes *l, void *const *data, double p
 {
     (void)p;
     for (int64_t j = 0; j < l->k; j++) {
-        T *dx = (T *)data[0] + j * l->sk[0], sum = 0;
+        T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1], *y = (const T *)data[2] + j * l->sk[2];
+        double sum = first_zero(l);
         for (int64_t i = 0; i < l->n; i++) {
             sum += dy[i * l->sn[1]] * y[i * l->sn[2]]; /* heed-loop */
         }
         for (int64_t i = 0; i < l->n; i++) {
-            dx[i * l->sn[0]] = (dy[i * l->sn[1]] - sum) * y[i * l->sn[2]];
+            dx[i * l->sn[0]] = (dy[i * l->sn[1]] - (T)sum) * y[i * l->sn[2]];
         }
     }
 }
@@ -75,13 +87,14 @@ static void fn(log_softmax_backward)(const hdk_lanes *l, void *const *data, doub
 {
     (void)p;
     for (int64_t j = 0; j < l->k; j++) {
-        T *dx = (T *)data[0] + j * l->sk[0], sum = 0;
+        T *dx = (T *)data[0] + j * l->sk[0];
         const T *dy = (const T *)data[1] + j * l->sk[1], *y = (const T *)data[2] + j * l->sk[2];
+        double sum = first_zero(l);
         for (int64_t i = 0; i < l->n; i++) {
             sum += dy[i * l->sn[1]];
         }
         for (int64_t i = 0; i < l->n; i++) {
-            dx[i * l->sn[0]] = dy[i * l->sn[1]] - EXP(y[i * l->sn[2]]) * sum; /* heed-loop */
+            dx[i * l->sn[0]] = dy[i * l->sn[1]] - fn(exp)(y[i * l->sn[2]]) * (T)sum; /* heed-loop */
         }
     }
 }
@@ -98,6 +111,6 @@ static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* Names: largest_f32 largest_f64 sum_of_exp_f32 sum_of_exp_f64 softmax_f32 softmax_f64
- * softmax_backward_f32 softmax_backward_f64 log_softmax_f32 log_softmax_f64
+/* Names: exp_f32 exp_f64 largest_f32 largest_f64 sum_of_exp_f32 sum_of_exp_f64 softmax_f32
+ * softmax_f64 softmax_backward_f32 softmax_backward_f64 log_softmax_f32 log_softmax_f64
  * log_softmax_backward_f32 log_softmax_backward_f64 logsumexp_f32 logsumexp_f64 */

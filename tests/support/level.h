@@ -1,0 +1,37 @@
+/* level.h - what is computed at another CPU level, for tests that compare a level with plain, whose
+ * loops are written to be read:
+ *     const int level = leave_plain();
+ *     hd_tensor *y = hd_softmax(x, 0);
+ *     const int other = at_plain();
+ *     hd_tensor *want = hd_softmax(x, 0);
+ *     hd__level = other;
+ *     ...
+ *     hd__level = level; */
+#ifndef HEED_TESTS_LEVEL_H
+#define HEED_TESTS_LEVEL_H
+
+#include "base/start.h"
+#include "support/support.h"
+
+/* Where plain is in use, the CPU's best level is from now on: plain would be compared with itself.
+ * Returns the level before. */
+static inline int leave_plain(void)
+{
+    ck_assert_ptr_nonnull(hd_cpu_level()); /* the start chooses a level */
+    const int before = hd__level, best = hd__sys_cpu_level();
+    if (before == HD__PLAIN) {
+        hd__level = best < (int)HD__LEVEL_BUILT ? best : (int)HD__LEVEL_BUILT;
+    }
+    return before;
+}
+
+/* From now on plain is in use. Returns the level before, and fails if that is plain, too. */
+static inline int at_plain(void)
+{
+    const int before = hd__level;
+    ck_assert_msg(before != HD__PLAIN, "plain is compared with itself: call leave_plain() first");
+    hd__level = HD__PLAIN;
+    return before;
+}
+
+#endif
