@@ -238,8 +238,8 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
     }
     if (good < n) {
         return hd_fail(HD_VALUE,
-                       "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
-                       "the vocabulary has no unknown token",
+                       "byte 0x%02x at %" PRId64
+                       "%s: the vocabulary has neither a token for it nor an unknown token",
                        (unsigned char)s[good], place + good,
                        e->from == e->normal.s ? " after normalization" : "");
     }
@@ -357,8 +357,9 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
         }
         if (a->special && e->special == HD_SPECIAL_REFUSE) {
             return hd_fail(HD_VALUE,
-                           "%.*s at byte %" PRId64 "%s: expected a text without it, "
-                           "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                           "%.*s at byte %" PRId64
+                           "%s is a special token. Pass HD_SPECIAL_ALLOW to encode it, or "
+                           "HD_SPECIAL_TEXT to encode it as text",
                            HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
                            e->from == e->normal.s ? " after normalization" : "");
         }

@@ -97,7 +97,7 @@ static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
         m->id = hd__bpe_find(b, bytes, len);
     }
     if (!two || m->left < 0 || m->right < 0 || m->id < 0) {
-        merge_fail(r, s, n, "two tokens of the vocabulary, which are a third one together");
+        merge_fail(r, s, n, "two tokens of the vocabulary that form a third one");
     } else if (r->merges.s && (b->base.kinds[m->id] & HD__MADE_TOKEN)) {
         merge_fail(r, s, n, "a token that no earlier line makes");
     } else {
@@ -223,9 +223,9 @@ static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name
 {
     const int64_t id = hd__bpe_id_in_vocab(r, written) ? written : r->entries.n;
     if (id != written && !r->failed && !r->warned) {
-        hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ": it gets id %" PRId64
-                ", as in the package tokenizers: expected new tokens in the order of their ids, "
-                "which follow those of the vocabulary without a gap",
+        hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ", but it gets id %" PRId64
+                ", as in the package tokenizers. The ids of new tokens must follow the "
+                "vocabulary's in order, without a gap",
                 r->f.where, HD__CLIP(name->s, name->len), written, id);
         r->warned = true;
     }
@@ -277,8 +277,8 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
     if (!r->failed && (hd__bpe_id_in_vocab(r, a->id) ? !same : elsewhere)) {
         r->failed = !hd_fail(HD_FORMAT,
-                             "%s: added_tokens has '%.*s' with id %d: expected the id that the "
-                             "vocabulary gives it, or a new one",
+                             "%s: added_tokens has '%.*s' with id %d: expected its id in the "
+                             "vocabulary, or a new id for a new token",
                              r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
     }
 }
@@ -389,7 +389,7 @@ static void read_model(hd__bpe_reader *r, const hd__bpe_value *top)
         hd__bpe_bytes_find(r, "a token for each byte, because of byte_fallback");
     } else if (b->byte_fallback) {
         hd__bpe_value_fail(r, "model.byte_fallback", v[FALLBACK],
-                           "false, because words are of bytes");
+                           "false, because words consist of bytes");
     }
     read_model_merges(r, v[MERGES]);
     enter_added(r);

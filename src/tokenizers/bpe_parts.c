@@ -15,21 +15,21 @@ typedef struct section {
 
 static const section normalizers = {
     "normalizer",
-    "none, NFC, or Prepend and Replace with U+2581 for a space",
+    "none, NFC, or Replace of a space by U+2581, with or without Prepend of U+2581",
     5,
     {"type", "normalizers", "prepend", "pattern", "content"},
 };
 static const section pre_tokenizers = {
     "pre_tokenizer",
-    "none, ByteLevel without a prefix space, after nothing, Digits, or the Split of Llama 3 or "
-    "Qwen 2, or a Metaspace that does not split",
+    "none, ByteLevel without a prefix space, alone or after Digits or the Split of Llama 3 or Qwen "
+    "2, or a Metaspace that does not split",
     11,
     {"type", "pretokenizers", "add_prefix_space", "use_regex", "individual_digits", "behavior",
      "invert", "pattern", "replacement", "prepend_scheme", "split", "trim_offsets"},
 };
 static const section decoders = {
     "decoder",
-    "ByteLevel, or Replace of U+2581, ByteFallback, Fuse, and perhaps Strip of one space",
+    "ByteLevel, or Replace of U+2581, ByteFallback and Fuse, with or without Strip of one space",
     6,
     {"type", "decoders", "pattern", "content", "start", "stop", "add_prefix_space", "trim_offsets",
      "use_regex"},
@@ -155,7 +155,7 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
     if (c && !(a->forms & b->forms & c->forms)) {
         r->failed = !hd_fail(HD_FORMAT,
                              "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
-                             "those of one form of tokenizer",
+                             "three of one form of tokenizer",
                              r->f.where, a->text, b->text, c->text);
     } else if (c) {
         r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,
@@ -179,7 +179,7 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
                   ids = hd__bpe_member(r, token, "ids");
     if (token.kind != HD__JSON_OBJECT) {
         hd__bpe_value_fail(r, "a SpecialToken of " SINGLE, name,
-                           "one that post_processor.special_tokens has");
+                           "an entry of post_processor.special_tokens");
     }
     hd__bpe_expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
     for (hd__bpe_each_begin(r, &w, ids); hd__bpe_each_next(r, &w);) {
@@ -209,7 +209,7 @@ static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value
         }
     }
     if (texts != 1) {
-        hd__bpe_value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
+        hd__bpe_value_fail(r, SINGLE, single, "special tokens and one Sequence with the id A");
     }
 }
 

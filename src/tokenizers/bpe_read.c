@@ -110,8 +110,8 @@ static void id_take(hd__bpe_reader *r, int64_t id)
         e->by_id[e->ids] = 0;
     }
     if (e->by_id[id]) {
-        r->failed =
-            !hd_fail(HD_FORMAT, "%s: id %" PRId64 " again: expected each id once", r->f.where, id);
+        r->failed = !hd_fail(HD_FORMAT, "%s: id %" PRId64 " is used twice: expected each id once",
+                             r->f.where, id);
     }
     e->by_id[id] = (int32_t)e->n + 1;
 }

@@ -80,7 +80,7 @@ void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const 
         if (names[i]) {
             v[i] = w.item;
         } else if (only) {
-            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
+            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected only known keys",
                                  r->f.where, only, HD__CLIP(w.name.s, w.name.len));
         }
     }

@@ -13,11 +13,10 @@ extern const hd__tokenizer_char_table hd__nfc_classes; /* combining classes */
 
 /* Characters that decompose, in ranges. hd__chars_number_at reads the tables. */
 typedef struct hd__nfc_table {
-    const char *codes; /* the first character of each range: three letters */
-    const char
-        *numbers; /* the index of a range's first character, then the number of all: two letters */
-    const char *firsts; /* the first character of each decomposition: three letters */
-    int n;              /* ranges */
+    const char *codes;   /* the first character of each range: three letters */
+    const char *numbers; /* index of a range's first character, then their count: two letters */
+    const char *firsts;  /* the first character of each decomposition: three letters */
+    int n;               /* ranges */
 } hd__nfc_table;
 
 /* Characters that decompose into two, and characters that decompose into one, which may decompose
