@@ -1,5 +1,5 @@
-/* finite.c - NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so this
- * is asked first, many elements at a time. */
+/* finite.c - finds NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so
+ * this is checked first, many elements at a time. */
 #include <math.h>
 
 #include "diagnose/diagnose_internal.h"
@@ -7,9 +7,10 @@
 #include "tensor/dims.h"
 #include "tensor/shape.h"
 
-/* ---------------------------------------------------------------- are all finite? */
+/* ---------------------------------------------------------------- check whether all are finite */
 
-/* x - x is 0 for a finite x, and NaN for any other. The sums lie side by side in vectors. */
+/* x - x is 0 for a finite x, and NaN for others. The sums are independent, so that compilers use
+ * vectors. */
 enum { SUMS = 16 };
 #define ALL_FINITE(name, type)                                                                     \
     static bool name(const type *x, int64_t n)                                                     \
@@ -33,7 +34,8 @@ enum { SUMS = 16 };
 ALL_FINITE(floats_finite, float)
 ALL_FINITE(doubles_finite, double)
 
-/* The n elements of x from number `at` of its storage on, `stride` elements apart. */
+/* True if the n elements of x from index `at` of its storage on, `stride` elements apart, are
+ * finite. */
 static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n)
 {
     const void *data = x->storage->data;
@@ -48,7 +50,7 @@ static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n
     return i == n;
 }
 
-/* In any order. x has elements. */
+/* True if all elements of x are finite, checked in any order. x is not empty. */
 static bool all_finite(hd_tensor *x)
 {
     hd__dims w;
@@ -63,10 +65,11 @@ static bool all_finite(hd_tensor *x)
     return finite;
 }
 
-/* ---------------------------------------------------------------- the first that is not */
+/* ---------------------------------------------------------------- the first one that is not
+ * finite */
 
-/* Goes through x in row-major order. first: the number of the first NaN, or else of the first
- * infinity. */
+/* Searches x in row-major order. *first: the number of the first NaN, or else of the first
+ * infinity. Returns the bits found. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};
