@@ -25,8 +25,8 @@ unsigned int hd__hear_overwrite_begins(int64_t n, hd_tensor *const *in)
     return has;
 }
 
-/* HD__HAS_NAN or HD__HAS_INF if x has it and no input has; `before` has the inputs' bits. Else
- * 0. */
+/* HD__HAS_NAN if x has a NaN and no input has one; HD__HAS_INF if x has an infinity and all inputs
+ * are finite; else 0. `before` has the bits of the inputs. */
 static unsigned int news(unsigned int before, const hd_tensor *x)
 {
     unsigned int has = hd__diagnose_not_finite(x);
@@ -38,7 +38,7 @@ void hd__hear_overwritten(unsigned int before, const hd_tensor *y)
     char place[HD__PLACE_TEXT];
     unsigned int first = hd__error_warns() && !in_backward ? news(before, y) : 0;
     if (first) {
-        hd_warn("the result %s has %s, and %s%s%s", HD__SHAPE(y),
+        hd_warn("the result %s has %s, but %s%s%s", HD__SHAPE(y),
                 hd__diagnose_not_finite_text(y, place),
                 first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
                 hd__debug_module ? "; in " : "", hd__debug_module ? hd__debug_module : "");
@@ -82,8 +82,8 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
         char name[64], place[HD__PLACE_TEXT], call[200];
         unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
         if (first && saved_finite(n)) {
-            hd_warn("the gradient %s that %s gave for input %d has %s, and the gradient that "
-                    "it got %s%s%s",
+            hd_warn("the gradient %s that %s computed for input %d has %s, but the gradient that "
+                    "it received %s%s%s",
                     HD__SHAPE(dx[i]), hd__node_name(n, name), i,
                     hd__diagnose_not_finite_text(dx[i], place),
                     first == HD__HAS_NAN ? "has no nan" : "is finite",
@@ -117,14 +117,13 @@ void hd__watch_loss(double loss, const char *made_by)
 {
     static atomic_uint_least64_t told;
     if (!isfinite(loss) && hd__error_first(&told, (uintptr_t)made_by)) {
-        hd_warn("the loss of %s is %s: %s", made_by,
+        hd_warn("the loss of %s is %s. %s", made_by,
                 isnan(loss) ? "nan"
                 : loss > 0  ? "inf"
                             : "-inf",
-                hd__event_watching()
-                    ? "a warning before names the call that made the first one, or it "
-                      "came with the data"
-                    : "HEED_DEBUG=1 in the environment names the call that made the "
-                      "first one");
+                hd__event_watching() ? "An earlier warning names the call that made the first nan "
+                                       "or infinity; otherwise the data has it"
+                                     : "Set HEED_DEBUG=1 in the environment to see the call that "
+                                       "made the first nan or infinity");
     }
 }

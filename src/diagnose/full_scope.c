@@ -69,9 +69,9 @@ static void watch_memory(hd__node *loss, const char *made_by)
     const bool many = count >= HD__SCOPE_MANY && r.tensors - r.most_tensors > count / 2;
     if (r.graphs >= (s->outer ? MANY_GRAPHS : 3) && (much || many)) {
         hd_warn("%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
-                "first and the last of %" PRId64 " backwards, as the %s that %s made: write "
-                "HD_SCOPE; at the start of a loop's body, so that each round frees what it made "
-                "(hd_scope_report lists them all)",
+                "first and the last of %" PRId64
+                " backwards, such as the %s that %s made. Write HD_SCOPE; at the start of the "
+                "loop's body, so that each round frees its tensors. hd_scope_report lists them all",
                 hd__live_scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
                 HD__SHAPE(r.largest), r.largest->made_by);
     }

@@ -47,7 +47,7 @@ static row *row_of(int table, const char *name)
             return r;
         }
     }
-    profile.rest[table].name = "what the table lacked room for";
+    profile.rest[table].name = "other names, which the table has no room for";
     return &profile.rest[table];
 }
 
@@ -168,7 +168,7 @@ static int64_t collect_rows(row *rows, int table)
 
 static void write_table(hd__text *t, const char *of, row *rows, int64_t n, int64_t whole)
 {
-    row other = {.name = "other: what is no op", .time = whole};
+    row other = {.name = "other: outside of ops", .time = whole};
     hd__text_format(t, "%6s%9s%7s%9s%9s%9s%9s%9s  %s\n", "calls", "time", "share", "forward",
                     "backward", "bytes", "FLOP", "FLOP/s", of);
     qsort(rows, (size_t)n, sizeof *rows, longest_first);
@@ -186,7 +186,7 @@ HD__RARE bool hd_profile(FILE *f)
         return false;
     }
     if (!profiling()) {
-        return hd_fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
+        return hd_fail(HD_STATE, "profiling is off. Set HEED_PROFILE=1 in the environment before "
                                  "the program starts");
     }
     hd__text t = {0};

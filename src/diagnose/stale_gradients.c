@@ -44,7 +44,7 @@ static finding look_at_grads(const hd_optim *o)
             f.grads += version >= 0;
             f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
-            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* 0: not used up */
+            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0 uses none */
             use->version = version;
             use->stepped = hd__tensor_version_of(p);
             use->added = false;
@@ -74,21 +74,22 @@ static void watch_step(hd_optim *o)
     const bool tell_frozen = is_told_now(&o->frozen, nothing && !f.wanted);
     o->told_used |= tell_used;
     if (tell_used) {
-        hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
-                "hd_backward has added: call hd_optim_zero_grad once for each step, before its "
-                "first hd_backward",
+        hd_warn("%" PRId64 " of %" PRId64
+                " gradients still contain those of the last step, because hd_backward has added to "
+                "them. Call hd_optim_zero_grad once for each step, before its first hd_backward",
                 f.used, f.grads);
     }
     if (tell_freed) {
-        hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
-                "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
-                "this order",
+        hd_warn("none of the last %d steps found a gradient, because the gradients of hd_backward "
+                "were freed before the step. Call hd_optim_zero_grad before hd_backward, and "
+                "hd_optim_step after it",
                 IN_VAIN);
     } else if (tell_frozen) {
-        hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
-                " parameters requires grad: make the optimizer after hd_lora_apply and "
-                "hd_module_freeze, of the parameters that train",
-                IN_VAIN, o->n);
+        hd_warn(
+            "none of the last %d steps found a gradient, because none of the optimizer's %" PRId64
+            " parameters requires grad. Create the optimizer after hd_lora_apply and "
+            "hd_module_freeze, with the parameters that train",
+            IN_VAIN, o->n);
     }
 }
 

@@ -310,9 +310,9 @@ START_TEST(an_optimizer_made_before_the_adapters)
     hd_lora_options o = rank2();
     apply(m, &o);
     ck_warning(ten_steps(m, before),
-               "hd_optim_step: none of the last 10 steps found a gradient, and none of the "
-               "optimizer's 7 parameters requires grad: make the optimizer after hd_lora_apply and "
-               "hd_module_freeze, of the parameters that train");
+               "hd_optim_step: none of the last 10 steps found a gradient, because none of the "
+               "optimizer's 7 parameters requires grad. Create the optimizer after hd_lora_apply "
+               "and hd_module_freeze, with the parameters that train");
     hd_optim_free(before);
     hd_optim *after = hd_adamw_new(hd_module_parameters(m), NULL);
     ck_no_warning(ten_steps(m, after));
