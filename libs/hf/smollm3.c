@@ -23,7 +23,8 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* True if layer i has rotary positions, by the list or else by the interval, which may be invalid. */
+/* True if layer i has rotary positions, by the list or else by the interval, which may be
+ * invalid. */
 static bool is_rotary(const hd_smollm3_config *c, int64_t i)
 {
     const int64_t interval = c->no_rope_layer_interval;
