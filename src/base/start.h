@@ -35,9 +35,9 @@ extern int hd__level; /* valid after hd__init */
  * result depends on it. */
 extern int64_t hd__start_second_cache;
 
-/* The level to use: the level that text, the value of HEED_CPU, names, or else the best one, which
- * is the lower of `cpu` (the CPU's) and `built` (the compiled kernels'). If the named level is
- * higher than the best one or does not exist, writes a message into `wrong`. */
+/* The level to use: the one that text, the value of HEED_CPU, names, or else the lower of `cpu` and
+ * `built`. If the named level is higher than that or does not exist, writes a message into
+ * `wrong`. */
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size);
 
 #endif

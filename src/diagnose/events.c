@@ -19,8 +19,8 @@ static void diagnose_unlock(void)
 
 /* ---------------------------------------------------------------- the environment */
 
-/* The index of the variable's value among the first n values; "0", the first one, is the default.
- * Writes a message into `wrong` if it is none of them. */
+/* The index of the variable's value among the first n; 0 if it is not set. Another value gives a
+ * message in `wrong`. */
 static unsigned int choice(const char *variable, unsigned int n, const char *expected, char *wrong,
                            size_t size)
 {

@@ -34,8 +34,7 @@ enum { SUMS = 16 };
 ALL_FINITE(floats_finite, float)
 ALL_FINITE(doubles_finite, double)
 
-/* True if the n elements of x from index `at` of its storage on, `stride` elements apart, are
- * finite. */
+/* True if the n elements of x from index `at` of its storage, `stride` apart, are finite. */
 static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n)
 {
     const void *data = x->storage->data;
@@ -68,8 +67,8 @@ static bool all_finite(hd_tensor *x)
 /* ---------------------------------------------------------------- the first one that is not
  * finite */
 
-/* Searches x in row-major order. *first: the number of the first NaN, or else of the first
- * infinity. Returns the bits found. */
+/* Searches x in row-major order. *first: the number of its first NaN, or else of its first
+ * infinity. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};

@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------- ops */
 
-/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's, or NULL if
- * the op never records; if it did not record now, the line has the name without "Backward". */
+/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's; the line has
+ * it without "Backward" if this call was not recorded. NULL: the op never records. */
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {

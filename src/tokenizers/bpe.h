@@ -1,9 +1,8 @@
 /* bpe.h - the byte pair encoder: bpe_json.c reads it from files, bpe.c encodes with it, and added.c
  * finds its added tokens.
  *
- * Encoding merges neighbouring tokens until no two of them can merge. Each time the pair with the
- * lowest rank merges; among equal ranks, the leftmost pair. The rank of a pair is its place among
- * the merges. */
+ * Encoding merges the pair of neighbouring tokens with the lowest rank, among equal ranks the
+ * leftmost, until no pair can merge. The rank of a pair is its place among the merges. */
 #ifndef HEED_DATA_BPE_H
 #define HEED_DATA_BPE_H
 

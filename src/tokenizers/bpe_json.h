@@ -75,16 +75,16 @@ void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char 
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
                         const char *expected);
 
-/* Adds an entry, whose id must be new. If s does not spell bytes, an entry of a tokenizer.json gets
- * s itself, and no word is encoded as it. */
+/* Adds an entry, whose id must be new. In a tokenizer.json, s may spell no bytes: then the entry
+ * gets s itself, and no word is encoded as it. */
 void hd__bpe_entry_add(hd__bpe_reader *r, const char *s, int64_t n, int64_t id, bool hidden);
 /* True if id is a token of the vocabulary, not only of an added token. */
 bool hd__bpe_id_in_vocab(const hd__bpe_reader *r, int64_t id);
 /* A new encoder with the entries. Tokens that are not hidden must differ. Returns NULL on
  * failure. */
 hd__bpe *hd__bpe_new(hd__bpe_reader *r);
-/* Finds the token of each byte, or, if words are of characters, the token that names it, such as
- * <0x0A>. Fails if one is missing. */
+/* Finds the token of each byte; if words are of characters, the one that names it, as <0x0A> does.
+ * Fails if one is missing. */
 void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected);
 /* Marks every token that names a byte. Decoding takes it as this byte, also if encoding does not
  * use it. */
@@ -133,15 +133,14 @@ int64_t hd__bpe_id_of(hd__bpe_reader *r, const char *key, hd__bpe_value v);
 /* Fails unless v has this kind. */
 void hd__bpe_expect_kind(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__json_kind kind,
                          const char *expected);
-/* Fails with HD_FORMAT: "hd_fn: 'file': model.type is 'WordPiece': expected BPE". Does nothing
- * after an earlier failure. */
+/* Fails with HD_FORMAT: "hd_fn: 'file': model.type is 'WordPiece': expected BPE", unless an error
+ * stands. */
 void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, const char *expected);
 
 /* ---------------------------------------------------------------- the components around the
  * model */
 
-/* Sets r->form and r->alphabet. Fails unless the three are known and belong to one form of
- * tokenizer. */
+/* Sets r->form and r->alphabet. Fails unless the three are known and of one form. */
 void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_value pre_tokenizer,
                         hd__bpe_value decoder);
 /* Reads the ids that go before and after a text into r->b. */

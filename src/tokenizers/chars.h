@@ -19,7 +19,7 @@ uint32_t hd__chars_number_at(const char *table, int letters, int i);
  * - 1: none. */
 int hd__chars_last_number(const char *table, int letters, int low, int high, uint32_t most);
 
-/* A table with a value for each character. It lists the characters at which the value changes. */
+/* A value for each character: the table lists the characters where it changes. */
 typedef struct hd__tokenizer_char_table {
     const char *before;  /* the number of changes before each 1024 characters: two letters each */
     const char *changes; /* the lowest ten bits of a character, and the value from there on */

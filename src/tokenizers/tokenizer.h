@@ -22,8 +22,7 @@ typedef struct hd__tokenizer_type {
     bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, const hd_encode_options *o,
                    hd__tokenizer_ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
-    bool (*save)(const hd_tokenizer *t, hd_dict *d,
-                 const char *prefix); /* NULL: only its kind is saved */
+    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: kind only */
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
     void (*free)(hd_tokenizer *t); /* frees the type's own fields; NULL: it has none */
 } hd__tokenizer_type;

@@ -7,9 +7,10 @@
 /* A pattern that cuts a text into words, and its properties. */
 typedef struct hd__tokenizer_words {
     const char *pattern;
-    bool any_case;            /* 's, 're ... match in capitals, too, and with U+017F */
-    bool any_before_letters;  /* a word of letters may begin with any character but a newline */
-    bool newlines;            /* a word of other characters, or of white space, ends in newlines */
+    bool any_case;           /* 's, 're ... match in capitals, too, and with U+017F */
+    bool any_before_letters; /* a word of letters may begin with any character but a newline */
+    /* Newlines belong to the word of other characters before them, and end white space. */
+    bool newlines;
     int64_t digits;           /* the most digits of a word */
     bool space_before_digits; /* a space may begin a word of digits */
 } hd__tokenizer_words;

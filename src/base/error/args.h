@@ -39,8 +39,8 @@ static inline bool hd__arg_may_save(void)
 }
 
 /* True if an options struct or a type table begins with the size of its type. Otherwise fails with
- * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". So it refuses a
- * struct from an older header, which is smaller, and one from a newer header, which is larger. */
+ * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". A struct from an
+ * older or a newer header is refused. */
 HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, const char *giver);
 #define HD__SIZE_OK(o, giver) hd__arg_size_ok(#o, (o)->size, sizeof *(o), giver)
 

@@ -27,7 +27,7 @@ static inline void hd__call_end(const char *const *before)
     hd__call = *before;
 }
 
-/* Every public function that can fail or free begins with its own name, which is set until it
+/* Every public function that can fail or free begins with HD__CALL. Its name stays set until it
  * returns. Inside another public function HD__CALL changes nothing: messages name the function that
  * the program called.
  *   HD__CALL("hd_add"); */

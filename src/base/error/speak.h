@@ -18,7 +18,7 @@ static inline void hd__call_leave(const char *const *before)
     hd__call_exchange(*before);
 }
 
-/* Every public function that can fail or free begins with its own name. */
+/* Every public function that can fail or free begins with HD__CALL and its own name. */
 #define HD__CALL(name)                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_enter(name)

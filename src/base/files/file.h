@@ -6,8 +6,8 @@
 #include "base/system/system.h"
 #include "base/text/text.h"
 
-/* From now on, messages of this thread name a file below the directory `hidden` as if it lay below
- * path, which the directory will become. With NULL for both this ends. */
+/* From now on, messages of this thread name files below the directory `hidden` as if they lay below
+ * path. NULL for both ends this. */
 void hd__file_names_below(const char *hidden, const char *path);
 
 /* As hd__file_fail, for a new file or directory at path that cannot be created. `what` is "a file"
@@ -19,12 +19,11 @@ void *hd__file_create_fail(const char *path, const char *what, int cause);
 /* Opens a regular file for reading, and sets *size. Returns -1 with HD_IO if it cannot be opened or
  * is not a regular file. */
 int hd__file_regular_open(const char *path, int64_t *size);
-/* True if the open file fd is a regular one; sets *size. Otherwise fails with HD_IO. The caller
- * closes fd. */
+/* True if the open file fd is a regular one; sets *size. Otherwise fails with HD_IO, and leaves fd
+ * open. */
 bool hd__file_regular_ok(const char *path, int fd, int64_t *size);
 
-/* False with HD_FORMAT if the first n bytes of a file are those of a pointer that Git LFS has left
- * in place of the file. */
+/* False with HD_FORMAT if a file's first n bytes are those of a Git LFS pointer. */
 bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */
@@ -42,11 +41,11 @@ int hd__file_sync_close(int parent);
 
 /* ---------------------------------------------------------------- writing */
 
-/* A file that appears under its path only when it is whole: a new file with a hidden name is
- * written beside it, synced and renamed, and then the directory is synced. If anything fails before
- * the rename, the path is unchanged and the new file is removed. Only a regular file is replaced.
- * The new file stays locked until its end. A hidden file without a lock belongs to a process that
- * was killed; the next write to the same path removes it. */
+/* A file that appears under its path only when it is whole: a new file is written beside it under a
+ * hidden name, synced and renamed, and then the directory is synced. If anything fails before the
+ * rename, the path is unchanged and the new file is removed. Only a regular file is replaced. The
+ * new file is locked until its end. One without a lock is left of a killed process; the next write
+ * to the path removes it. */
 enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 
 /* The beginning of the hidden names beside path: ".heed-" and a hash of the path's last part, which

@@ -240,10 +240,10 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     return cause == EINTR ? unknown : cause;
 }
 
-/* Called when the folder has its new name, and the old folder, if there was one, the hidden name,
- * but this cannot be made durable because of `cause`. Undoes it, unless another process has
- * replaced the folder since. Then removes the new directory under its hidden name, so that no
- * reader finds half of it. Returns false with HD_IO, which says what is where. */
+/* The folder has its new name, and the old folder, if there was one, the hidden name, but `cause`
+ * prevents that this is durable. Undoes it, unless another process has replaced the folder since.
+ * Then removes the new directory under its hidden name, so that no reader finds half of it. Returns
+ * false with HD_IO, which says what is where. */
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;

@@ -15,9 +15,8 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
  * (quarantine.c). */
 void hd__mem_retire(void *p);
 
-/* As hd__mem_retire for an object. If freed_by is not NULL, marks the object as freed by this
- * function, for the messages of hd__object. freed_by lasts as long as the process: hd__call_kept()
- * or a constant. */
+/* As hd__mem_retire, for an object that `freed_by` frees; hd__object's messages name it. freed_by
+ * is hd__call_kept() or another text that lasts; with NULL it is hd__mem_retire. */
 void hd__mem_retire_object(void *p, const char *freed_by);
 
 #endif

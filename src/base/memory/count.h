@@ -8,8 +8,7 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* The two counts. HD__FLUSH: a thread adds its bytes to the total when it has counted more than
- * this. */
+/* The two counts, and the bytes that a thread may count before it adds them to the total. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
 typedef struct hd__count_tally {                /* only its own thread writes it */

@@ -1,25 +1,23 @@
-/* heap.c - the heap for blocks above 1 KiB: cuts them from large mappings, and joins them again
- * when they are freed.
+/* heap.c - the heap for blocks above 1 KiB: cuts them from large mappings and joins them again.
  *
  * A mapping is divided into chunks. A chunk is a line of 64 bytes and the block after it. A freed
  * chunk is joined with its free neighbours at once and put into a bin; there are eight bins for
- * each power of two. A request takes the best of the first few chunks in its own bin, or in the
- * next bin that has a large enough one, and the rest of the chunk is cut off. So memory that was
- * freed in one size serves any other size, and a training step finds the memory that the step
- * before it freed.
+ * each power of two. A request gets the best of the first few chunks in its own bin, or in the next
+ * bin that has a large enough one. The rest of the chunk is cut off. So memory that was freed in
+ * one size serves any other size, and a training step reuses the memory of the step before.
  *
  * Mappings grow with the heap; this costs nothing before the memory is touched. Mappings of 4 MiB
  * and more are aligned for huge pages and ask for them, which makes the first touch seven times as
  * fast. Before the heap maps more, it returns the pages of free chunks to the system, if they hold
- * more than SLACK and an eighth of the bytes in use. So the highest number of live bytes bounds the
- * memory that the heap holds. Bytes are `untouched` if the heap never touched their pages, or has
- * returned them: those of a new mapping, and the end of a chunk that no block has used.
+ * more than SLACK and an eighth of the bytes in use. So the peak of live bytes bounds the memory
+ * that it holds. Bytes are `untouched` if the heap never touched their pages, or has returned them:
+ * those of a new mapping, and the end of a chunk that no block has used.
  *
- * Other designs, measured in a step of GPT with 124 million parameters (gpt/124m/dropout0 of
- * bench/, 2 threads): With size classes alone, eight for each power of two and never cut or joined,
- * the peak was 3.22 GB instead of 2.99 GB. If pages were returned at every request, and not only
- * before a new mapping, the peak was 3.11 GB, and five steps had 490,000 page faults instead of
- * 1,900. The times differed by less than they do between two runs. */
+ * Measured in a step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads),
+ * the peak was 2.99 GB. With size classes alone, eight for each power of two and never cut or
+ * joined, it was 3.22 GB. With pages returned at every request, and not only before a new mapping,
+ * it was 3.11 GB, and five steps had 490,000 page faults instead of 1,900. The times differed by
+ * less than between two runs. */
 #include "base/error/assert.h"
 #include "base/memory/blocks.h"
 #include "base/memory/heap.h"
@@ -39,12 +37,11 @@ enum {
 };
 
 typedef struct chunk {
-    size_t bytes;         /* of the line and the block */
-    struct chunk *before; /* the chunk right before it; NULL: the mapping begins with it */
-    struct chunk *next,
-        **at;         /* if it is free: the next chunk in its bin, and the pointer to itself */
-    size_t untouched; /* untouched bytes at its end */
-    bool last, free;  /* last: the mapping ends with this chunk */
+    size_t bytes;             /* of the line and the block */
+    struct chunk *before;     /* the chunk right before it; NULL: the mapping begins with it */
+    struct chunk *next, **at; /* in a bin: the next chunk, and the pointer to this one */
+    size_t untouched;         /* untouched bytes at its end */
+    bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
 _Static_assert(sizeof(chunk) <= HEAP_LINE - 16, "the last 16 bytes of the line belong to alloc.c");
@@ -85,8 +82,7 @@ static void bin_take(chunk *c)
     hd__heap.touched -= c->bytes - c->untouched;
 }
 
-/* Looks at the first BIN_LOOKS chunks of a bin. Returns the smallest that has at least `bytes`, or
- * NULL. */
+/* The smallest of a bin's first BIN_LOOKS chunks that has `bytes`, or NULL. */
 static chunk *best_in(chunk *first, size_t bytes)
 {
     chunk *best = NULL;
@@ -213,9 +209,9 @@ static void release_all(bool whole)
     }
 }
 
-/* Maps as many bytes as are mapped already, from LEAST_MAP to MOST_MAP. For a large block, it maps
- * only the bytes of the block, because small blocks would take the rest and keep it; also if the
- * system refuses more. */
+/* Maps as many bytes as are mapped already, from LEAST_MAP to MOST_MAP. For a large block it maps
+ * the block alone, because small blocks would take the rest and keep it; also if the system refuses
+ * more. */
 static chunk *heap_grow(size_t bytes)
 {
     if (hd__heap.touched > SLACK + hd__heap.used / 8) {

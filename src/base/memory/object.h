@@ -1,5 +1,5 @@
-/* object.h - the objects that a program holds: the kind of each, and checks that it is of the right
- * kind and not freed (object.c). */
+/* object.h - the kinds of objects that a program holds, and checks of an object's kind and life
+ * (object.c). */
 #ifndef HEED_BASE_OBJECT_H
 #define HEED_BASE_OBJECT_H
 
@@ -7,9 +7,9 @@
 
 #include "base/memory/alloc.h"
 
-/* The kinds of objects, which a program may confuse. An object's kind is in the header before it. A
- * tensor has no header of its own but a mark: its byte HD__MARK_AT is HD__TENSOR. Other objects
- * begin with an address or a small number, in which this byte has another value. */
+/* The kinds of objects. An object's kind is in the header before it. A tensor has no header but a
+ * mark, its byte HD__MARK_AT. Other objects begin with an address or a small number, in which this
+ * byte differs. */
 #define HD__OBJECTS(ROW)                                                                           \
     ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
     ROW(A_LIST, hd_list, "a list of tensors")                                                      \
@@ -43,30 +43,28 @@ hd__object_kind_of_object hd__object_kind_at(const void *p);
 /* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p);
 
-/* Allocates a zeroed object of that kind. Returns NULL with HD_MEMORY if memory runs out. */
+/* A zeroed object of that kind; NULL with HD_MEMORY if memory runs out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
-/* Makes an object inside a larger block: writes its header at `block`, and returns the address
- * after it. */
+/* Makes an object inside a larger block: writes its header at `block`, and returns the place after
+ * it. */
 enum { HD__HEADER = 16 };
 void *hd__object_in(hd__object_kind_of_object kind, void *block);
 
-/* True if p is a live object of the kind that its type names. Otherwise fails: with HD_NULL_ARG for
- * NULL, as hd__arg_given does; with HD_STATE for a freed object: "hd_optim_step: o was freed by
- * hd_optim_free"; with HD_VALUE for another object: "hd_forward: m is a tensor: expected a
- * module". */
+/* True if p is a live object of the kind that its type names. Otherwise fails with HD_NULL_ARG,
+ * HD_STATE or HD_VALUE: "hd_optim_step: o is NULL", "hd_optim_step: o was freed by hd_optim_free",
+ * "hd_forward: m is a tensor: expected a module". */
 #define hd__object(arg, p) hd__object_is(HD__KIND(p), arg, p)
 bool hd__object_is(hd__object_kind_of_object kind, const char *arg, const void *p);
 
-/* True if a _free function may free the object p. Returns false without an error for NULL and for
- * `none`, which is HD_NONE. Fails with HD_STATE if p was freed before: "hd_optim_free: o was freed
- * already, by hd_optim_free". Fails as hd__object does for another object. */
+/* True if a _free function may free the object p. False without an error for NULL and for `none`,
+ * which is HD_NONE. Otherwise fails as hd__object, for a freed object with "hd_optim_free: o was
+ * freed already, by hd_optim_free". */
 #define hd__object_may_free(arg, p, none) hd__object_free_ok(HD__KIND(p), arg, p, none)
 bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const void *p,
                         const void *none);
 
-/* For an object that others than the user hold too: its _free drops only the user's reference, and
- * sets *freed. True if the user has not called that _free yet; otherwise fails as hd__object
- * does. */
+/* For an object that heed may hold too: its _free drops only the user's reference, and sets *freed.
+ * True if the user has not called that _free; otherwise fails as hd__object. */
 bool hd__object_not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
 /* Called by that _free: sets *freed, and fails if it was set already. */
 bool hd__object_given_up(const char *arg, atomic_bool *freed);

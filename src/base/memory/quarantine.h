@@ -1,4 +1,4 @@
-/* quarantine.h - the ring of freed blocks that a thread keeps out of use for a while
+/* quarantine.h - a thread's ring of freed blocks that stay out of use for a while
  * (quarantine.c). */
 #ifndef HEED_BASE_QUARANTINE_H
 #define HEED_BASE_QUARANTINE_H
@@ -11,10 +11,9 @@
 
 /* A thread's quarantine. blocks has mask + 1 places, a power of two; an empty place is NULL. */
 typedef struct hd__ring {
-    uint32_t quick; /* bit i: hd__mem_retire may put blocks of class i straight into the ring */
+    uint32_t quick; /* bit i: blocks of class i may go straight into the ring */
     unsigned int at, mask;
-    unsigned int
-        last; /* index of the oldest block; last and bytes are used only with HEED_DEBUG=1 */
+    unsigned int last; /* the oldest block's index; last and bytes: only with HEED_DEBUG=1 */
     size_t bytes;
     void *blocks[];
 } hd__ring;
@@ -24,11 +23,9 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
-bool hd__ring_lacks(const hd__ring *r,
-                    const void *p); /* true if p is not in the ring; for assertions */
+bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
 
-/* Puts p in the place of the oldest block, and frees the oldest block. Only for rings without
- * HEED_DEBUG=1. */
+/* Puts p in the place of the oldest block, which it frees. Only without HEED_DEBUG=1. */
 static inline void hd__ring_turn(hd__ring *r, void *p)
 {
     void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;

@@ -16,9 +16,7 @@ HD__SIBLING void hd__sys_locale_leave(void *before);
 
 /* Describes the file at path, in the open directory `at` or in HD__SYS_HERE. If path is a link and
  * not `follow`, describes the link. Returns 0, or -1 with errno. */
-enum {
-    HD__SYS_HERE = -2
-}; /* the working directory. It is not -1, because a failed open returns -1 */
+enum { HD__SYS_HERE = -2 }; /* the working directory; -1 is the result of a failed open */
 enum { HD__SYS_FILE, HD__SYS_DIRECTORY, HD__SYS_LINK, HD__SYS_SPECIAL };
 
 typedef struct hd__sys_info {

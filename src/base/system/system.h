@@ -1,14 +1,14 @@
 /* system.h - all functions through which heed uses the operating system.
  *
  * The differences between systems stay in this folder, whose functions begin with hd__sys_. All
- * other sources are C11, and use POSIX threads (pthread_) through threads.h: every system that GCC
- * or Clang compiles for has them. posix.c keeps to POSIX.1-2008, and platform.c has the functions
+ * other sources are C11 and POSIX threads (pthread_, through threads.h), which every system has
+ * that GCC or Clang compiles for. posix.c keeps to POSIX.1-2008, and platform.c has the functions
  * that need more. To port heed to another system, replace these two files; they use nothing of
  * heed.
  *
- * The header is long, and stays one file, because it lists everything that a system must offer.
- * shared.h has those functions that the libraries in libs/ call, too. threads.h and cpus.h are the
- * same for all systems. */
+ * The header is long, because it lists everything that a system must offer. shared.h has those
+ * functions that the libraries in libs/ call, too. threads.h and cpus.h are the same for all
+ * systems. */
 #ifndef HEED_BASE_SYSTEM_H
 #define HEED_BASE_SYSTEM_H
 
@@ -72,15 +72,15 @@ int hd__sys_open_directory(const char *path, bool follow);
 /* Read or write at most n bytes, possibly fewer. Return the number. */
 ptrdiff_t hd__sys_pread(int fd, void *bytes, size_t n, int64_t at);
 ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
-/* Closes a file that was written. Returns 0 or an errno. A file system may hold back written bytes
- * until the close, and report only here that they are lost, so the caller checks the result. An
- * interruption is no failure: bytes that were synced before are safe. */
+/* Closes a file that was written. Returns 0 or an errno. A file system may report only here that
+ * written bytes are lost, so the caller checks the result. An interruption is no failure: synced
+ * bytes are safe. */
 int hd__sys_close(int fd);
 /* Closes a file that was only read, or whose write has failed already. Does nothing for -1, the
  * result of a failed open. */
 void hd__sys_drop(int fd);
-/* Makes the bytes of a file, or the names in a directory, durable, through the cache of the drive
- * too. Returns 0 or an errno. Returns 0 for a directory if the file system needs no sync for it. */
+/* Makes a file's bytes, or a directory's names, durable, through the cache of the drive too.
+ * Returns 0 or an errno; 0 for a directory if the file system needs no sync for it. */
 int hd__sys_sync(int fd);
 /* Locks an open file or directory without waiting. The lock ends when the file is closed, also if
  * the process is killed. Returns 0 or an errno: EWOULDBLOCK if it is locked already. */

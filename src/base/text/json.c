@@ -71,7 +71,7 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* Returns the length of the character at i, and sets *c; 0 if it is not UTF-8. */
+/* The length of the character *c at i; 0 if it is not UTF-8. */
 static size_t character(const hd__json *j, size_t i, uint32_t *c)
 {
     int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), c);
@@ -83,8 +83,7 @@ static bool is_low_surrogate(int32_t c)
     return c >= 0xDC00 && c <= 0xDFFF;
 }
 
-/* Returns the length of the escape whose backslash is at i, and sets *c to its character; 0 if it
- * is not an escape. */
+/* The length of the escape whose backslash is at i, and its character *c; 0 if it is none. */
 static size_t escape(const hd__json *j, size_t i, uint32_t *c)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";

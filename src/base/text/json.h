@@ -6,9 +6,9 @@
  *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "'x.json'", NULL);
  *   hd__json_free(&j);
  *
- * It refuses what is not UTF-8, a byte order mark, lone surrogates, numbers that a double cannot
- * hold, more than HD__JSON_DEPTH levels, and anything after the value. It does not check for names
- * that come twice. It does not recurse.
+ * It refuses bytes that are not UTF-8, a byte order mark, lone surrogates, numbers that a double
+ * cannot hold, more than HD__JSON_DEPTH levels, and anything after the value. It does not check for
+ * names that come twice. It does not recurse.
  *
  * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_JSON_H

@@ -45,8 +45,7 @@ static struct {
     _Alignas(64) atomic_int undone; /* pieces that are not done */
     worker caller;
 
-    _Alignas(64)
-        atomic_bool busy; /* a call has the pool; only that call changes the fields below */
+    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
     int workers;
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
