@@ -1,12 +1,12 @@
-/* attention_backward.h - the tiles of attention, backward: with the weights p, and the gradient
- * dp = do v^T of those that dropout kept, ds = p (dp - sum(p dp)) scale; dq = ds k, dk = ds^T q and
- * dv = p^T do. */
+/* attention_backward.h - the tiles of attention, backward. With the weights p, and the gradient
+ * dp = do v^T of the weights that dropout kept:
+ *     ds = p (dp - sum(p dp)) scale, dq = ds k, dk = ds^T q, dv = p^T do. */
 
 typedef struct backward_state {
-    const void **packed;          /* where the packed queries and dout come from */
+    const void **packed;          /* the q.p and dout.p of the packed queries and dout */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
     float *both;                  /* (l): dout . out */
-    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), and of the values */
+    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), v's panels */
     float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
     int64_t wide, wide_v, size;
 } backward_state;
@@ -44,7 +44,7 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
-/* dy is divided by `keep`, as the weights that are kept would be. */
+/* Packs q and dout. Divides dout by `keep` in place of the kept weights. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
     if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {
@@ -61,8 +61,8 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
     b->packed[1] = g->dout.p;
 }
 
-/* Of n scores w and ds = dout v^T of a row: p = exp(w - lse), ds = p (ds kept - both), w = p
- * kept */
+/* For n scores w of a row, and ds = dout v^T: p = exp(w - lse), ds = p (ds kept - both) and
+ * w = p kept, where kept is dropout's 0 or 1. */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {
     vec_f32 m = vall_f32(lse), c = vall_f32(both);

@@ -1,10 +1,9 @@
-/* attention_drop.h - which weights of a tile dropout keeps, by the stream or by bits, in
- * vectors. */
+/* attention_drop.h - the weights of a tile that dropout keeps, by stream or by bits, in vectors. */
 
-/* The stream at a block of weights, row by row. */
+/* The place of a row of weights in the stream or the bits. */
 typedef struct dice {
     const hdk_head *h;
-    int64_t number;       /* of the first weight of the row */
+    int64_t number;       /* index of the row's first weight */
     uint32_t x, next_row; /* x_number; the factor that leads to the next row */
     vec_u64 even, odd;    /* twice a^0, a^2, ... and a^1, a^3, ... */
     vec_u64 stride;       /* twice a^HDK_V */
@@ -43,7 +42,7 @@ static inline void dice_next_row(dice *d)
     d->x = hd__mcg31_times(d->x, d->next_row);
 }
 
-/* All bits of an element are 1 where the weight is kept. */
+/* The mask of the vector of weights at j, of n in the row, by bits: an element is -1 if kept. */
 static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 {
     vec_i32 y = {0};
@@ -55,7 +54,7 @@ static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 }
 
 /* The mask of the vector of weights at j, of n in the row. `lanes` holds the stream's elements for
- * it and goes on to the next vector. */
+ * it, and advances to the next vector. */
 HDK_INLINE vec_i32 dice_roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
 {
     if (d->h->bits) {

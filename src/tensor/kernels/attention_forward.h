@@ -1,16 +1,16 @@
-/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)), where s
- * is q k^T scale + mask, and m the largest score of a row so far; o and the sum are scaled again
- * when a later block has a larger one. */
+/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)). Here
+ * s is q k^T scale + mask, and m is the largest score of a row so far. If a later block has a
+ * larger score, o and the sum are scaled down. */
 
 typedef struct forward_state {
-    const void **packed;     /* where the packed keys and values come from */
+    const void **packed;     /* the k.p and v.p of the packed keys and values */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
     float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
     int64_t wide_v, size;
 } forward_state;
 
-/* The next n floats of scratch; without scratch this only counts their size. */
+/* The next n floats of scratch. Adds their bytes to *size. Without scratch it only counts. */
 static float *next_floats(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
@@ -37,8 +37,8 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
-/* Few queries read keys and values once, where they lie: to pack them would take longer. What is
- * asked of the whole head holds for each part of it. */
+/* True if keys and values are read in place: few queries read them only once, and packing them
+ * would take longer. The answer is the same for every part of a head. */
 static bool in_place(const hdk_head *h)
 {
     return h->l <= HDK_SPLIT_ROWS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
@@ -56,7 +56,7 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     f->packed[1] = h->v.p;
 }
 
-/* Asks for the n values from j0 on: memory sends them while the scores are computed. */
+/* Prefetches the n values from j0 on, while the scores are computed. */
 static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
 {
     const float *v = (const float *)h->v.p + j0 * h->v.row;
@@ -65,8 +65,7 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
     }
 }
 
-/* f->scores (rows, n) of the queries that f->q holds, which begin with i0, and the keys from j0
- * on */
+/* f->scores (rows, n) of the queries in f->q, from i0 on, and the n keys from j0 on. */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
                       int64_t n)
 {
@@ -89,8 +88,8 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
     HDK_TABLE(hdk_gemm).product[HDK_F32](&p, NULL);
 }
 
-/* x (n) = exp(x - max), *sum += the weights in vectors. Then dropout, which the sum does not see.
- * After the n there is room for a vector. */
+/* x (n) = exp(x - max), and *sum += x, in vectors. Then dropout changes x, but not the sum. x has
+ * room for a vector after the n elements. */
 static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
     vec_f32 m = vall_f32(max), s = *sum;
@@ -112,8 +111,8 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
     *sum = s;
 }
 
-/* Turns one row of scores into weights relative to the largest score so far. When that grows, what
- * was summed up before shrinks. */
+/* Turns row r of the scores into weights relative to the largest score so far. If that grows, the
+ * row's output and sum so far shrink. */
 static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;
@@ -191,7 +190,8 @@ static void tiles_forward(const hdk_head *h, int64_t from, int64_t to, void *scr
     }
 }
 
-/* w = exp(scores - lse) mask / keep of one block of queries, after its forward. */
+/* weights = exp(scores - lse) times dropout's 0 or 1 / keep, for the queries [from, to), whose lse
+ * forward wrote. */
 static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch)
 {
     forward_state f = forward_state_in(h, scratch);

@@ -1,6 +1,6 @@
 /* attention_kernels.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv
- * from do; row by row for few keys and for float64, else in tiles. It overwrites the results alone,
- * which share no memory with the operands. */
+ * from do. There are two paths: row by row, for few keys and for float64, and in tiles. Only the
+ * results are written; they share no memory with the operands. */
 #include "tensor/kernels/attention.h"
 
 #include <string.h>
@@ -13,16 +13,16 @@
 #include "tensor/kernels/softmax_parts.h"
 #include "tensor/kernels/template.h"
 
-/* ---------------------------------------------------------------- what both share */
+/* ---------------------------------------------------------------- common to both paths */
 
-/* How many keys query i sees. */
+/* The number of keys that query i sees. */
 static inline int64_t seen_by(const hdk_head *h, int64_t i)
 {
     int64_t seen = i + h->sees;
     return seen < 0 ? 0 : seen < h->s ? seen : h->s;
 }
 
-/* A place in the stream of dropout, which goes on weight by weight. */
+/* A place in the bits or the stream of dropout, which advances weight by weight. */
 typedef struct draw_at {
     int64_t number;
     uint32_t x;
@@ -37,7 +37,7 @@ static inline draw_at draw_begin(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* Is this weight kept? Goes on to the next. */
+/* True if this weight is kept. Advances to the next weight. */
 static inline bool draw_next(const hdk_head *h, draw_at *d)
 {
     if (h->keep >= 1) {
@@ -52,7 +52,7 @@ static inline bool draw_next(const hdk_head *h, draw_at *d)
     return kept;
 }
 
-/* What a kept weight is multiplied by, rounded as dropout rounds it. */
+/* The factor of a kept weight, rounded as in dropout. */
 static inline float keep_scale_f32(const hdk_head *h)
 {
     return h->keep > 0 ? 1 / (float)h->keep : 0;
@@ -65,7 +65,7 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 /* ---------------------------------------------------------------- the two paths */
 
-enum { QUERIES_TOGETHER = 8 }; /* queries whose weights are made together, row by row */
+enum { QUERIES_TOGETHER = 8 }; /* queries whose weights the path by rows computes together */
 
 #define TYPE f32
 #include "tensor/kernels/attention_rows.h"

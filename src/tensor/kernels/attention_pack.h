@@ -1,6 +1,6 @@
-/* attention_pack.h - packs rows as the register tiles read them, and unpacks them. */
+/* attention_pack.h - packs rows for the register tiles, and unpacks their results. */
 
-/* to (n, width) = n rows of m times `scale`, with zeros after their last column */
+/* to (n, width) = the n rows of m from `from` on, times `scale`, padded with zeros. */
 static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t from, int64_t n,
                         int64_t cols, float scale)
 {
@@ -21,7 +21,8 @@ static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t fro
     }
 }
 
-/* to = n rows of m transposed, in panels (cols, WIDE) of WIDE rows, with zeros where no row is */
+/* to = the n rows of m from `from` on, transposed, in panels (cols, WIDE) of WIDE rows; missing
+ * rows are zeros. */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
     int64_t row = m->row, fours = m->col == 1 ? cols / 4 * 4 : 0;
@@ -44,7 +45,7 @@ static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, i
     }
 }
 
-/* n rows of m = x (n, width) times `scale` */
+/* The n rows of m from `from` on = x (n, width) times `scale`. */
 static void unpack_scaled(const hdk_rows *m, int64_t from, int64_t n, int64_t cols, const float *x,
                           int64_t width, float scale)
 {

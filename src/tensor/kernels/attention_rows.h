@@ -1,17 +1,17 @@
 /* attention_rows.h - attention one query at a time: a template (template.h), for
  * attention_kernels.c.
  *
- * Every sum is one chain in order, as in the matrix product, and softmax's is softmax_parts.h's, so
- * that few tokens get the bits of the written-out layers.
- * Keys and values are transposed first, so that the keys lie side by side: (width, keys), with the
- * keys rounded up to whole vectors. What the elements after the seen keys hold is never used. */
+ * Every sum is one chain in order, as in the matrix product, and softmax's sum is that of
+ * softmax_parts.h. Few tokens therefore get the bits of the written-out layers. Keys and values are
+ * transposed first, so that the keys lie side by side: (width, keys), with the keys rounded up to
+ * whole vectors. Elements after the keys that a query sees are never used. */
 
 static inline int64_t fn(padded)(int64_t n)
 {
     return (n + SVECTOR - 1) & -SVECTOR;
 }
 
-/* The first n elements of a, and the others of b. */
+/* The first n elements of a, and then those of b. */
 static inline SVEC fn(first_of)(int64_t n, SVEC a, SVEC b)
 {
     SVEC number;
@@ -37,7 +37,7 @@ static inline const T *fn(row)(const hdk_rows *m, int64_t i)
     return (const T *)m->p + i * m->row;
 }
 
-/* to (cols, padded) = the n rows of m from `from` on, transposed, with zeros after them */
+/* to (cols, padded) = the n rows of m from `from` on, transposed, padded with zeros. */
 static HDK_NOINLINE void fn(transpose_rows)(const hdk_rows *m, int64_t from, int64_t n,
                                             int64_t cols, T *to)
 {
@@ -63,7 +63,7 @@ static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n,
     }
 }
 
-/* y = x m, m (cols, stride): whole vectors of y, until they hold n elements */
+/* y = x m with m (cols, stride), in whole vectors of y that cover n elements. */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -76,7 +76,7 @@ static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const 
     }
 }
 
-/* m += x^T y, m (cols, stride): its first n columns */
+/* m += x^T y in the first n columns of m (cols, stride). */
 static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const T *y, int64_t n,
                                  T *m, int64_t stride)
 {
@@ -89,7 +89,7 @@ static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const 
     }
 }
 
-/* Score (i, j) under the mask. */
+/* The score x of query i and key j, after the mask. */
 static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
 {
     int64_t at = i * h->mask.row + j * h->mask.col;
@@ -99,7 +99,7 @@ static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* The scores of query i and the n keys from `from` on, none of which its place hides. */
+/* w = the masked scores of query i and the n keys from `from` on, all below i + sees. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {
@@ -113,7 +113,7 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
     }
 }
 
-/* Are all -inf? A maximum of -inf does not tell, as it may hide a NaN. */
+/* True if all n are -inf. A maximum of -inf does not prove it, because it may hide a NaN. */
 static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -124,7 +124,7 @@ static bool fn(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* w *= what dropout gives the weights of query i and the n keys from `from` on. */
+/* w *= dropout's 0 or 1 / keep, for query i and the n keys from `from` on. */
 static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *w)
 {
     T scale = fn(keep_scale)(h);
@@ -134,7 +134,7 @@ static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, in
     }
 }
 
-/* w (n, padded s) = the weights of the n queries from i on; writes their lse. */
+/* w (n, padded s) = the weights of the n queries from i on, after dropout. Writes their lse. */
 static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
@@ -180,7 +180,7 @@ static inline int64_t fn(some_rows)(int64_t i, int64_t to)
     return to - i < QUERIES_TOGETHER ? to - i : QUERIES_TOGETHER;
 }
 
-/* y (dv) = w (s) times v */
+/* y (dv) = w (s) times v. */
 static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
 {
     for (int64_t e = 0; e < h->dv; e++) {
@@ -189,7 +189,7 @@ static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
     }
 }
 
-/* The weights of the queries [from, to), or, where these are NULL, what they make of the values. */
+/* Computes the weights of the queries [from, to) or, if `weights` is NULL, their h->out. */
 static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
                              void *scratch)
 {
@@ -226,15 +226,15 @@ static void fn(ones)(T *x, int64_t n)
     }
 }
 
-/* How many of the keys [from, to) query i sees. */
+/* The number of the keys [from, to) that query i sees. */
 static inline int64_t fn(seen_from)(const hdk_head *h, int64_t i, int64_t from, int64_t to)
 {
     int64_t seen = seen_by(h, i);
     return seen < from ? 0 : (seen < to ? seen : to) - from;
 }
 
-/* The weights of the queries [i, end) before dropout. Of each query only the keys that it sees are
- * there, padded, one query after the other. */
+/* w = the weights of the queries [i, end) before dropout, one query after the other. Each has only
+ * the keys that it sees, padded. */
 static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
                                      int64_t stride, int64_t from, int64_t to, T *w)
 {
@@ -251,8 +251,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* x = 0 for those of n keys that a bool mask hides from query i: what hd_masked_fill overwrites has
- * no gradient, even in a row of NaN. */
+/* x = 0 for the keys that a bool mask hides from query i: a score that hd_masked_fill overwrites
+ * has no gradient, even in a row of NaN. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
@@ -266,8 +266,8 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
     }
 }
 
-/* w = exp(scores - lse), p = w mask / keep, out = p v; with dp = dout v^T:
- * ds = w (dp mask / keep - dout . out), dq += ds k scale, dk += ds^T q scale, dv += p^T dout */
+/* w = exp(scores - lse), p = w kept / keep, out = p v; with dp = dout v^T, for the keys [from, to),
+ *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)
 {

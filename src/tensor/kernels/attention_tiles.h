@@ -1,11 +1,11 @@
-/* attention_tiles.h - attention in float32 by blocks of queries and keys; attention_kernels.c
- * includes it.
+/* attention_tiles.h - attention in float32 by blocks of queries and keys: a part of
+ * attention_kernels.c.
  *
- * A block's scores (QUERIES, KEYS) stay in the first two caches. What the register tiles of
- * gemm_tile.h read is packed (attention_pack.h): rows side by side, and keys, in backward values
- * too, also transposed, in panels of WIDE columns. Zeros fill widths up to a multiple of WIDE.
- * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS,
- * whatever part is asked for: no bit depends on which thread computes what. */
+ * A block's scores (QUERIES, KEYS) stay in the first two caches. The operands of the register tiles
+ * (gemm_tile.h) are packed (attention_pack.h): rows side by side. Keys, and in backward values, are
+ * also packed transposed, in panels of WIDE columns. Zeros fill widths up to a multiple of WIDE.
+ * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS.
+ * Every part of the work has the same blocks, so no bit depends on the thread. */
 
 enum {
     WIDE = 2 * HDK_V, /* columns of a register tile */
@@ -39,14 +39,14 @@ static inline float scale_of(const hdk_head *h)
     return (float)(h->divisor != 0 ? 1 / h->divisor : h->scale);
 }
 
-/* How many of the n keys from j0 on query i sees. */
+/* The number of keys that query i sees, of the n keys from j0 on. */
 static inline int64_t seen_in(const hdk_head *h, int64_t i, int64_t j0, int64_t n)
 {
     return smaller(larger(seen_by(h, i) - j0, 0), n);
 }
 
-/* y (rows, n) = a (rows, k) times panels (k, WIDE). A tile is left out if none of its queries sees
- * one of its keys. */
+/* y (rows, n) = a (rows, k) times panels (k, WIDE). Skips a tile if none of its queries sees one of
+ * its keys. */
 static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                         const float *a, int64_t a_row, const float *panels, int64_t k, float *y)
 {
@@ -61,7 +61,7 @@ static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0,
     }
 }
 
-/* y (rows, width) += w (rows, n) times x (n, width), whose rows lie x_row apart */
+/* y (rows, width) += w (rows, n) times x (n, width), whose rows lie x_row apart. */
 static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                           const float *w, const float *x, int64_t x_row, float *y, int64_t width)
 {
@@ -73,7 +73,7 @@ static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j
     }
 }
 
-/* y (n, width) += w (rows, n)^T times x (rows, width) */
+/* y (n, width) += w (rows, n)^T times x (rows, width). */
 static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                              const float *w, const float *x, int64_t width, float *y)
 {
@@ -89,7 +89,7 @@ static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_
     }
 }
 
-/* The mask of query i on the scores of n keys. */
+/* Applies the mask to the scores x of query i and the n keys from j0 on. */
 static void mask_row(const hdk_head *h, int64_t i, int64_t j0, int64_t n, float *x)
 {
     int64_t step = h->mask.col, at = i * h->mask.row + j0 * step;

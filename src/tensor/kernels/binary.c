@@ -1,10 +1,10 @@
-/* binary.c - loops of several inputs, those of the rows of elementwise.h. */
+/* binary.c - the loops of several inputs, which are made from the rows of elementwise.h. */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/functions.h"
 
 #include "tensor/kernels/binary_made.h"
 
-/* f(b, a) */
+/* f with its two inputs swapped. */
 #define SWAPPED(name, f)                                                                           \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \

@@ -1,4 +1,4 @@
-/* copy_kernels.c - loops that fill; ranges; transposition; copying past the cache. */
+/* copy_kernels.c - loops that fill; ranges; transposition; loops that write past the cache. */
 #include "tensor/kernels/copy.h"
 
 #include "tensor/kernels/loops.h"
@@ -26,9 +26,9 @@ FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
 FILL(fill_2, uint16_t)
 
-/* Vectors of LANES elements, of which only whole pairs are taken, count on from their first
- * element, which is rounded to T. The elements of the rest are counted from the start. The numbers
- * of elements are those of PyTorch at every CPU level. */
+/* Computes pairs of vectors of LANES elements, then the rest. A vector counts up from its first
+ * element, which is rounded to T; the rest counts from `start`. LANES is PyTorch's at every CPU
+ * level. */
 #define ARANGE(name, T, LANES)                                                                     \
     static void name(void *to, double start, double step, int64_t n, int64_t begin, int64_t end)   \
     {                                                                                              \
@@ -48,8 +48,7 @@ FILL(fill_2, uint16_t)
 ARANGE(arange_f32, float, 8)
 ARANGE(arange_f64, double, 4)
 
-/* Numbers of elements are converted from 32 bits where they fit, for which every level has
- * vectors. */
+/* Indices that fit are converted from int32: every level has vector instructions for that. */
 #define LINSPACE(name, T, FMA)                                                                     \
     static inline void name##_part(T *y, T step, T from, int64_t number, int sign, int64_t n)      \
     {                                                                                              \
@@ -84,7 +83,7 @@ LINSPACE(linspace_f64, double, fma)
 
 enum { PIECE = 4096 }; /* bytes of the output that are computed before they are written */
 
-/* Calls f for m elements from the i-th on, with the output at y. */
+/* Runs f for the m elements from i on, with the output at y. */
 static void compute_piece(const hdk_past_cache *p, char *y, char *const *data,
                           const int64_t *strides, int64_t i, int64_t m)
 {
@@ -125,9 +124,9 @@ static void past_cache_end(void)
 }
 
 #ifdef HDK_WIDE_TYPES
-enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between what is read and what is asked of memory */
+enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between a read and its prefetch */
 
-/* A tile of y from the copy of a tile of x, transposed. */
+/* Writes a tile of y: the tile x, transposed. */
 #define TURN(name, T)                                                                              \
     static inline void name(char *y, int64_t y_row, T(*x)[HDK_STRIP], int64_t rows,                \
                             int64_t columns)                                                       \
@@ -144,8 +143,8 @@ TURN(turn_2, uint16_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
-/* 16 rows of 16 bytes: four times, each row of the upper half is shuffled into its partner in the
- * lower half, byte by byte. */
+/* Transposes 16 rows of 16 bytes. Four times, interleaves each row of the first half, byte by byte,
+ * with its partner in the second half. */
 static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {
@@ -189,9 +188,9 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
 }
 
-/* Tile by tile, by way of `room`: so each line of memory is read once and written once. Rows that
- * lie a power of two apart share a few lines of the first cache, which would lose them before their
- * second use. */
+/* Copies each tile to `room` first, so that each line of memory is read once and written once. Rows
+ * that lie a power of two apart share a few lines of the first cache, which would evict them before
+ * their second use. */
 #define TRANSPOSE(name, T, turn)                                                                   \
     static void name(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,           \
                      int64_t columns)                                                              \

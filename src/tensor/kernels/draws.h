@@ -2,9 +2,9 @@
  *
  *     hdk_draws g = hdk_draws_at(x0, i);    from element i on of the stream that begins with x0
  *     vec_i32 x[HDK_DRAW_VECTORS];
- *     hdk_draws_next(&g, x);                the next HDK_DRAWS of them, in order
+ *     hdk_draws_next(&g, x);                the next HDK_DRAWS elements, in order
  *
- * An element is kept where it is below hd__mcg31_limit(p). */
+ * Dropout keeps an element if its draw is below hd__mcg31_limit(p). */
 #ifndef HEED_KERNELS_DRAWS_H
 #define HEED_KERNELS_DRAWS_H
 
@@ -13,9 +13,9 @@
 
 enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 
-/* x a mod 2^31 - 1 of each element, as hd__mcg31_times. Twice the a of the elements at even places
- * is in `even`, of those at odd places in `odd`: the halves of a product are then its quotient and
- * twice its rest. */
+/* x a mod (2^31 - 1) for each element, as in hd__mcg31_times. `even` has twice the a of the
+ * elements at even places, and `odd` that of the others. The halves of a product are then its
+ * quotient and twice its remainder. */
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
     const vec_u64 low = vall_u64(0xffffffffu);

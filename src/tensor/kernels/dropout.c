@@ -1,11 +1,10 @@
-/* dropout.c - y = x (kept / keep), where kept is 0 or 1, by random draws. y may be x. A mask of
- * bytes is multiplied by the row DROPOUT of elementwise.h. */
+/* dropout.c - y = x (kept / keep), where random draws decide whether kept is 1 or 0. y may be x.
+ * The row DROPOUT of elementwise.h multiplies by a mask of bytes. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"
 #include "tensor/kernels/loops.h"
 
-/* to = HDK_DRAWS elements of x, times scale where what was drawn is below the limit, else times
- * 0 */
+/* to = HDK_DRAWS elements of x, times scale if their draw is below the limit, else times 0. */
 static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit, float scale,
                             float *to)
 {

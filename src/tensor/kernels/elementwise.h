@@ -1,29 +1,35 @@
-/* elementwise.h - the table of the operations that go element by element.
+/* elementwise.h - the table of the elementwise operations.
  *
- * A row has the operation's name, that of its loops, the types that it takes, and the expression
- * that it computes, in the words of functions.h. The enum is made of the rows here. When heed is
- * built, tools/functions/loops writes a C function for each row and type, which gdb steps through,
- * into unary_made.h and binary_made.h of the build's folder. Their tables are indexed by operation
- * and by the dtype of the inputs, with NULL where PyTorch has no such operation, or where not every
- * level has the loop: hdk_unary_loop and hdk_binary_loop find it. */
+ * A row has the operation's name, the name of its loops, its types, and the expression that it
+ * computes, written with the functions of functions.h. The enums below are made from the rows. When
+ * heed is built, tools/functions/loops writes a C function for each row and type to unary_made.h
+ * and binary_made.h in the build folder; gdb steps through them. The tables of loops are indexed by
+ * operation and by the dtype of the inputs. An entry is NULL if PyTorch has no such operation, or
+ * if the level leaves the loop to another level: hdk_unary_loop and hdk_binary_loop find it. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
 #include "tensor/kernels/kernels.h"
 
-/* The types of a row: FLOATS are float32 and float64, NUMBERS int64 as well, ALL bools, too.
- * TRAINING are FLOATS of backward, of which not every level has float64; LONG are FLOATS of a long
- * expression, and so are VECTORS, of which that of float32 is computed in vectors. POWERS are
- * NUMBERS that not every level has.
- * A row's expressions are that of floats, then those of int64, of bools and of bfloat16, if they
- * differ; the last one given serves the types after it. Integers wrap, in uint64. */
+/* The types of a row:
+ *     FLOATS      float32 and float64
+ *     NUMBERS     FLOATS and int64
+ *     ALL         NUMBERS and bool
+ *     TRAINING    FLOATS of a backward function; not every level has float64
+ *     LONG        FLOATS with a long expression
+ *     VECTORS     LONG, and float32 is computed in vectors
+ *     POWERS      NUMBERS; not every level has float64 and int64
+ * A row's expressions are those for floats, int64, bool and bfloat16, in this order. The last
+ * expression serves the remaining types. Integers are computed in uint64, so they wrap. */
 
-/* y = f(x), both of one dtype, and conversions to a dtype. CUBE is x x x, INVERSE_SQUARE is
- * 1 / (x x). p0 and p1 are lo and hi of clamp, of which lo > hi gives hi; alpha of elu, the slope
- * of leaky_relu; beta and threshold of softplus. NaN stays. Of elu e^x - 1 = 2 t / (1 - t) with
- * t = tanh(x / 2). Rows without an expression are written in unary_body.h. A float outside of
- * int64's range, or NaN, becomes INT64_MIN, as x86 converts it. As a bool everything except zero is
- * true, NaN too. */
+/* y = f(x), both of one dtype, and conversions to a dtype. NaN stays NaN. The loops of rows without
+ * an expression are in unary_body.h.
+ *     clamp         p0 = lo, p1 = hi; if lo > hi, y is hi
+ *     elu           p0 = alpha; e^x - 1 = 2 t / (1 - t) with t = tanh(x / 2)
+ *     leaky_relu    p0 = slope
+ *     softplus      p0 = beta, p1 = threshold
+ *     to_i64        NaN and floats outside of int64's range become INT64_MIN, as on x86
+ *     to_b8         everything except zero is true, NaN too */
 #define HDK_UNARY_ROWS(ROW)                                                                        \
     ROW(NEG, neg, NUMBERS, -x, (int64_t)(0 - (uint64_t)x))                                         \
     ROW(ABS, abs, NUMBERS, ABSOLUTE(x), x < 0 ? (int64_t)(0 - (uint64_t)x) : x)                    \
@@ -54,13 +60,15 @@
     ROW(TO_B8, to_b8, TO_B8, x != 0, x != 0, x)                                                    \
     ROW(TO_BF16, to_bf16, TO_BF16, hdk_to_bf16(x), x)
 
-/* y = a op b, all of one dtype. Bools are bytes 0 and 1, whose sum is "or" and whose product is
- * "and". Of two equal numbers (0.0 and -0.0) maximum and minimum take the second, as PyTorch's
- * vectors do. Of backward a is dy, and b is y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
- * p0 and p1 are as forward. COMPARES give bools. Of dropout b is a mask of bytes, and p0 is
- * 1 / keep; a dropped element is multiplied by 0, as PyTorch does: -1 gives -0, inf gives NaN. Of
- * where a is bool, and b and c, of one dtype, are the choices. GT and GE are LT and LE of b and a
- * (binary.c). */
+/* y = a op b, all of one dtype.
+ *     add, mul            for bools, which are bytes 0 and 1: or, and
+ *     maximum, minimum    of two equal numbers (0.0 and -0.0) the second, as in PyTorch's vectors
+ *     ..._backward        a = dy; b = y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
+ *                         p0 and p1 as forward
+ *     eq ... ge           give bools; gt and ge are lt and le of b and a (binary.c)
+ *     dropout             b = a mask of bytes, p0 = 1 / keep; a dropped element is multiplied by 0,
+ *                         as in PyTorch: -1 gives -0, inf gives NaN
+ *     where               a is bool; b and c, of one dtype, are the choices */
 #define HDK_BINARY_ROWS(ROW)                                                                       \
     ROW(ADD, add, ALL, a + b, (int64_t)((uint64_t)a + (uint64_t)b), a | b)                         \
     ROW(SUB, sub, NUMBERS, a - b, (int64_t)((uint64_t)a - (uint64_t)b))                            \
@@ -98,11 +106,11 @@ enum { HDK_BINARY_ROWS(HDK_NAME) HDK_BINARIES };
 enum { HDK_UNARY_ROWS(HDK_NAME) HDK_UNARIES };
 
 struct hdk_binary {
-    hdk_loop of[HDK_BINARIES][HDK_B8 + 1]; /* where has three inputs */
+    hdk_loop of[HDK_BINARIES][HDK_B8 + 1]; /* HDK_WHERE has three inputs */
 };
 HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
-/* The loop of op; one that not every level has serves the others (kernels.h). */
+/* The level's loop of op, or that of the common table (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_binary()->of[op][dtype];
@@ -114,21 +122,21 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
-/* The loop of op; one that not every level has serves the others (kernels.h). */
+/* The level's loop of op, or that of the common table (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
     return loop ? loop : hdk_unary_common()->of[op][dtype];
 }
 
-/* The loop that converts. A bfloat16 is converted from and to float32 only, by way of which the
- * others go. */
+/* The loop that converts. There is none between bfloat16 and a dtype other than float32: convert to
+ * float32 first. */
 static inline hdk_loop hdk_convert(int to, int from)
 {
     return hdk_unary_loop(HDK_TO_F32 + to, from);
 }
 
-/* x = f(x) of n contiguous elements, by the level's loop */
+/* x = f(x) for n contiguous elements, by the level's loop of op. */
 static inline void hdk_unary_all_f32(int op, float *x, int64_t n)
 {
     hdk_unary_loop(op, HDK_F32)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},

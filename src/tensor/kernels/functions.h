@@ -1,5 +1,5 @@
-/* functions.h - the functions that the rows of elementwise.h are made of, by one name for all
- * types: EXP_OF(x) is that of a vector of float32 or of a double; and GELU.
+/* functions.h - the functions in the rows of elementwise.h, by one name for all types: EXP_OF(x)
+ * takes a vector of float32 or a double. GELU is here, too.
  *
  * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x Phi(x), and its approximation
  * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
@@ -11,8 +11,8 @@
 #include "tensor/kernels/vec.h"
 #include "tensor/kernels/scalar_f32.h"
 
-/* Stands before a part of an expression. It is inlined where the level has an instruction for a
- * multiply-add. Elsewhere a multiply-add is long, and what has many of them is called. */
+/* Goes before a function that is part of an expression. It is inlined if the level has an
+ * instruction for multiply-adds. Without one their code is long, so it is called. */
 #ifdef HDK_FUSED
 #define HDK_PART HDK_INLINE
 #else
@@ -26,16 +26,15 @@
 #define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 
-/* x, or the nearer end of [-most, most] where x lies outside; NaN stays */
+/* x clamped to [-most, most]; NaN stays NaN. */
 HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 {
     return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
 }
 
-/* Phi(x) - 1/2 and the slope Phi(x) + x phi(x) - 1/2 as x p(z) / q(z), z = x^2, by
- * tools/generate/fit_vmath.py; where that comes to 1/2 they stay. The bits are the same at every
- * CPU level.
- * With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
+/* Phi(x) - 1/2, and the slope Phi(x) + x phi(x) - 1/2, are x p(z) / q(z) with z = x^2, fitted by
+ * tools/generate/fit_vmath.py. x is clamped where they reach 1/2. The bits are the same at every
+ * CPU level. With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
 HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
@@ -46,7 +45,7 @@ HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
     return y;
 }
 
-/* Below -5.15 it is -0; -inf gives NaN, as x Phi(x) does. */
+/* GELU. Below -5.15 it is -0; -inf gives NaN, as in x Phi(x). */
 HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -58,7 +57,7 @@ HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
-/* infinities give NaN, as phi(x) x does */
+/* GELU's slope. Infinities give NaN, as in phi(x) x. */
 HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
@@ -76,8 +75,8 @@ HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
     return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
 }
 
-/* By tanh it is 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)): one exponential and one division. The bits
- * are the same at every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and
+/* GELU by tanh: 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)) takes one exponential and one division. The
+ * bits are the same at every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and
  * |slope - r| <= 5 2^-24.
  *
  * e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
@@ -99,16 +98,16 @@ HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
     return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
 }
 
-/* Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as 0.5 x (1 + tanh u)
- * does. */
+/* GELU by tanh. Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as in
+ * 0.5 x (1 + tanh u). */
 HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.08f);
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* s + x s (1 - s) 2u' with s = 1 / (1 + e) and 1 - s = e s. From 10 on it is 1, below -10 about 0;
- * infinities give NaN. */
+/* The slope: s + x s (1 - s) 2u' with s = 1 / (1 + e) and 1 - s = e s. From 10 on it is 1, below
+ * -10 about 0; infinities give NaN. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
@@ -147,16 +146,16 @@ HDK_INLINE double hdk_gelu_tanh_slope_f64(double x)
     return 0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * du);
 }
 
-/* ---------------------------------------------------------------- by one name */
+/* ---------------------------------------------------------------- one name for all types */
 
-/* with the bits of scalar_exp_f32 */
+/* exp(x), with the bits of scalar_exp_f32. */
 HDK_PART vec_f32 vexp_any_f32(vec_f32 x)
 {
     return vexp_f32(vmin_f32(vall_f32(89), x));
 }
 
-/* e = exp(x - m - less) of n elements, a multiple of 16 and of float32 at most VEXP_MOST vectors;
- * e may be x. */
+/* e = exp(x - m - less) for n elements. n is a multiple of 16, and of float32 at most VEXP_MOST
+ * vectors. e may be x. */
 HDK_INLINE void exp_block_f32(const float *x, const int n, float m, float less, float *e)
 {
     vec_f32 v[VEXP_MOST];
@@ -177,7 +176,7 @@ static HDK_NOINLINE void exp_block_f64(const double *x, int n, double m, double 
     }
 }
 
-/* 1 + e^-x, and 1 divided by it */
+/* 1 + e^-x, and 1 / (1 + e^-x). */
 #define HDK_SIGMOID(SUFFIX, T, EXP_FUNCTION)                                                       \
     HDK_INLINE T hdk_one_and_exp_##SUFFIX(T x)                                                     \
     {                                                                                              \
@@ -206,7 +205,7 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
     return condition ? u : v;
 }
 
-/* x86's instruction for one number gives INT64_MIN for what does not fit. */
+/* v as an int64; INT64_MIN if it does not fit, as in x86's scalar instruction. */
 static inline int64_t hdk_int_of(double v)
 {
 #if defined(HDK_X86) && defined(__x86_64__) && !HDK_AT_AVX512
@@ -221,7 +220,7 @@ HDK_INLINE float hdk_pow_f32(float a, float b)
     return (float)scalar_pow_short_f64((double)a, (double)b);
 }
 
-/* For b < 0 the power is a fraction, of which only 1, -1 or 0 is left. */
+/* For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
 static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
 {
     uint64_t y = 1, base = (uint64_t)a;

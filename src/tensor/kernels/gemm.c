@@ -1,7 +1,7 @@
-/* gemm.c - one matrix product, of any strides, for float32, float64 and int64.
+/* gemm.c - one matrix product of any strides, for float32, float64 and int64.
  *
- * gemm_body.h computes it with the register tile of gemm_tile.h; this file decides how it is
- * blocked. Integers wrap, as they are multiplied unsigned. */
+ * gemm_body.h computes it with the register tile of gemm_tile.h; this file chooses the blocks.
+ * Integers are multiplied unsigned, so they wrap. */
 #include "tensor/kernels/gemm.h"
 
 #include <string.h>
@@ -10,52 +10,53 @@
 #include "tensor/kernels/template.h"
 
 enum {
-    TILE_WORTH = 256,     /* so many multiplications are not worth a tile */
-    LARGE = 1 << 22,      /* more multiplications repay packing a and b whole */
-    BLOCK_ROWS = 80 * 14, /* of a, packed together; they stay in the third cache */
-    GROUP = 4,            /* panels of a, packed together just before their first use */
-    FETCH = 64,           /* lines of memory asked for at once, beside a tile */
-    SHALLOW = 128,        /* steps of a panel of b on the stack */
+    TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
+    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole pays */
+    BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the third cache */
+    GROUP = 4,            /* panels of a that are packed together just before their first use */
+    FETCH = 64,           /* cache lines that are prefetched beside one tile */
+    SHALLOW = 128,        /* most steps of a panel of b on the stack */
     STREAMS = 8,          /* rows of b that a product of few rows reads side by side */
-    /* columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows; with more, the sums of
-     * these columns would not stay in registers */
+    /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows. With more columns
+     * their sums would not stay in registers. */
     BESIDE_1 = 8,
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
-    BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8, /* for a row of bfloat16, nearly in memory's order */
-    AHEAD_BF16 = 3072                        /* so many elements ahead it is asked of memory */
+    BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8, /* one row of bfloat16: nearly in memory's order */
+    AHEAD_BF16 = 3072                        /* elements between a read and its prefetch */
 };
 
 typedef struct hdk_blocking {
     bool pack_a, pack_b;       /* into scratch */
-    int64_t rows, cols, depth; /* of a block */
+    int64_t rows, cols, depth; /* the size of a block */
     int64_t room_a, room_b;    /* elements of scratch */
 } hdk_blocking;
 
-/* The largest share when n is dealt evenly into as few shares as possible of at most `most`. */
+/* Cuts n into as few parts of at most `most` as possible, evenly. Returns the largest part. */
 static int64_t hdk_evenly(int64_t n, int64_t most)
 {
     int64_t count = (n + most - 1) / most;
     return count > 0 ? (n + count - 1) / count : 0;
 }
 
-/* The blocks that suit this machine. Panels of b that are packed together fill a quarter of the
- * second cache, and a larger one goes with more rows of a. */
+/* The number of panels of b that are packed together: they fill a quarter of the second cache. */
 static int64_t hdk_panels(int64_t depth)
 {
     int64_t panels = hd__start_second_cache / 4 / (2 * HDK_REGISTER * depth);
     return panels > 1 ? panels : 1;
 }
 
+/* The number of rows of a that are packed together. It grows with the second cache. */
 static int64_t hdk_rows_together(void)
 {
     int64_t times = hd__start_second_cache >> 20;
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
-/* A copy of b pays when many rows use it, and a copy of a when many columns do, or sooner where the
- * rows of a would push each other out of the first cache. The room never shrinks as m or n grow,
- * though even shares may, so that the room of the largest of several products serves all. */
+/* The blocks of product p. A copy of b pays if many rows use it. A copy of a pays if many columns
+ * use it, or sooner if the rows of a would evict each other from the first cache. room_a and room_b
+ * never shrink as m or n grow, although rows and cols may: the scratch of the largest of several
+ * products serves all. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
@@ -76,7 +77,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 
 typedef void (*hdk_path)(const hdk_product *p);
 
-/* c^T = b^T a^T, for a column c */
+/* c^T = b^T a^T, for a c of one column */
 static hdk_product hdk_turned(const hdk_product *p)
 {
     hdk_product t = *p;
@@ -86,15 +87,15 @@ static hdk_product hdk_turned(const hdk_product *p)
     return t;
 }
 
-/* Memory that is packed after `tiles` more tiles: runs of bytes. Of the first run `done` bytes are
- * already asked for. */
+/* Memory that will be packed after `tiles` more tiles: `runs` runs of `bytes` bytes, `stride` bytes
+ * apart. The first `done` bytes of the first run are already prefetched. */
 typedef struct hdk_ahead {
     const char *run;
     int64_t runs, bytes, stride, done, tiles;
 } hdk_ahead;
 
-/* The runs of elements of `size` bytes whose lanes or steps (gemm_body.h) lie side by side; for
- * others there are none. */
+/* The runs to prefetch for elements of `size` bytes: the lanes or the steps (gemm_body.h), if their
+ * elements lie side by side. Otherwise there are none. */
 static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
                               int64_t step, int64_t size)
 {
@@ -105,8 +106,9 @@ static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64
     return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
 }
 
-/* Packing from memory takes four times as long as from the second cache. So its lines are asked for
- * during the last tiles before it, late enough that they are still in the cache when it begins. */
+/* Prefetches some lines of s. Packing from memory takes four times as long as from the second
+ * cache. So the last tiles before it prefetch its lines, late enough that the cache still holds
+ * them then. */
 static void hdk_fetch(hdk_ahead *s)
 {
     int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;
@@ -121,14 +123,15 @@ static void hdk_fetch(hdk_ahead *s)
     }
 }
 
-/* Of a tile, and of a panel of b. */
+/* The columns of a tile, and of a panel of b. */
 #define WIDTH (2 * VECTOR)
 
-/* Are tiles of one vector worth their code? And the columns that tiles take without a buffer. */
+/* HALVES: the type uses tiles of one vector, too. UNIT: tiles take its multiples without a
+ * buffer. */
 #define HALVES (sizeof(T) == 4)
 #define UNIT (HALVES ? VECTOR : WIDTH)
 
-/* Steps of k that are packed together. */
+/* The most steps of k that are packed together. */
 #define DEPTH (sizeof(T) == 8 ? 192 : HDK_REGISTER > 32 ? 512 : 384)
 
 #define BLOCK fn(block)
@@ -179,8 +182,8 @@ static void product_bf16(const hdk_product *p)
 }
 
 #ifdef HDK_WIDE_TYPES
-/* Integers wrap, so that every order of sums has the same bits: dense rows of b are added up, other
- * elements are dots. */
+/* Integers wrap, so every order of sums gives the same bits. If b's rows are dense, adds multiples
+ * of them to a row of c. Otherwise computes each element as a dot. */
 static void product_u64(const hdk_product *p, void *scratch)
 {
     const bool rows = p->b_col == 1 && p->n > 1;

@@ -1,46 +1,47 @@
-/* gemm.h - one matrix product, of any strides: c = a b, of (m, k) and (k, n), or c += a b. c shares
- * no memory with a and b. */
+/* gemm.h - one matrix product of any strides: c = a b or c += a b, with a (m, k) and b (k, n). c
+ * shares no memory with a and b. */
 #ifndef HEED_KERNELS_GEMM_H
 #define HEED_KERNELS_GEMM_H
 
 #include "tensor/kernels/kernels.h"
 
-/* The order in which the products of an element are added, which decides bits. The whole product
- * has one, however it is cut. */
+/* The order in which an element's products are summed. It decides the bits, so it is the same for
+ * the whole product, however that is cut. */
 typedef enum hdk_order {
     HDK_CHAIN,    /* one sum over all steps, in order */
-    HDK_SPLIT,    /* several sums, added up at the end: gemm_split.h */
-    HDK_LONG_DOT, /* the same for two long dense vectors */
-    HDK_ONE_STEP  /* no sum, so that the product may be -0; at most one step */
+    HDK_SPLIT,    /* several sums, which are added at the end: gemm_split.h */
+    HDK_LONG_DOT, /* several sums for the dot of two long dense vectors */
+    HDK_ONE_STEP  /* at most one step, no sum: the product may be -0 */
 } hdk_order;
 
-/* c = a b, a (m, k), b (k, n), c (m, n). Strides in elements; c's columns lie densely. */
+/* c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements; c's columns are dense. */
 typedef struct hdk_product {
     int64_t m, n, k;
     const void *a, *b;
     void *c;
     int64_t a_row, a_col, b_row, b_col, c_row;
     const void *bias;  /* (n,), added to every row at the end; or NULL */
-    int64_t bias_step; /* its stride */
-    bool add;          /* c += a b: the sums go on from what c holds */
+    int64_t bias_step; /* bias's stride */
+    bool add;          /* c += a b: the sums start from c's elements */
     hdk_order order;
 } hdk_product;
 
-/* A product of at most so many rows, or of one column, has several chains for each element if the
- * inner dims of both operands are dense and the matrix has at least so many steps and elements. */
+/* A product has the order HDK_SPLIT if both operands are dense along k, and c has at most
+ * HDK_SPLIT_ROWS rows or one column. The matrix must have at least HDK_SPLIT_STEPS steps and more
+ * than HDK_SPLIT_ELEMENTS elements. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
-enum { HDK_LONG = 4096 }; /* so many elements make a dot long */
+enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has HDK_LONG_DOT */
 
 struct hdk_gemm {
-    /* By dtype: float32, float64, int64. scratch is `room` bytes at a multiple of 64, or NULL,
-     * which makes large products slower and changes no bit. */
+    /* By dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or is NULL.
+     * Without scratch large products are slower, but no bit changes. */
     void (*product[3])(const hdk_product *p, void *scratch);
-    int64_t (*room[3])(const hdk_product *p); /* 0: scratch is of no use */
-    /* A float32 product of the order HDK_SPLIT, in which b is bfloat16: the bits of the product in
-     * which it is converted to float32 before. */
+    int64_t (*room[3])(const hdk_product *p); /* 0: the product uses no scratch */
+    /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The bits are those of the product
+     * with b converted to float32 first. */
     void (*split_bf16)(const hdk_product *p);
-    int64_t tile_rows, tile_cols; /* of float32: c is best cut at their multiples */
+    int64_t tile_rows, tile_cols; /* of float32: c is best cut at multiples of these */
 };
 HDK_FAMILY(hdk_gemm, plain, HDK_F64)
 

@@ -1,19 +1,21 @@
-/* gemm_body.h - the matrix product: a template (template.h) for gemm.c, which defines its words.
+/* gemm_body.h - the matrix product: a template (template.h) for gemm.c, which defines its macros.
  *
- * c is cut into tiles (gemm_tile.h) and k into runs of DEPTH: a panel of a (the rows of a tile)
- * stays in the first cache while the panels of b that fill the second pass by. Panels are packed
- * k-major, which takes operands of any strides; an operand of which few tiles would use a panel is
- * read where it lies. Every element of c is one chain over k, in order, whatever path computes it:
- * a row and a column give the same bits in products of any size, however the work is cut. There are
- * two exceptions: products of few rows or of one column with a large matrix (gemm_split.h), for
- * which a chain would leave memory waiting, and the dot of two vectors of LONG elements or more. */
+ * c is cut into tiles (gemm_tile.h), and k into runs of DEPTH steps. A panel of a (the rows of a
+ * tile) stays in the first cache while the panels of b in the second cache pass by. Panels are
+ * packed k-major, from operands of any strides. An operand is read in place if only few tiles would
+ * use its panels.
+ *
+ * Every element of c is one chain over k, in order, on every path. So a row and a column give the
+ * same bits in products of any size, however the work is cut. There are two exceptions. In products
+ * of few rows or one column with a large matrix (gemm_split.h), one chain would leave memory idle.
+ * In the dot of two vectors of HDK_LONG elements or more, it would wait for itself. */
 
 /* ---------------------------------------------------------------- packing */
 
-/* A lane is a row of a or a column of b, and a step is one of k. `lanes` lanes at x, which lie
- * `lane` elements apart, go to a panel of k-major rows, which lie `width` elements apart. */
+/* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x,
+ * `lane` elements apart, are packed into a panel of k-major rows, `width` elements apart. */
 
-/* The lanes of one step, which lie side by side. */
+/* Copies the lanes of one step, which lie side by side. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
@@ -38,8 +40,8 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Lanes whose steps lie side by side: some steps at a time, so that this part of the panel stays in
- * the first cache. The last four lanes may overlap the four before them. */
+/* Packs lanes whose steps lie side by side, 64 steps at a time, so that this part of the panel
+ * stays in the first cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -57,7 +59,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* One step of a panel whose lanes lie side by side; the lanes that are missing are 0. */
+/* Packs one step of a panel whose lanes lie side by side. Missing lanes become 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -71,12 +73,12 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* All lanes, in panels of `width`, one after the other. Lanes that lie side by side are read for
- * some panels at a time: memory is read in long runs, and few of its lines twice. */
+/* Packs all lanes into panels of `width` lanes each. Lanes that lie side by side are read for
+ * TOGETHER panels at a time: memory is read in long runs, and few of its lines twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
-    enum { TOGETHER = 4, FAR = 16 }; /* memory answers within so many steps */
+    enum { TOGETHER = 4, FAR = 16 }; /* memory answers within FAR steps */
     for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
         int64_t end = lanes - i < TOGETHER * width ? lanes : i + TOGETHER * width;
         for (int64_t p = 0; p < steps && lane == 1; p++) {
@@ -126,15 +128,15 @@ typedef struct BLOCK {
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
-    const T *raw; /* where a comes from, if it is still to be packed; or NULL */
+    const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
-    hdk_ahead a_ahead, b_ahead; /* what is packed next */
+    hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
     bool go_on;
     const T *bias; /* or NULL */
     int64_t bias_step;
 } BLOCK;
 
-/* A tile of any other number of columns goes through a buffer. */
+/* Computes a tile in a buffer, for a number of columns that is no multiple of UNIT. */
 static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols, const T *a,
                      const T *b, T *c)
 {
@@ -157,7 +159,7 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs some panels of a, from row i on, into `to`; they are used while a near cache has them. */
+/* Packs GROUP panels of a, from row i on, into `to`, just before their tiles use them. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
@@ -205,8 +207,7 @@ static void fn(tiles)(BLOCK *t)
 
 /* ---------------------------------------------------------------- blocks */
 
-/* What is packed after the columns [j, j + cols): those after them, or the first of the next
- * steps. */
+/* The part of b that is packed next: the columns after this block's, or the next steps' first. */
 static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t step, int64_t j)
 {
     j += t->cols;
@@ -222,7 +223,7 @@ static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t 
     return ahead;
 }
 
-/* Columns [j, j + cols) of the block's rows, with b's panels packed or in place. */
+/* Computes the block's columns from j on, with b's panels packed or in place. */
 static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
@@ -239,8 +240,8 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* The columns of the block's rows, some at a time: as many panels of b as are packed together, or
- * one on the stack, or all that are read in place without a buffer. */
+/* Computes all columns of the block's rows, some at a time: how->cols in `panels`, else one panel
+ * on the stack, or all that tiles read in place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {
@@ -282,7 +283,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* `some` neighbouring elements of a row of c. */
+/* Computes `some` neighbouring elements of a row of c, each as one chain. */
 HDK_INLINE void fn(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
 {
     int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
@@ -344,8 +345,8 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
     }
 }
 
-/* Some steps and columns of `rows`: in tiles, and one row at a time where there are few rows, or
- * what no tile takes. */
+/* Adds some steps to some columns of c, for `rows`: in tiles if c has more than three rows. The
+ * columns that no tile takes are added one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -377,8 +378,8 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
     }
 }
 
-/* Few rows times a matrix with dense rows. These are read once, some of them side by side, as fast
- * as memory gives them. */
+/* c = a b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of them side by
+ * side, as fast as memory gives them. */
 static void fn(rows)(const hdk_product *p)
 {
     enum { SPAN = 4096 / sizeof(T) };
@@ -395,7 +396,7 @@ static void fn(rows)(const hdk_product *p)
     }
 }
 
-/* One long sum of products of neighbours, in CHAINS chains. */
+/* The dot of two long dense vectors, in CHAINS chains. */
 static void fn(long_dot)(const hdk_product *p)
 {
     enum { CHAINS = 64 };
@@ -415,7 +416,7 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* At most one step, without a sum: -0 stays, and what is added to nothing is itself. */
+/* k is 0 or 1: no sum, so a product may be -0. For k = 0 c is -0, so that c + bias is bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
@@ -437,18 +438,17 @@ static void fn(outer)(const hdk_product *p)
     }
 }
 
-/* How a cell of a product is computed. No path has other bits than the order asks for.
+/* The function that computes the product p. Every path gives the bits of p->order.
  *
  *     order of sums   shape and layout           path        because
  *     one step        any                        outer       there is no sum
  *     long dot        two dense vectors          long_dot    one chain would wait for itself
- *     split           few rows, dense columns    split       one chain would leave memory waiting
- *     chain           a few multiplications      chains      a tile costs more than they do
- *     chain           few rows, dense rows of b  rows        memory is read once, in its order;
- *                                                            but a tile that takes 5 to 8 rows at
- *                                                            once is faster while caches hold b,
- *                                                            and twice as fast on two threads
- *     chain           any other                  tiles       a panel is read from the caches */
+ *     split           few rows, dense columns    split       one chain would leave memory idle
+ *     chain           few multiplications        chains      a tile would cost more
+ *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
+ *                                                            a tile of 5 to 8 rows is faster while
+ *                                                            caches hold b; twice on two threads
+ *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)
 {
     switch (p->order) {
@@ -461,7 +461,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
         return fn(chains);
     }
     bool in_caches = p->k * p->n * (int64_t)sizeof(T) <= HDK_STREAM_BYTES;
-    bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* takes all rows */
+    bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* a tile takes all rows */
     bool few = p->m <= HDK_SPLIT_ROWS && p->b_col == 1 && !(one_tile && in_caches);
     return few ? fn(rows) : NULL; /* NULL: tiles */
 }
@@ -469,7 +469,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
 static void fn(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
-    if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T a^T: a long row, not a column */
+    if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T a^T: one row instead of one column */
         turned = hdk_turned(p);
         p = &turned;
     }

@@ -1,25 +1,25 @@
 /* gemm_tile.h - the register tile of the matrix product, for float32 and float64.
  *
- * gemm_tile_type.h gives each type
+ * gemm_tile_type.h defines for each type, and for 1 <= rows <= HDK_TILE_ROWS,
  *
  *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on)
  *
- * for 1 <= rows <= HDK_TILE_ROWS, which sets c = a b, or with go_on c += a b, over k steps:
+ * It sets c = a b, or c += a b if go_on, over k steps:
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while a is in
- * the first cache and b in the second.
+ * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while the
+ * first cache holds a and the second b.
  *
- * Every element of c is one chain over the steps in order, from c or from 0: cutting k into calls
- * that go on, or rows and columns into other tiles, changes no bit. */
+ * Every element of c is one chain over the steps in order, from c or from 0. No bit changes if k is
+ * cut into several calls with go_on, or rows and columns into other tiles. */
 #ifndef HEED_KERNELS_GEMM_TILE_H
 #define HEED_KERNELS_GEMM_TILE_H
 
 #include "tensor/kernels/vec.h"
 
-/* The rows for which a tile of two vectors a row fills the registers (32 of them with AVX-512, else
- * 16): two are for b, and one is for an element of a. */
+/* The number of rows with which a tile of two vectors a row fills the registers. AVX-512 has 32
+ * registers, other levels have 16. Two of them hold b, and one holds an element of a. */
 #if HDK_AT_AVX512
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)
@@ -27,10 +27,10 @@
 #define HDK_TILE_ROWS 6
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6)
 #elif defined(__aarch64__)
-#define HDK_TILE_ROWS 8 /* of 32 registers of 128 bits */
+#define HDK_TILE_ROWS 8 /* there are 32 registers of 128 bits */
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
 #else
-#define HDK_TILE_ROWS 4 /* the product, before it is added, takes one register more */
+#define HDK_TILE_ROWS 4 /* a product takes one more register before it is added */
 #define HDK_TILES(f) f(1) f(2) f(3) f(4)
 #endif
 

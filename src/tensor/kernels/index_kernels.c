@@ -1,4 +1,4 @@
-/* index_kernels.c - looking through many elements at once. */
+/* index_kernels.c - the searches of index.h. */
 #include "tensor/kernels/index.h"
 
 /* An index is out of range if it or n - 1 - index is negative. */
@@ -14,8 +14,8 @@ static bool in_range(const int64_t *index, int64_t count, int64_t n)
 
 enum { PART = 16 };
 
-/* Turns that compute `found` for PART elements at once. NaN is neither less nor equal nor greater,
- * so that "not at most" finds it too. */
+/* Tests PART elements at once. All comparisons with NaN are false, so the negated RELATION finds
+ * NaN, too. */
 #define SCAN(RELATION)                                                                             \
     for (; i + PART <= n; i += PART) {                                                             \
         int found = 0;                                                                             \

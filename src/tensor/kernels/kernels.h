@@ -1,16 +1,17 @@
-/* kernels.h - how kernels are compiled once per CPU level and found at run time.
+/* kernels.h - how kernels are compiled for each CPU level and chosen at run time.
  *
- * A family of kernels is a struct of function pointers (hdk_softmax), declared in its own header
- * with HDK_FAMILY, and defined in its .c file, at the end, as
+ * A family of kernels is a struct of function pointers, such as hdk_softmax. Its header declares it
+ * with HDK_FAMILY. Its .c file ends with the definition:
  *     const struct hdk_softmax HDK_TABLE(hdk_softmax) = {...};
- * The build compiles every .c file here once per level, with -DHDK_LEVEL=<level>; statics need no
- * suffix, as each level is its own set of objects. The level plain has a file of its own
- * (plain/plain.c). Callers write hdk_softmax()->rows_f32(...). Kernels take out-parameters,
- * allocate nothing, know no tensor, and never fail.
+ * The build compiles the .c files of this folder again for each level, with -DHDK_LEVEL=<level>.
+ * Each level is a set of objects of its own, so static functions need no suffix. The level plain
+ * has a file of its own (plain/plain.c). Callers write hdk_softmax()->logsumexp[dtype](...). A
+ * kernel writes its results through pointers that the caller passes. It allocates nothing, knows no
+ * tensor, and never fails.
  *
- * The comment heed-loop ends a line that computes the elements: gdb's command of this name stops
- * there, and in the loops that are made of elementwise.h's rows. A call in tests/gdb/loops.c
- * reaches each of these lines. */
+ * The comment heed-loop marks a line that computes elements. gdb's command heed-loop stops at these
+ * lines, and in the loops that the build makes from the rows of elementwise.h. The calls of
+ * tests/gdb/loops.c reach every marked line. */
 #ifndef HEED_KERNELS_H
 #define HEED_KERNELS_H
 
@@ -22,13 +23,13 @@
 
 #include "base/start.h"
 
-/* Inlined whatever its size, because a loop with a call in it is not vectorised. */
+/* Always inlined, because compilers do not vectorise a loop that contains a call. */
 #define HDK_INLINE static inline __attribute__((always_inline))
 
-/* Never inlined: one copy of the code for all its callers. */
+/* Never inlined: all callers share one copy of the code. */
 #define HDK_NOINLINE __attribute__((noinline, unused))
 
-/* Stands before a loop of at most 16 turns, which is unrolled whole. */
+/* Goes before a loop of at most 16 turns, which the compiler unrolls completely. */
 #ifdef __clang__
 #define HDK_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -39,8 +40,9 @@
 #define HDK__JOIN(a, b) HDK__JOIN2(a, b)
 #define HDK_TABLE(family) HDK__JOIN(family, HDK_LEVEL)
 
-/* The level tells what a kernel may use: HDK_AT_AVX2 is true at the levels avx2 and avx512, and
- * HDK_AT_AVX512 at avx512. No kernel asks the compiler's own macros, such as __AVX2__. */
+/* HDK_LEVEL alone says which instructions a kernel may use: HDK_AT_AVX2 is true at the levels avx2
+ * and avx512, and HDK_AT_AVX512 at avx512. No kernel reads the compiler's own macros for this, such
+ * as __AVX2__. */
 #define HDK__RANK_OF_plain 1
 #define HDK__RANK_OF_baseline 2
 #define HDK__RANK_OF_avx2 3
@@ -52,7 +54,7 @@
 #error "HDK_LEVEL is none of plain, baseline, avx2 and avx512"
 #endif
 
-/* The build defines HDK_HAVE_AVX2 and HDK_HAVE_AVX512 where those levels are compiled. */
+/* The build defines HDK_HAVE_AVX2 and HDK_HAVE_AVX512 if it compiles these levels. */
 #ifdef HDK_HAVE_AVX2
 #define HDK__AVX2(f) f##_avx2
 #else
@@ -64,10 +66,11 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Types in which few programs compute much, and loops that combine others, are not compiled for
- * AVX-512, which AVX2's serve, too: HDK_WIDE_TYPES is defined at the other levels. A family names
- * the last dtype that each level has of its own, and hdk_softmax_for(dtype) is the table to take.
- * HDK_WIDE(kernel) is NULL at AVX-512; hdk_softmax_common() has the kernel. */
+/* Two sorts of kernels are not compiled for AVX-512: those of types that few programs compute much
+ * with, and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined
+ * at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
+ * which each level has its own kernels (`most`). hdk_softmax_for(dtype) is the table to use for a
+ * dtype; hdk_softmax_common() is the table that has every kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #if HDK_AT_AVX512
 #define HDK_WIDE(kernel) NULL
@@ -78,10 +81,10 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
-/* `lowest` is the lowest level of which the family has a table: plain, or baseline, whose table
- * then serves plain, too. */
+/* `lowest` is the lowest level with a table of its own: plain, or baseline. A baseline table then
+ * serves the level plain, too. */
 
-/* A family that waits for memory: AVX2's table serves AVX-512 too. */
+/* For a family whose speed is limited by memory: the AVX2 table serves AVX-512, too. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
 #define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
     extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \
@@ -115,8 +118,8 @@ static inline float hdk_from_bf16(uint16_t v)
     return x;
 }
 
-/* x rounded to the nearest bfloat16, ties to even. Every NaN becomes the one that PyTorch's vectors
- * give. */
+/* x rounded to the nearest bfloat16, ties to even. Every NaN becomes 0xffff, as in PyTorch's vector
+ * code. */
 static inline uint16_t hdk_to_bf16(float x)
 {
     uint32_t bits;
@@ -124,16 +127,16 @@ static inline uint16_t hdk_to_bf16(float x)
     return (uint16_t)(x != x ? 0xffff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* An elementwise loop over n elements: data[i] advances by strides[i] bytes, data[0] is the output,
- * and what params points to depends on the op. */
+/* An elementwise loop over n elements. Operand i begins at data[i], with strides[i] bytes from one
+ * element to the next. Operand 0 is the output. The op defines the type of *params. */
 typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, const void *params);
 
-/* A result of at least so many bytes is written past the cache, which could not keep it. Memory is
- * then not read before it is written, which saves a third of the traffic. */
+/* A result of HDK_STREAM_BYTES or more is written past the cache, which could not hold it. Memory
+ * is then not read before it is written, which saves a third of the traffic. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
 
-/* a b + c with one rounding where the level has the instruction, with two elsewhere. Where the bits
- * must not depend on the level, call fmaf or fma. */
+/* a b + c, rounded once if the level has the instruction, else twice. Code whose bits must not
+ * depend on the level calls fmaf or fma. */
 #if HDK_AT_AVX2
 #define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))

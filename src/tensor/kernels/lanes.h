@@ -1,9 +1,8 @@
-/* lanes.h - the shape of the work that operations along one dim, such as reductions, hand to
- * kernels.
+/* lanes.h - the work that operations along one dim, such as reductions, hand to kernels.
  *
  * There are k lanes of n elements each. Element i of lane j of operand o lies at data[o] + i *
- * sn[o] + j * sk[o], counted in elements of that operand. An operand that has one element a lane
- * has sn 0. Lanes never depend on each other, so that any cut over k gives the same bits. */
+ * sn[o] + j * sk[o]; these strides count elements. An operand with one element per lane has sn 0.
+ * Lanes never depend on each other, so any cut over k gives the same bits. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 
@@ -18,14 +17,14 @@ typedef struct hdk_lanes {
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
 
-/* Is operand 1 read lane by lane? A lane's elements are then closer together than the lanes. */
+/* True if kernels read operand 1 lane by lane: its lanes lie further apart than their elements. */
 static inline bool hdk_lanes_apart(const hdk_lanes *l)
 {
     int64_t sn = llabs(l->sn[1]), sk = llabs(l->sk[1]);
     return sn == 1 || sn < sk || sk == 0;
 }
 
-/* p is a number that some kernels take, such as the divisor of a variance. */
+/* p is a number for the kernels that need one, such as the divisor of a variance. */
 typedef void (*hdk_lane_kernel)(const hdk_lanes *l, void *const *data, double p);
 
 #endif

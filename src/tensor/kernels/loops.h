@@ -1,15 +1,16 @@
-/* loops.h - what loops over elements have in common.
+/* loops.h - the parts that all elementwise loops share.
  *
- * A loop (hdk_loop) has an output and at most three inputs. The output may be the same memory as an
- * input, element for element. A loop has contiguous operands; others are gathered for it (runs.c).
- * The compiler makes vectors of it. */
+ * A loop (hdk_loop) has one output and at most three inputs. The output may be the same memory as
+ * an input, element for element. The loops are written for contiguous operands, and the compiler
+ * vectorises them. hdk_in_runs copies other operands into contiguous ones. */
 #ifndef HEED_KERNELS_LOOPS_H
 #define HEED_KERNELS_LOOPS_H
 
 #include "tensor/kernels/kernels.h"
 
-/* Stands before a loop whose turns are independent although its output may be one of its inputs.
- * Clang warns where it cannot vectorise such a loop, as under sanitizers. */
+/* Goes before a loop whose turns are independent although its output may be one of its inputs.
+ * The pragma silences clang about such loops that it cannot vectorise, for instance under
+ * sanitizers. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define HDK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -17,11 +18,11 @@
 #define HDK_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Of a long expression a loop computes a multiple of so many elements, and those that are missing
- * are padded. It is then computed in whole vectors at every level. */
+/* A loop with a long expression computes a multiple of HDK_WHOLE elements; the last ones are
+ * padding. So every level computes it in whole vectors. */
 enum { HDK_WHOLE = 16 };
 
-/* How many operands a loop has, the output first, and the bytes of an element of each. */
+/* The number of a loop's operands, the output first, and the bytes of an element of each. */
 typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;
@@ -35,17 +36,17 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
 #define hdk_in_runs HDK_TABLE(hdk_in_runs)
 #define hdk_padded HDK_TABLE(hdk_padded)
 
-/* Runs f, which wants contiguous operands, on any strides: an input that is not contiguous is
- * copied beside f, a run at a time, and the output is copied back. */
+/* Runs f, which needs contiguous operands, on operands of any strides, one run of elements at a
+ * time. Strided inputs are copied to buffers, and a strided output from one. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
-/* Runs f over the elements [from, n), fewer than HDK_WHOLE, and zeros after them. */
+/* Runs f over the elements [from, n), which are fewer than HDK_WHOLE, padded with zeros. */
 void hdk_padded(hdk_loop f, const hdk_operands *o, char *const *data, int64_t from, int64_t n,
                 const void *params);
 
-/* Stands at the beginning of f, an hdk_loop of `count` operands whose elements have so many bytes:
- * after it they are contiguous. */
+/* Goes at the beginning of f, an hdk_loop of `count` operands. The last arguments are the bytes of
+ * an element of each operand. The code after it has contiguous operands. */
 #define HDK_DENSE(f, params, count, ...)                                                           \
     static const hdk_operands dense = {count, {__VA_ARGS__}};                                      \
     if (!hdk_is_dense(&dense, strides)) {                                                          \

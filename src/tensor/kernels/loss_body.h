@@ -7,7 +7,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     const T *x = l->x;
     T most = l->rows > 0 && l->c > 0 ? fn(row_max)(x, l->c) : 0;
     for (int64_t i = 0; i < l->rows; i++) {
-        const T *next = i + 1 < l->rows ? x + l->stride : x; /* after the last row: itself */
+        const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row reads itself again */
         int64_t at = l->target[i];
         T m = fn(minus_zero)(most);
         T log_sum = LOG(l->c > 0 ? fn(row_exp_sum)(x, l->c, &most, next, NULL) : 0);
@@ -22,7 +22,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     }
 }
 
-/* dx = (softmax(x) - [target]) dy / divisor */
+/* dx = (softmax(x) - onehot(target)) dy / divisor */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -63,7 +63,7 @@ static void fn(square)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* dx = norm (x - t) dy; dy is one value for all, or one for each */
+/* dx = norm (x - t) dy; dy is one number for all elements, or has one for each. */
 static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                 const void *params)
 {

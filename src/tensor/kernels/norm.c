@@ -1,18 +1,18 @@
-/* norm.c - layer normalisation: y = (x - mean) rstd w + b in each row, with rstd = 1 / sqrt(var +
- * eps); and backward, with xhat = (x - mean) rstd and g = dy w: dx = rstd (g - mean(g) -
- * xhat mean(g xhat)), dw = sum of dy xhat and db = sum of dy over the rows. The results are
- * new memory.
+/* norm.c - layer normalisation of rows. Forward: y = (x - mean) rstd w + b with
+ * rstd = 1 / sqrt(var + eps). Backward, with xhat = (x - mean) rstd and g = dy w:
+ * dx = rstd (g - mean(g) - xhat mean(g xhat)); dw = sum of dy xhat, db = sum of dy over the rows.
+ * The results are new memory.
  *
- * Mean and variance take two passes of partial sums in lanes. The second sums the distances from
- * the mean of the first, which is as accurate as the type allows, also far from 0. */
+ * Mean and variance take two passes of partial sums in lanes. The second pass sums the distances
+ * from the mean of the first, which is as accurate as the type allows, even far from 0. */
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"
 
 enum {
-    NORM_ROOM = 4096, /* so many columns of dw and db are summed on the stack */
+    NORM_ROOM = 4096, /* most columns whose dw and db are summed on the stack */
     NORM_LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
-    NORM_SHORT = 16   /* rows under this many elements are added up in order */
+    NORM_SHORT = 16   /* rows of fewer elements are summed in order */
 };
 
 #define PARTS (NORM_LANES / VECTOR) /* vectors of NORM_LANES elements */

@@ -1,12 +1,12 @@
-/* norm.h - layer normalisation of contiguous rows of n. Tables are indexed by dtype, float32 and
- * float64. */
+/* norm.h - layer normalisation of contiguous rows of n elements. Tables are indexed by dtype:
+ * float32, float64. */
 #ifndef HEED_KERNELS_NORM_H
 #define HEED_KERNELS_NORM_H
 
 #include "tensor/kernels/kernels.h"
 
-/* stats (rows, 3) holds mean, a correction and rstd: x is normalised as
- * (x - mean - correction) * rstd, which keeps the digits that rounding the mean loses. */
+/* stats (rows, 3) holds the mean, a correction and rstd of each row. The normalised x is
+ * (x - mean - correction) * rstd: the correction has the digits that rounding the mean loses. */
 typedef struct hdk_norm_rows {
     int64_t rows, n;
     const void *x;      /* (rows, n) */
@@ -16,11 +16,11 @@ typedef struct hdk_norm_rows {
 
 struct hdk_norm {
     /* y = (x - mean) / sqrt(var + eps) * weight + bias with the biased var; writes stats. bias may
-     * be NULL; with stream y goes past the cache. */
+     * be NULL. With `stream` y is written past the cache. */
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
-    /* dx (rows, n), and the sums over these rows alone, dweight (n,) and dbias (n,). Each may be
-     * NULL; with stream dx goes past the cache. */
+    /* dx (rows, n), and the sums over these rows alone: dweight (n,) and dbias (n,). Each may be
+     * NULL. With `stream` dx is written past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

@@ -12,7 +12,7 @@ static inline T fn(norm_fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-/* y = v; with stream it goes past the cache and y is aligned to the vector's size */
+/* y = v. With `stream` v is written past the cache, and y is aligned to the size of v. */
 HDK_INLINE void fn(vput)(T *y, V v, bool stream)
 {
     if (stream) {
@@ -22,7 +22,7 @@ HDK_INLINE void fn(vput)(T *y, V v, bool stream)
     }
 }
 
-/* Is every row of y made of whole cache lines? */
+/* True if every row of y consists of whole cache lines. */
 static inline bool fn(in_lines)(const T *y, int64_t n)
 {
     return (uintptr_t)y % HDK_LINE == 0 && (size_t)n * sizeof(T) % HDK_LINE == 0;
@@ -79,13 +79,13 @@ HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T 
     of[1] = n < NORM_SHORT ? q[0] : fn(norm_fold)(q);
 }
 
-/* of[0] = sum(x - shift), of[1] that of its squares */
+/* of[0] = sum(x - shift), of[1] = sum((x - shift)^2) */
 static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
 {
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* y = u w + b, the product rounded; without b it is 0, so that no y is -0 */
+/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0: no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -126,7 +126,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
 
 /* ---------------------------------------------------------------- backward */
 
-/* of[0] = mean(g), of[1] = mean(g u), with g = dy w and u the normalised x */
+/* of[0] = mean(g), of[1] = mean(g u), with g = dy w and u the normalised x. */
 static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, const T *stats,
                                        int64_t n, T *of)
 {
@@ -136,8 +136,7 @@ static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, cons
 }
 
 /* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x. Unless dw is NULL,
- * dw += dy u and db += dy. More of what comes later is asked of memory here than in the sums, where
- * there is less to compute. */
+ * dw += dy u and db += dy. Prefetches more than the sums do, because it computes more. */
 static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
                                     const T *stats, const T *of, int64_t n, bool stream,
                                     T *restrict dx, T *restrict dw, T *restrict db)
@@ -170,7 +169,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     }
 }
 
-/* dw += dy u, db += dy */
+/* dw += dy u and db += dy, each unless it is NULL. */
 static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
                               T *restrict dw, T *restrict db)
 {
@@ -183,8 +182,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* dx, dw and db of one row. If all are wanted, as they mostly are, one pass after the sums computes
- * them together. */
+/* dx, dw and db of row i, each unless it is NULL. If all are requested, the most frequent case, one
+ * pass after the sums computes them together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {
@@ -202,9 +201,9 @@ static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *
     fn(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
-/* A place in the room that lies so many bytes after x, if only the places in pages count. A load
- * waits for a store to the same place of another page, so that they are kept apart. The room has a
- * page more than is wanted. */
+/* The address in `room` whose place in its page is that of x plus `bytes`. A load waits for a store
+ * to the same place of another page, so dw and db keep their places apart from x's. `room` has one
+ * page more than needed. */
 static inline T *fn(apart_from)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);

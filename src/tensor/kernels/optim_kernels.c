@@ -1,13 +1,13 @@
-/* optim_kernels.c - optimizers' steps, in the order of operations of PyTorch's single-tensor loops,
- * and what clipping needs.
+/* optim_kernels.c - the steps of optimizers, in the order of operations of PyTorch's single-tensor
+ * loops, and the kernels of clipping.
  *
- * Options are doubles and are rounded to the element's type where PyTorch rounds them. A fused
- * multiply-add stands where PyTorch's vector loops (add with alpha, lerp, addcmul) have one. */
+ * Options are doubles, and are rounded to the element's type where PyTorch rounds them. The loops
+ * use fused multiply-adds where PyTorch's vector loops do (add with alpha, lerp, addcmul). */
 #include "tensor/kernels/optim.h"
 
 #include "tensor/kernels/template.h"
 
-/* m = lerp(m, g, w), from the nearer end */
+/* m = lerp(m, g, w), computed from the nearer end. */
 #define LERP(m, g, w) ((w) < (T)0.5 ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
 
 #define TYPE f32

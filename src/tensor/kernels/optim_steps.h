@@ -1,24 +1,24 @@
-/* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c, and without
- * a TYPE their names for optim.h.
+/* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c. Without a
+ * TYPE it gives optim.h their names.
  *
- * A kernel is one loop, inlined once for each set of states that is common, which vectorises.
- * Nothing overlaps. */
+ * A kernel is one loop, inlined once for each frequent set of states, so that it vectorises. The
+ * arrays do not overlap. */
 #ifndef TYPE
 
-/* RMSPROP is Adagrad's, too */
+/* Adagrad uses RMSPROP, too. */
 #define HDK_OPTIM_STEPS(STEP)                                                                      \
     STEP(SGD, sgd) STEP(ADAM, adam) STEP(RMSPROP, rmsprop) STEP(LION, lion)
 
 #else
 
-/* dx: the gradient, or what goes up, with the decay of x */
+/* dx = g + weight_decay x, with -g for g if `maximize` */
 HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
 {
     const T sign = o->maximize ? -1 : 1, decay = (T)o->weight_decay;
     return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
 }
 
-/* v = momentum v + keep dx; dx = v, or dx + momentum v; p -= lr dx */
+/* v = momentum v + keep dx; dx = v, or with Nesterov dx + momentum v; p -= lr dx */
 HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
                             int64_t end, const hdk_numbers o)
 {
@@ -45,7 +45,7 @@ static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
 }
 
 /* m = lerp(m, dx, w1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v) / correction2 + eps).
- * The largest v so far takes the place of v where `top` holds it; a NaN stays. */
+ * If `top` is given, it holds the largest v so far, which replaces v in p's equation. NaN stays. */
 HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -73,8 +73,8 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. With alpha
- * and w 1, and without v and m, it is Adagrad's, to the bit. */
+/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. If alpha
+ * and w are 1 and v and m are NULL, it is Adagrad's step to the bit. */
 HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
                                 T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -108,7 +108,7 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c); a NaN stays */
+/* c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];

@@ -1,15 +1,15 @@
-/* reduce.h - reductions along lanes (lanes.h). Operand 0 is the result, one element a lane;
- * operand 1 is x. Tables are indexed by hd_dtype; NULL where an op does not take the dtype. */
+/* reduce.h - reductions along lanes (lanes.h). Operand 0 is the result, one element per lane;
+ * operand 1 is x. Tables are indexed by hd_dtype; NULL if the op does not take the dtype. */
 #ifndef HEED_KERNELS_REDUCE_H
 #define HEED_KERNELS_REDUCE_H
 
 #include "tensor/kernels/lanes.h"
 
 enum {
-    HDK_SUM, /* of x's dtype, where int64 wraps; of bools to int64 */
+    HDK_SUM, /* to x's dtype, where int64 wraps; bools to int64 */
     HDK_MAX, /* NaN wins; n >= 1 */
     HDK_MIN,
-    HDK_ANY, /* to bool: is any element not 0? */
+    HDK_ANY, /* to bool: true if any element is not 0 */
     HDK_ALL,
     HDK_VAR,    /* sum((x - mean)^2) / p, float64 inside */
     HDK_ARGMAX, /* to int64: the first maximum, or the first NaN; operand 2: its value, or NULL */
@@ -17,14 +17,14 @@ enum {
     HDK_REDUCTIONS
 };
 
-/* How many elements HDK_SUM may add in one lane at most: its tree has so many levels. */
+/* The most elements that HDK_SUM adds in one lane: its tree of partial sums has no more levels. */
 enum { HDK_SUM_MAX = 65536 };
 
 struct hdk_reduce {
     hdk_lane_kernel kernel[HDK_REDUCTIONS][4];
-    /* data[0] = data[2] (data[1] - data[3]), where data[0] is contiguous */
+    /* An hdk_loop: data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
     hdk_loop center[2];
-    /* sum((x - t)^2) of two contiguous runs, in HDK_SUM's order; n <= HDK_SUM_MAX */
+    /* sum((x - t)^2) of contiguous x and t, in HDK_SUM's order; n <= HDK_SUM_MAX. */
     float (*square_distance_f32)(const float *x, const float *t, int64_t n);
     double (*square_distance_f64)(const double *x, const double *t, int64_t n);
 };

@@ -1,6 +1,7 @@
-/* reduce_dense.h - elements side by side: a template (template.h) for reduce_kernels.c. */
+/* reduce_dense.h - makes strided elements contiguous: a template (template.h) for
+ * reduce_kernels.c. */
 
-/* n <= REDUCE_BLOCK elements that lie `stride` apart, side by side: copied to room, or x itself. */
+/* n <= REDUCE_BLOCK elements of x, `stride` apart, side by side: x itself, or a copy in room. */
 static HDK_NOINLINE const T *fn(dense)(const T *x, int64_t stride, int64_t n, T *restrict room)
 {
     if (stride == 1) {

@@ -1,6 +1,5 @@
-/* reduce_extreme.h - maximum or minimum, and where it is: a template for reduce_extremes.h,
- * which defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <) for it. A NaN wins and
- * stays. */
+/* reduce_extreme.h - maximum or minimum, and its place: a template for reduce_extremes.h, which
+ * defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <). A NaN wins and stays. */
 
 static T best(run)(const T *restrict x, int64_t n)
 {
@@ -63,7 +62,7 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
 
 REDUCTION(best(value), T, T, REDUCE_TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
-/* The first of n <= REDUCE_BLOCK elements that is m, which is one of them, or NaN if m is. */
+/* The place of the first of n <= REDUCE_BLOCK elements that is m or NaN; m is one of them. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
     int64_t i = 0;
@@ -82,7 +81,7 @@ static int64_t best(find)(const T *x, int64_t n, T m)
     return i;
 }
 
-/* The place is sought in the first block that has the best value. */
+/* Searches for the place only in the first block that has the best value. */
 static int64_t best(lane_arg)(const T *x, int64_t sn, int64_t n)
 {
     T m = 0, room[REDUCE_BLOCK];

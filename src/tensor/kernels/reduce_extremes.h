@@ -1,4 +1,4 @@
-/* reduce_extremes.h - the maximum, the minimum, and where they are: a template (template.h) for
+/* reduce_extremes.h - the maximum, the minimum, and their places: a template (template.h) for
  * reduce_kernels.c. */
 #define MOST max
 #define OP >=

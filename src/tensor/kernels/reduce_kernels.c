@@ -1,11 +1,10 @@
-/* reduce_kernels.c - sums, variances, extremes and their places, any and all, along lanes: y = sum
- * of x_i, sum of (x_i - mean)^2 / p, max or min of x_i, the first i where it is, or, and. Only y is
- * written.
+/* reduce_kernels.c - reductions along lanes: the sum of x_i, the sum of (x_i - mean)^2 / p, max or
+ * min of x_i, the first i where it is, any and all. Only y is written.
  *
- * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. Where
- * neighbouring lanes are closer, a tile of them is reduced at a time, row by row. So both read
- * memory in order. A run or a row with gaps is copied, a block at a time, so that both vectorise.
- * The bits depend on n and on which of the two ways it is, never on gaps or the CPU level. */
+ * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. If
+ * neighbouring lanes are closer, a tile of lanes is reduced at a time, row by row. Both ways read
+ * memory in order. A run or a row with gaps is copied, a block at a time, so that both ways
+ * vectorise. The bits depend on n and on the way, never on gaps or the CPU level. */
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
@@ -20,8 +19,8 @@ enum {
     LEVELS = 13         /* HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
-/* Defines a reduction of x, of type X, to one y, of type Y, a lane. RUN is what a lane comes to
- * that is read by itself, and TILES computes k lanes that lie side by side. */
+/* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane
+ * that is read by itself. TILES computes k lanes side by side. */
 #define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
@@ -39,7 +38,7 @@ enum {
         }                                                                                          \
     }
 
-/* Of the maximum and the minimum: best(run) is max_run_f32 and so on. */
+/* The names for the maximum and the minimum: best(run) is max_run_f32, min_run_f32 and so on. */
 #define best(name) HDK__JOIN(MOST, fn(name))
 
 #define IS_FLOAT ((T)0.5 > 0)
@@ -70,8 +69,8 @@ enum {
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
 
-/* What any and all need of a type. truth: n bytes: is x not 0? has: has a run an element that is
- * zero (for all), or one that is not (for any)? FLAGS has T's width. */
+/* The functions for any and all. truth writes n bytes: 1 if x is not 0. has is true if a run has an
+ * element that is 0 (`zero`, for all), or one that is not (for any). FLAGS is as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
@@ -99,13 +98,13 @@ enum {
         return false;                                                                              \
     }
 TRUTH(f32, float, uint32_t)
-TRUTH(b8, uint8_t, uint8_t) /* also serves pieces of any type */
+TRUTH(b8, uint8_t, uint8_t)
 TRUTH(f64, double, uint64_t)
 TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
 
-/* `any` is settled by a 1, `all` by a 0. */
+/* y = `any` of each of k lanes if `settles` is 1, `all` if it is 0; such an element decides. */
 static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
                          int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {
@@ -132,7 +131,7 @@ LOGICAL(b8, uint8_t)
 LOGICAL(f64, double)
 LOGICAL(i64, int64_t)
 
-/* How many of n <= REDUCE_BLOCK elements are not 0 */
+/* The number of the n <= REDUCE_BLOCK elements that are not 0. */
 static int64_t count_block(const uint8_t *x, int64_t n)
 {
     uint16_t count = 0;
@@ -153,7 +152,7 @@ static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
     return count;
 }
 
-/* k <= REDUCE_BLOCK lanes: bytes count 255 rows at most before they are added to y. */
+/* Counts k <= REDUCE_BLOCK lanes in bytes, which are added to y after at most 255 rows. */
 static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
                        int64_t ys)
 {

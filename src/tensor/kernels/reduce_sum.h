@@ -1,9 +1,10 @@
 /* reduce_sum.h - sums: a template (template.h) for reduce_kernels.c.
  *
- * The order is fixed by n alone. Under 8 elements of a run take PyTorch's four partial sums. Longer
- * runs are cut into blocks of REDUCE_BLOCK elements, each in REDUCE_LANES lanes that are folded in
- * halves. The blocks are then added in pairs, as the carries of a binary counter, so that errors
- * grow with log n. Neighbouring lanes add REDUCE_STEP elements in order where a run has a block. */
+ * Only n decides the order. A run of fewer than 8 elements has PyTorch's four partial sums. A
+ * longer run is cut into blocks of REDUCE_BLOCK elements, each summed in REDUCE_LANES lanes that
+ * are folded in halves. The blocks' sums are added in pairs, like the carries of a binary counter,
+ * so errors grow with log n. In a tile of neighbouring lanes, a block is REDUCE_STEP elements,
+ * added in order. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {
@@ -20,8 +21,7 @@ static T fn(short_sum)(const T *x, int64_t n)
     return p[0] + p[1] + p[2] + p[3];
 }
 
-/* The partial sums begin with 0, so that none is -0, and 0 may be added for what the last
- * REDUCE_LANES elements lack. */
+/* The partial sums begin with 0, so none is -0, and zeros may follow the last elements. */
 static T fn(block_sum)(const T *restrict x, int64_t n)
 {
     enum { VECTORS = REDUCE_LANES / VECTOR };
@@ -91,8 +91,8 @@ static T fn(run_sum)(const T *x, int64_t sn, int64_t n)
     return fn(collect)(level, blocks);
 }
 
-/* k <= REDUCE_TILE lanes of up to REDUCE_STEP elements, in order; four rows at a time save loads of
- * s. */
+/* s = the sums of k <= REDUCE_TILE lanes of at most REDUCE_STEP elements, in order. Four rows at a
+ * time save loads of s. */
 static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
                                 T *restrict s)
 {

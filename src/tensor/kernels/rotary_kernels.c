@@ -1,5 +1,5 @@
 /* rotary_kernels.c - y = x cos + (-x2, x1) sin, where x1 and x2 are the halves of a lane. Each
- * product is rounded, as where PyTorch computes them one after another. */
+ * product is rounded, as if PyTorch's operations ran one after another. */
 #include "tensor/kernels/loops.h"
 #include "tensor/kernels/rotary.h"
 

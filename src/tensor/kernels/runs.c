@@ -1,12 +1,12 @@
-/* runs.c - brings operands of any strides, and of any number, to the loops (loops.h). */
+/* runs.c - runs the loops (loops.h) on operands of any strides, and on any number of elements. */
 #include <string.h>
 
 #include "tensor/kernels/loops.h"
 
 enum { RUN_BYTES = 2048 }; /* bytes of an operand's run */
 
-/* to = from, n elements of `size` bytes that lie so many bytes apart. Of the numbers that the
- * compiler knows it makes vectors. */
+/* to = from for n elements of `size` bytes, `to_step` and `from_step` bytes apart. The compiler
+ * vectorises it if it knows the size and the steps. */
 HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restrict from,
                            int64_t from_step, int64_t n, const size_t size)
 {
@@ -15,9 +15,9 @@ HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restr
     }
 }
 
-/* Of either side or both the elements are dense. Those of every second place, as in x[:, ::2], are
- * gathered by vectors. No place between those of the output is written, since another thread may
- * write it; there four elements go in a turn. */
+/* to = from; at least one side is dense. Every second element, as in x[:, ::2], is gathered by
+ * vectors. Bytes between the elements of a strided output are never written, because another thread
+ * may write them. Such an output gets four elements a turn. */
 HDK_INLINE void copy_sized(char *to, int64_t to_step, const char *from, int64_t from_step,
                            int64_t n, const int64_t size)
 {

@@ -1,6 +1,6 @@
 /* scalar_f32.h - exp, log, tanh and erf of one float32 in plain arithmetic, which compilers
- * vectorise inside a loop. Every branch is computed and one is chosen, so that all elements of a
- * vector go the same way. (vec.h has functions of vectors.) */
+ * vectorise inside a loop. Every branch is computed and one is chosen, so all elements of a vector
+ * go the same way. vec.h has functions of vectors. */
 #ifndef HEED_KERNELS_SCALAR_F32_H
 #define HEED_KERNELS_SCALAR_F32_H
 
@@ -26,14 +26,14 @@ static inline float scalar_of_f32(uint32_t bits)
 
 /* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
- * the same at every CPU level, because fmaf is exact also where the level has no instruction for
- * it. x <= -104 gives 0, x > 88.73 infinity, and NaN stays; subnormal results are rounded once. */
+ * the same at every CPU level, because fmaf is exact even if the level has no instruction for it.
+ * For x <= -104 it is 0, for x > 88.73 infinity; NaN stays. Subnormal results are rounded once. */
 
-/* Adding 1.5 * 2^23 leaves rint(v) in the low bits of the sum, and taking it away gives rint(v). */
+/* 1.5 * 2^23: v plus it has rint(v) in the low bits; subtracting it again gives rint(v). */
 #define HDK_EXP_SHIFT 12582912.0f
 
 #define HDK_LOG2_E 1.44269504088896341f
-#define HDK_LN2 0.693145751953125f /* its first bits, and what they lack */
+#define HDK_LN2 0.693145751953125f /* the first bits of ln 2; HDK_LN2_REST has the others */
 #define HDK_LN2_REST 1.428606765330187045e-06f
 
 /* e^s = 1 + s + s^2 p(s), the highest power first */
@@ -43,7 +43,7 @@ static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
 
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + HDK_EXP_SHIFT. 2^q
- * may be out of range. Its two halves are not, and only the second product rounds. */
+ * may be out of range, but its two factors are not, and only the second product rounds. */
 HDK_INLINE float scalar_scale_f32(float u, float shifted)
 {
     uint32_t exponent = scalar_bits_f32(shifted) - scalar_bits_f32(HDK_EXP_SHIFT) + 2 * 127;
@@ -53,7 +53,7 @@ HDK_INLINE float scalar_scale_f32(float u, float shifted)
 
 HDK_INLINE float scalar_exp_f32(float x)
 {
-    /* The result does not change beyond these. A NaN fails both tests and stays. */
+    /* Beyond these limits the result does not change. A NaN fails both tests and stays. */
     x = x < -104.0f ? -104.0f : x;
     x = x > 89.0f ? 89.0f : x;
 
@@ -70,11 +70,10 @@ HDK_INLINE float scalar_exp_f32(float x)
 }
 
 /* log, tanh and erf are within 2 units in the last place of the exact value at every CPU level; the
- * special values are C's (Annex F). tools/generate/fit_vmath.py makes their polynomials, whose
- * largest error is the least possible. Where the level has no fused multiply-add there are two
- * roundings. */
+ * special values are C's (Annex F). tools/generate/fit_vmath.py makes their polynomials, with the
+ * least possible largest error. A level without fused multiply-adds rounds twice. */
 
-/* the polynomial with the n coefficients c, the highest power first */
+/* The polynomial with the n coefficients c, the highest power first. */
 HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
 {
     float y = c[0];
@@ -85,8 +84,8 @@ HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
     return y;
 }
 
-/* x = m 2^e with m from sqrt(1/2) to sqrt(2), f = m - 1:
- * log x = e log 2 + f - f^2 / 2 + f^3 p(f), log 2 in two parts, the first exact times any e. */
+/* x = m 2^e with m from sqrt(1/2) to sqrt(2), f = m - 1: log x = e log 2 + f - f^2 / 2 + f^3 p(f).
+ * log 2 has two parts; e times the first part is exact. */
 HDK_INLINE float scalar_log_f32(float x)
 {
     const uint32_t sqrt_half = 0x3f3504f3;
@@ -109,7 +108,7 @@ HDK_INLINE float scalar_log_f32(float x)
     return x < INFINITY ? y : x; /* infinity and NaN */
 }
 
-/* With a = |x|: a + a^3 p(a^2) for a < 0.625, else 1 - 2 / (e^(2a) + 1), and x's sign. */
+/* With a = |x|: a + a^3 p(a^2) for a < 0.625, else 1 - 2 / (e^(2a) + 1); with x's sign. */
 HDK_INLINE float scalar_tanh_f32(float x)
 {
     float z = x * x, a = fabsf(x);
@@ -121,7 +120,7 @@ HDK_INLINE float scalar_tanh_f32(float x)
     return copysignf(a < 0.625f ? near : far, x); /* -0 too */
 }
 
-/* With a = |x|: a + a p(a^2) for a < 0.9375, else 1 - e^-(t + t q(t)) with t = min(a, 4); and x's
+/* With a = |x|: a + a p(a^2) for a < 0.9375, else 1 - e^-(t + t q(t)) with t = min(a, 4); with x's
  * sign. */
 HDK_INLINE float scalar_erf_f32(float x)
 {

@@ -1,11 +1,10 @@
 /* scalar_f64.h - exp, log, log1p, tanh, erf, sin and cos of float64 in plain arithmetic, which
  * compilers vectorise in a loop.
  *
- * Results are within 2 units in the last place of the exact value, those of exp and log within 1;
- * the special values are C's (Annex F). Nothing here is a fused multiply-add, so that the bits are
- * the same at every CPU level. Every branch is computed and one is chosen.
- * tools/generate/fit_vmath.py makes the numbers. float32 functions may compute here, too, and round
- * once. */
+ * Results are within 2 units in the last place of the exact value, those of exp and log within 1.
+ * The special values are C's (Annex F). No function has a fused multiply-add, so the bits are the
+ * same at every CPU level. Every branch is computed and one is chosen. tools/generate/fit_vmath.py
+ * makes the coefficients. float32 functions may compute here, too, and round once. */
 #ifndef HEED_KERNELS_SCALAR_F64_H
 #define HEED_KERNELS_SCALAR_F64_H
 
@@ -27,8 +26,8 @@ HDK_INLINE double scalar_of_f64(uint64_t bits)
     return x;
 }
 
-/* The polynomial with the n coefficients c, the lowest power first, n even: the even and the odd
- * powers are two chains, which go side by side. */
+/* The polynomial with the n coefficients c, the lowest power first; n is even. The even and the odd
+ * powers are two chains, which run side by side. */
 HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 {
     double square = x * x, odd = c[n - 1], even = c[n - 2];
@@ -40,15 +39,15 @@ HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
     return even + x * odd;
 }
 
-/* Adding it leaves the nearest whole number in the low bits of the sum. */
+/* Adding F64_SHIFT leaves the nearest whole number in the low bits of the sum. */
 #define F64_SHIFT 0x1.8p52
 
-#define F64_LN2 0x1.62e42feep-1 /* its first 32 bits, and what they lack */
+#define F64_LN2 0x1.62e42feep-1 /* the first 32 bits of ln 2; F64_LN2_REST has the others */
 #define F64_LN2_REST 0x1.a39ef35793c76p-33
 
 /* ---------------------------------------------------------------- exp */
 
-/* e^(x + rest) = 2^q (1 + p) for a small rest: returns p, and q as *power */
+/* e^(x + rest) = 2^q (1 + p) for a small rest. Returns p, and sets *power to q. */
 HDK_INLINE double scalar_exp_part_f64(double x, double rest, uint64_t *power)
 {
     static const double exp_p[] = {0.5000000000000001,     0.16666666666666669,
@@ -66,17 +65,17 @@ HDK_INLINE double scalar_exp_part_f64(double x, double rest, uint64_t *power)
 HDK_INLINE double scalar_exp_f64(double x)
 {
     uint64_t power, half;
-    x = x < -746 ? -746 : x; /* the result does not change beyond these, and NaN stays */
+    x = x < -746 ? -746 : x; /* beyond these limits the result does not change; NaN stays */
     x = x > 710 ? 710 : x;
     double p = 1 + scalar_exp_part_f64(x, 0, &power);
 
-    /* 2^q may be out of range. Its two halves are not, and only the second product rounds. */
+    /* 2^q may be out of range, but its two factors are not, and only the second product rounds. */
     power += 2 * 1023;
     half = power >> 1;
     return p * scalar_of_f64(half << 52) * scalar_of_f64((power - half) << 52);
 }
 
-/* exp for a sum with 1: what is below e^-700 is about 0 */
+/* exp(x) for a sum with 1, in which results below e^-700 do not count. */
 HDK_INLINE double scalar_exp_beside_1_f64(double x)
 {
     uint64_t power;
@@ -86,7 +85,7 @@ HDK_INLINE double scalar_exp_beside_1_f64(double x)
     return (p + p) * scalar_of_f64((power + 1022) << 52);
 }
 
-/* e^(x + rest) - 1 for x from -50 to 0 and a small rest, and NaN; *low is what it was rounded by */
+/* e^(x + rest) - 1 for x from -50 to 0 and a small rest, and NaN. *low is the rounding error. */
 HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
 {
     uint64_t power;
@@ -96,8 +95,8 @@ HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
     return t;
 }
 
-/* With t = e^(-2 |x|) - 1: -t / (2 + t), and x's sign. A straight line serves as the inverse that
- * corrects the rounding of t and of 2 + t. */
+/* With t = e^(-2 |x|) - 1: -t / (2 + t), with x's sign. A straight line replaces 1 / (2 + t) in the
+ * correction of the roundings of t and of 2 + t. */
 HDK_INLINE double scalar_tanh_f64(double x)
 {
     double a = fabs(x), low,
@@ -106,8 +105,8 @@ HDK_INLINE double scalar_tanh_f64(double x)
     return copysign(y + (low - y * rest) * (1.457 - 0.5 * sum), x);
 }
 
-/* With a = min(|x|, 6): 1 - e^-(a (2 / sqrt(pi) + a p(a) / q(a))), and x's sign. The upper halves
- * of the first two factors have an exact product, beside which the rest is small. */
+/* With a = min(|x|, 6): 1 - e^-(a (2 / sqrt(pi) + a p(a) / q(a))), with x's sign. The upper halves
+ * of a and of 2 / sqrt(pi) have an exact product; the other terms are small beside it. */
 HDK_INLINE double scalar_erf_f64(double x)
 {
     static const double p[] = {0.6366197723675814,    1.2596483064114898,    1.2073247251922066,
@@ -136,7 +135,7 @@ HDK_INLINE double scalar_erf_f64(double x)
 
 /* ---------------------------------------------------------------- log */
 
-/* log(m 2^e) + rest for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest */
+/* log(m 2^e) + rest for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
 HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
 {
     static const double log_p[] = {
@@ -148,7 +147,7 @@ HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
     return e * F64_LN2 - ((half - low) - f);
 }
 
-/* x = (1 + f) 2^e for normal x > 0 */
+/* x = (1 + f) 2^e for normal x > 0. Returns f, and sets *e. */
 HDK_INLINE double scalar_split_f64(double x, double *e)
 {
     const uint64_t sqrt_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
@@ -157,7 +156,7 @@ HDK_INLINE double scalar_split_f64(double x, double *e)
     return scalar_of_f64((bits & 0xfffffffffffff) + sqrt_half) - 1;
 }
 
-/* y, or what a logarithm is at x where that is no positive number */
+/* y, or the special value of log x if x is 0, negative, infinite or NaN. */
 HDK_INLINE double scalar_log_ends_f64(double x, double y)
 {
     y = x == 0 ? -INFINITY : y;
@@ -172,7 +171,8 @@ HDK_INLINE double scalar_log_f64(double x)
     return scalar_log_ends_f64(x, scalar_log_of_f64(f, e - tiny, 0));
 }
 
-/* log u for u = 1 + x rounded, and the rest by which it was rounded; x itself where u is near 1 */
+/* log(1 + x) = log u + rest, where u is 1 + x rounded, and rest makes up for the rounding. If
+ * u is from sqrt(1/2) to sqrt(2), f is x itself and rest is 0. */
 HDK_INLINE double scalar_log1p_f64(double x)
 {
     double e, u = 1 + x, less = u - 1, f = scalar_split_f64(u, &e);
@@ -185,7 +185,7 @@ HDK_INLINE double scalar_log1p_f64(double x)
  *
  * Their relative error is less than 2^-32. */
 
-/* for x from -700 to 700, and NaN */
+/* exp(x) for x from -700 to 700, and NaN. */
 HDK_INLINE double scalar_exp_short_f64(double x)
 {
     static const double exp_p[] = {0.5000000013457727,    0.16666666681614256,
@@ -197,7 +197,7 @@ HDK_INLINE double scalar_exp_short_f64(double x)
     return p * scalar_of_f64((scalar_bits_f64(shifted) - scalar_bits_f64(F64_SHIFT) + 1023) << 52);
 }
 
-/* log(m 2^e) for m = 1 + f from sqrt(1/2) to sqrt(2) */
+/* log(m 2^e) for m = 1 + f from sqrt(1/2) to sqrt(2). */
 HDK_INLINE double scalar_log_short_of_f64(double f, double e)
 {
     static const double log_p[] = {0.6666666655449709, 0.40000121839806124, 0.2855082081596066,
@@ -213,8 +213,8 @@ HDK_INLINE double scalar_log1p_short_f64(double x)
     return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 too */
 }
 
-/* a^b = e^(b log |a|) with its sign; NaN for a finite a < 0 and a b that is not whole. a and b are
- * floats, of which every one from 2^24 on is even. */
+/* a^b = e^(b log |a|), with its sign. NaN if a < 0 is finite and b is not whole. a and b are
+ * floats, and every float from 2^24 on is even. */
 HDK_INLINE double scalar_pow_short_f64(double a, double b)
 {
     double e, base = fabs(a), f = scalar_split_f64(base, &e);
@@ -233,10 +233,10 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 /* ---------------------------------------------------------------- sin and cos */
 
-#define F64_SIN_MOST 16384 /* sin and cos take what is smaller */
+#define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
-/* sin(x + quarters pi / 2). x = q pi / 2 + r with pi / 2 in three parts, of which the first two are
- * exact times any q. */
+/* sin(x + quarters pi / 2). x = q pi / 2 + r with pi / 2 in three parts; q times each of the first
+ * two is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
 {
     static const double sin_p[] = {-0.16666666666666666,    0.008333333333330936,

@@ -4,14 +4,15 @@
  *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
  *     logsumexp    y = m + log s
  *     cumsum       y_i = x_0 + ... + x_i
- * Only the result is written; along other dims than the last it may be dy.
+ * Only results are written. Along a dim other than the last, dx may be dy.
  *
- * Over the last dim (softmax_last.h) each row is a contiguous run, whose sum is PyTorch's
- * (softmax_parts.h) and which is then multiplied by 1 / sum. Over other dims (softmax_other.h)
- * neighbouring lanes go side by side; each is summed in order and divided by its sum. Rows with
- * NaN, with +inf, or all -inf become NaN by arithmetic.
- * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward: the
- * softmax is never stored, only the two numbers a row from which it follows. */
+ * Along the last dim (softmax_last.h) each row is contiguous. Its sum is PyTorch's
+ * (softmax_parts.h), and the row is multiplied by 1 / sum. Along other dims (softmax_other.h)
+ * neighbouring lanes go side by side. Each lane is summed in order and divided by its sum. Rows
+ * with NaN, with +inf, or all -inf become NaN by arithmetic.
+ *
+ * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward. It never
+ * stores the softmax, only two numbers per row from which the softmax follows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +25,13 @@
 
 enum {
     SOFTMAX_TILE = 128,  /* lanes side by side */
-    ROWS_AHEAD = 4,      /* rows of a tile that are asked for before they are read */
-    SHORT_ROWS = 64,     /* so many rows of under 8 elements at a time */
-    SOFTMAX_ROOM = 4096, /* elements of a row that are made beside the result, in the first cache */
+    ROWS_AHEAD = 4,      /* rows of a tile between a prefetch and its read */
+    SHORT_ROWS = 64,     /* rows of fewer than 8 elements that are computed at a time */
+    SOFTMAX_ROOM = 4096, /* elements of a row that are computed in a buffer, in the first cache */
     LOGITS_ROOM = 2048
 };
 
-/* How many elements from i on a part of at most `most` takes of `all`. */
+/* The length of the part that begins at i, if `all` elements are cut into parts of `most`. */
 static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 {
     return all - i < most ? all - i : most;
@@ -57,11 +58,12 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 
 enum {
     LANES_TOGETHER = 4, /* lanes whose sums stay in registers */
-    LINE = 16           /* neighbouring float32 of a line of the cache */
+    LINE = 16           /* float32 elements of a cache line */
 };
 
-/* y_i = x_0 + ... + x_i, added up in SUM. Backward runs it from the end, with negative strides.
- * Lanes whose own elements are the closest in memory go a few at a time, others side by side. */
+/* y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with negative
+ * strides. Takes LANES_TOGETHER lanes at a time if a lane's own elements are the closest in memory,
+ * else more lanes side by side. */
 #define CUMSUM(name, T, SUM)                                                                       \
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
  * for softmax_kernels.c, after softmax_other.h and softmax_parts.h. */
 
-/* k rows of under 8 elements: exp runs over all of them at once. */
+/* k rows of fewer than 8 elements. exp runs over all of them at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -26,8 +26,8 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
     }
 }
 
-/* One row whose maximum is *m, which becomes that of the row `next`. A long row that goes past the
- * cache is computed twice, so that its exponentials need no room. */
+/* One row whose maximum is *m; *m becomes the maximum of the row `next`. A long row that goes past
+ * the cache is computed twice, so that its exponentials need no buffer. */
 static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
     T room[SOFTMAX_ROOM], most = *m;
@@ -58,7 +58,7 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     T m = n > 0 && l->k > 0 ? fn(row_max)(x, n) : 0;
     for (int64_t j = 0; j < l->k && n > 0; j++) {
-        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* after the last row: itself */
+        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row reads itself again */
         fn(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
         x = next;
     }

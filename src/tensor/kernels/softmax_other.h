@@ -1,8 +1,8 @@
 /* softmax_other.h - softmax and log_softmax along other dims than the last, SOFTMAX_TILE lanes at
- * once: a template (template.h), which each CPU level has for float32 and float64. Lanes that are
- * not side by side are copied row by row. */
+ * once: a template (template.h), which every CPU level compiles for float32 and float64. Lanes that
+ * are not side by side are copied row by row. */
 
-/* What is subtracted from the largest element itself leaves +0, which both zeros do if it is -0. */
+/* m, but -0 for 0: subtracting -0 from either zero gives +0. */
 static inline T fn(minus_zero)(T m)
 {
     return m == 0 ? -(T)0 : m;
@@ -16,8 +16,8 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
     }
 }
 
-/* Asks for the row that lies ROWS_AHEAD rows after the one at x. Rows of a large tensor lie far
- * apart, and no CPU guesses them. */
+/* Prefetches the row that lies ROWS_AHEAD rows after x. Rows of a large tensor lie far apart, and
+ * no CPU predicts them. */
 static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
     /* Otherwise compilers drop the calls of a function that computes nothing. */
@@ -27,7 +27,7 @@ static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64
     }
 }
 
-/* k lanes side by side of the row at x: x itself, or a copy in `room` */
+/* k lanes of the row at x, side by side: x itself, or a copy in `room`. */
 static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(x, sn, k, sk);
@@ -38,14 +38,14 @@ static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t s
     return room;
 }
 
-/* Where the row is made that belongs at y: there, or in `room` */
+/* The place to compute the row of y in: y itself if its lanes are side by side, else `room`. */
 static inline T *fn(tile_to)(T *y, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(y, sn, k, sk);
     return sk == 1 ? y : room;
 }
 
-/* Copies the row to where it belongs, unless it was made there. */
+/* Copies the row to y, unless it was computed there. */
 static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
 {
     if (row != y) {
@@ -53,7 +53,7 @@ static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
     }
 }
 
-/* to = a op b of k lanes, by the loop of that operation; to may be a or b */
+/* to = a op b for k lanes, by the loop of op. `to` may be a or b. */
 static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int64_t k)
 {
     const int dtype = sizeof(T) == sizeof(double) ? HDK_F64 : HDK_F32;
@@ -76,7 +76,7 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
     }
 }
 
-/* e = exp(x - m) of k lanes, s += e */
+/* e = exp(x - m) for k lanes, and s += e. */
 static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t sk,
                                       const T *restrict m, T *restrict e, T *restrict s)
 {
@@ -88,7 +88,7 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
     }
 }
 
-/* The lanes of one tile: data moved to lane j0 */
+/* The softmax of k lanes. */
 static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                     int64_t xk, int64_t n, int64_t k)
 {
@@ -126,7 +126,7 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     }
 }
 
-/* dx = (dy - sum(dy y)) y of the softmax, dy - exp(y) sum(dy) of its logarithm */
+/* dx = (dy - sum(dy y)) y for softmax, and dy - exp(y) sum(dy) for log_softmax. */
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
                                      bool logarithm)
 {

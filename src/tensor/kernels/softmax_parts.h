@@ -1,9 +1,9 @@
 /* softmax_parts.h - the parts of a softmax of one contiguous row, in vectors, for float32 and
- * float64; softmax_kernels.c and attention_kernels.c take them.
+ * float64. softmax_kernels.c and attention_kernels.c use them.
  *
- * The order of the sums is that of PyTorch with 8 floats a vector, at every CPU level: under 8
- * elements in order; else in 8 lanes, where the tail goes to the first ones, and which are then
- * folded in halves. */
+ * The order of the sums is PyTorch's for 8 floats a vector, at every CPU level. Fewer than 8
+ * elements are summed in order. More elements are summed in 8 lanes, the tail in the first of them;
+ * then the lanes are folded in halves. */
 #ifndef HEED_KERNELS_SOFTMAX_PARTS_H
 #define HEED_KERNELS_SOFTMAX_PARTS_H
 

@@ -1,9 +1,9 @@
-/* softmax_parts_type.h - the parts of a softmax for one type: the template that softmax_parts.h
- * includes (template.h). */
+/* softmax_parts_type.h - the parts of a softmax for one type: the template (template.h) that
+ * softmax_parts.h includes. */
 
-/* Elements of a step, which are whole vectors at every level and twice the lanes of a sum; and of
- * the exponentials that are computed side by side: as many float32 as stay in registers, but
- * float64 are computed by a call. */
+/* STEP: elements of a step, which is whole vectors at every level and twice the lanes of a sum.
+ * SIDE: exponentials that are computed side by side, as many float32 as stay in registers; float64
+ * are computed by a call. */
 #define STEP 16
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
@@ -15,7 +15,7 @@ typedef struct LANES {
 
 /* ---------------------------------------------------------------- steps */
 
-/* The last elements, fewer than a step, and after them `pad`, which changes no maximum or no sum */
+/* e = the last n < STEP elements of x, then `pad`, which changes no result of the caller. */
 HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
 #if HDK_AT_AVX512
@@ -53,7 +53,7 @@ HDK_INLINE void fn(add_step)(LANES *lane, const T *e)
     }
 }
 
-/* The lanes folded in halves. Fewer than 8 elements, all in the first step, are added in order. */
+/* The lanes folded in halves, or for n < 8 the sum of the n elements at `first`, in order. */
 HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 {
     T p[8], sum = -(T)0;
@@ -74,7 +74,7 @@ HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 
 /* ---------------------------------------------------------------- rows */
 
-/* The four vectors m begin with x, where -0 becomes 0. */
+/* Sets the four vectors m to x, and to 0 if x is -0. */
 HDK_INLINE void fn(max_begin)(V *m, T x)
 {
     for (int k = 0; k < 4; k++) {
@@ -91,7 +91,7 @@ HDK_INLINE void fn(max_step)(V *m, const T *x)
     }
 }
 
-/* The maximum of m and of x from i on; x[0] is already among m. */
+/* The maximum of m and of x from i on. m covers x[0] already. */
 HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
 {
     T p[STEP];
@@ -126,12 +126,12 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
     return fn(max_with_rest)(m, x, i, n);
 }
 
-/* e = exp(x - m - log_sum) of `some` elements, a number that the compiler knows; adds them to the
- * lanes. `most` takes the same elements of next unless that is NULL. */
+/* e = exp(x - m - log_sum) for `some` elements, a constant for the compiler. Adds them to the
+ * lanes. Unless next is NULL, `most` takes in the same elements of next. */
 HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
                                   const T *next, V *most)
 {
-    enum { NEAR = 2048 }; /* bytes between what is read of next and what is asked of the cache */
+    enum { NEAR = 2048 }; /* bytes between a read of next and the nearer prefetch */
     for (int k = 0; next && k < some; k += STEP) {
         hdk_prefetch_at(next + k, NEAR, STEP * sizeof(T));
         hdk_prefetch(next + k, STEP * sizeof(T));
@@ -143,9 +143,9 @@ HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T 
     }
 }
 
-/* sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. The maximum of
- * the n elements from next on goes to *next_max unless that is NULL: so memory is read while exp is
- * computed. */
+/* Returns sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. Unless
+ * next_max is NULL, *next_max becomes the maximum of the n elements at next: so memory is read
+ * while exp is computed. */
 HDK_INLINE T fn(exp_pass)(const T *x, int64_t n, T m, T log_sum, T *e, const T *next, T *next_max)
 {
     LANES lane = {{{0}}};
@@ -182,13 +182,13 @@ static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e
     fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* e = exp(x - *m); returns the sum. *m becomes the maximum of the row `next`; e may be NULL. */
+/* e = exp(x - *m) unless e is NULL. Returns the sum. *m becomes the maximum of the row `next`. */
 static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(exp_pass)(x, n, *m, 0, e, next, m);
 }
 
-/* sum(x), or sum(x y) where y is not NULL */
+/* sum(x y), or sum(x) if y is NULL. */
 static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
 {
     T step[STEP] = {0}, other[STEP];
@@ -198,7 +198,7 @@ static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
         return fn(fold_lanes)(&lane, x, n);
     }
     for (int k = 0; k < 8 / SVECTOR; k++) {
-        lane.part[k] = fn(sall)(-(T)0); /* the first elements themselves, as in PyTorch */
+        lane.part[k] = fn(sall)(-(T)0); /* so sums begin with the first elements, as in PyTorch */
     }
     for (; i + STEP <= n; i += STEP) {
         for (int k = 0; k < STEP; k += VECTOR) {
@@ -228,9 +228,9 @@ static inline T fn(row_sum)(const T *x, int64_t n)
     return fn(row_products)(x, NULL, n);
 }
 
-/* ---------------------------------------------------------------- where a result is made */
+/* ---------------------------------------------------------------- results past the cache */
 
-/* A result that is to go past the cache is made in `room` and copied. */
+/* The place to compute a result in: y, or `room` if result_done copies it past the cache. */
 static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
     return stream ? room : y;
@@ -243,7 +243,7 @@ static inline void fn(result_done)(T *y, const T *to, int64_t n)
     }
 }
 
-/* y = (x - s) w, or where w is NULL y = (x - s) a; y may be x */
+/* y = (x - s) w, or (x - s) a if w is NULL. y may be x. */
 HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t n, bool stream)
 {
     int64_t i = 0, head = stream ? hdk_line_begin(y, sizeof(T), n) : 0;

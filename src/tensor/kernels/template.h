@@ -1,12 +1,12 @@
-/* template.h - macros with which one source is compiled for several element types.
+/* template.h - macros that compile one source for several element types.
  *
- * A template is a header without a guard. A .c file includes it once for each type, and so does a
- * header for several .c files, such as vec.h:
+ * A template is a header without a guard. A .c file includes it once for each type. A header for
+ * several .c files, such as vec.h, may do the same:
  *     #define TYPE f32
  *     #include "tensor/kernels/softmax_last.h"
  *     #undef TYPE
- * In the template T is the element, fn(row_sum) is the name row_sum_f32, which the type has for
- * itself, and the functions below are those of T. */
+ * In the template T is the element type, fn(row_sum) is the type's own name row_sum_f32, and the
+ * macros below are the functions for T. */
 #ifndef HEED_KERNELS_TEMPLATE_H
 #define HEED_KERNELS_TEMPLATE_H
 
@@ -19,10 +19,10 @@
 typedef float hdk_t_f32;
 typedef double hdk_t_f64;
 typedef int64_t hdk_t_i64;
-typedef uint64_t hdk_t_u64; /* int64 where sums and products wrap */
+typedef uint64_t hdk_t_u64; /* int64 whose sums and products wrap */
 typedef uint8_t hdk_t_b8;
 
-/* a b + c, with one rounding where the level has the instruction */
+/* a b + c, rounded once if the level has the instruction */
 #define FMA(a, b, c) fn(hdk_fma)(a, b, c)
 #define hdk_fma_f32 HDK_FMAF
 #define hdk_fma_f64 HDK_FMA

@@ -1,5 +1,5 @@
-/* unary_body.h - sine, cosine and softplus of one element type: the template that unary_kernels.c
- * includes (template.h). */
+/* unary_body.h - sine, cosine and softplus for one element type: the template (template.h) that
+ * unary_kernels.c includes. */
 
 static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
 {
@@ -9,7 +9,7 @@ static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
     }
 }
 
-/* sin(x + quarters pi / 2), which is libm's where |x| is large */
+/* y = sin(x + quarters pi / 2). Calls libm if |x| >= F64_SIN_MOST, or x is NaN. */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
     T xs[UNARY_PART], rest[HDK_WHOLE];
@@ -47,8 +47,8 @@ static void fn(cos)(char *const *data, const int64_t *strides, int64_t n, const 
     fn(circle)((T *)data[0], (const T *)data[1], n, 1, _Generic((T)0, float : cosf, default : cos));
 }
 
-/* log(1 + e^(beta x)) / beta, or x from the threshold on: a part at a time, because the steps of
- * several elements go side by side then */
+/* y = log(1 + e^(beta x)) / beta, or x if beta x > threshold. Works on UNARY_PART elements at a
+ * time, so that each step runs over several elements side by side. */
 static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const T beta = ((const T *)params)[0], threshold = ((const T *)params)[1];

@@ -1,5 +1,5 @@
-/* unary_kernels.c - loops of one input: those of the rows of elementwise.h, and those that are no
- * expression (unary_body.h). */
+/* unary_kernels.c - the loops of one input: those made from the rows of elementwise.h, and those of
+ * rows without an expression (unary_body.h). */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/functions.h"
 

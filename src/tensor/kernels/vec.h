@@ -1,6 +1,6 @@
 /* vec.h - vectors as wide as the level's registers, by the compilers' vector extension.
  *
- * Names end with the type of the elements. f32, f64 and u64 have (vec_type.h)
+ * Names end with the type of the elements. vec_type.h defines for f32, f64 and u64
  *     vec_f32                  the vector; + - * / and comparisons are the compiler's
  *     vload_f32, vstore_f32    from and to any address
  *     vstream_f32              to memory past the cache
@@ -9,9 +9,9 @@
  *     vsum_f32                 the sum of the elements, folded in halves
  *     four_f32, turn_four_f32  four elements; four by four of them transposed
  *     svec_f32                 at most 8 elements, for short rows
- * A template writes fn(vload) and so on. Floats have more below. Where the extension has no
- * operator there is an intrinsic on x86, and elsewhere a loop over the elements, which is unrolled
- * whole. */
+ * A template writes fn(vload) and so on. Floats have more functions below. An operation that the
+ * extension lacks is an intrinsic on x86, and elsewhere a loop over the elements that is unrolled
+ * completely. */
 #ifndef HEED_KERNELS_VEC_H
 #define HEED_KERNELS_VEC_H
 
@@ -44,8 +44,8 @@ typedef __m128 hdk__mm;
 #endif
 #endif
 
-/* Words of templates: the vector and how many elements it has, the same of the short vector, and
- * the vector of four. */
+/* Names for templates: the vector and its number of elements, the short vector and its number of
+ * elements, and the vector of four. */
 #define V fn(vec)
 #define VECTOR (HDK_REGISTER / (int)sizeof(T))
 #define SVEC fn(svec)
@@ -71,7 +71,8 @@ typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), m
 
 typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(2), may_alias));
 
-/* bfloat16 from any address, as float32. GCC makes halves of a conversion of vectors. */
+/* Loads bfloat16 from any address as float32. By intrinsics, because GCC splits a conversion of
+ * vectors into halves. */
 HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 {
 #if HDK_AT_AVX512
@@ -85,21 +86,21 @@ HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 #endif
 }
 
-/* halves and quarters of a register, where it has them */
+/* Parts of 32 and 16 bytes of a wider register. */
 typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
 typedef int32_t four_i32 __attribute__((vector_size(16)));
 
-/* a > b ? a : b as a mask, since compilers make scalars of a loop over the elements */
+/* a > b ? a : b by a mask, because compilers make scalar code of a loop over the elements. */
 #define HDK__LARGER(a, b, integers) (((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b))))
 
-/* v where all bits of the mask's element are 1, 0 where all are 0 */
+/* v where all bits of the mask's element are 1, and 0 where all are 0. */
 HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
 {
     return (vec_f32)((vec_i32)v & mask);
 }
 
-/* a b of the low halves of the elements */
+/* a b for the low halves of the elements. */
 HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 {
 #ifdef HDK_X86
@@ -109,7 +110,8 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 #endif
 }
 
-/* a b + c with one rounding, at every level. The header of ARM's intrinsics has names of ours. */
+/* a b + c with one rounding, at every level. In assembly on ARM, because the header of ARM's
+ * intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(HDK_FUSED)
@@ -149,7 +151,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* the largest element, found by halves */
+/* The largest element, found by halves. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -168,7 +170,7 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
     return a > b ? a : b;
 }
 
-/* the same of float64 */
+/* The same for float64. */
 HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
 {
     const __typeof__(a > b) larger = a > b;
@@ -184,7 +186,7 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
     return most;
 }
 
-enum { VEXP_MOST = 4 }; /* vectors of exponents side by side */
+enum { VEXP_MOST = 4 }; /* most vectors of exponents side by side */
 
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
@@ -193,7 +195,7 @@ HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
     (void)shifted;
     return (vec_f32)_mm512_scalef_ps((__m512)u, (__m512)q);
 #else
-    (void)q; /* in two halves, as in scalar_f32.h */
+    (void)q; /* 2^q in two factors, as in scalar_f32.h */
     vec_i32 exponent = (vec_i32)shifted - 0x4b400000 + 2 * 127, half = exponent >> 1;
     return u * (vec_f32)(half << 23) * (vec_f32)((exponent - half) << 23);
 #endif
@@ -204,8 +206,8 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* Of e^x = 2^q (1 + s + s^2 u) (scalar_f32.h), for n vectors: q, s in the place of x, and the
- * beginning of u, which takes the terms from 1 on. With `exact` the bits are the same at every
+/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: q, s in the place of x, and the
+ * first term of u. vexp_term_f32 adds the other terms. With `exact` the bits are the same at every
  * level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
@@ -231,8 +233,8 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* x = exp(x) of n vectors of what is at most 89, or NaN: the bits of scalar_exp_f32. The vectors
- * take each step together, because one chain of steps after another would leave the units idle. */
+/* x = exp(x) for n vectors of numbers up to 89, or NaN, with the bits of scalar_exp_f32. The
+ * vectors take each step together: one chain of steps after another would leave units idle. */
 HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
@@ -252,7 +254,7 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
     return x;
 }
 
-/* exp(x) for x <= 0 and a little above, within a unit in the last place of scalar_exp_f32's; below
+/* exp(x) for x <= 0 and a little above, within one unit in the last place of scalar_exp_f32. Below
  * -87 it is 0. NaN stays. */
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
@@ -270,14 +272,14 @@ HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 /* ---------------------------------------------------------------- memory */
 
 enum {
-    HDK_LINE = 64,      /* bytes of a line of the caches */
+    HDK_LINE = 64,      /* bytes of a cache line */
     HDK_PAGE = 4096,    /* bytes after which addresses share lines of the first cache */
-    HDK_AHEAD = 3 << 12 /* bytes between what is read and what is asked of memory */
+    HDK_AHEAD = 3 << 12 /* bytes between a read and its prefetch */
 };
 
-/* Asks memory for the bytes that lie `ahead` of x and are read in their turn. They go to the second
- * cache, as the first has no room for so much. This pays where there is something to compute. Of
- * bytes that begin within a line, the last line may be left out. */
+/* Prefetches the bytes that lie `ahead` bytes after x, for a later read, into the second cache: the
+ * first has no room for so much. It pays if there is something to compute meanwhile. If the bytes
+ * begin within a line, their last line may be left out. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
@@ -290,7 +292,7 @@ HDK_INLINE void hdk_prefetch(const void *x, size_t bytes)
     hdk_prefetch_at(x, HDK_AHEAD, bytes);
 }
 
-/* Called after the last streaming store, so that other threads see the stores in order. */
+/* Call it after the last streaming store, so that other threads see the stores in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
 #ifdef HDK_X86
@@ -298,15 +300,15 @@ HDK_INLINE void hdk_stream_end(void)
 #endif
 }
 
-/* How many of n elements lie before the first cache line that begins in y. */
+/* The number of y's n elements that lie before the first cache line that begins in y. */
 HDK_INLINE int64_t hdk_line_begin(const void *y, size_t size, int64_t n)
 {
     int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / size);
     return head < n ? head : n;
 }
 
-/* y = x past the cache, bytes of whole floats; y may begin anywhere. hdk_stream_end comes before
- * another thread reads y. */
+/* to = from past the cache. `bytes` is a number of whole floats, and `to` may begin anywhere. Call
+ * hdk_stream_end before another thread reads `to`. */
 static inline void hdk_stream_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     float *y = to;

@@ -12,7 +12,7 @@ HDK_INLINE void fn(vstore)(T *y, V v)
     *(V *)y = v;
 }
 
-/* past the cache; y aligned to the vector's size */
+/* Stores past the cache. y is aligned to the vector's size. */
 HDK_INLINE void fn(vstream)(T *y, V v)
 {
 #ifdef HDK_X86
@@ -29,7 +29,7 @@ HDK_INLINE V fn(vall)(T x)
     return x - (V){0};
 }
 
-/* a b + c, with one rounding where the level has the instruction */
+/* a b + c, rounded once if the level has the instruction */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
     V y;
@@ -40,7 +40,7 @@ HDK_INLINE V fn(vmuladd)(V a, V b, V c)
     return y;
 }
 
-/* the sum of the elements, folded in halves */
+/* The sum of the elements, folded in halves. */
 HDK_INLINE T fn(vsum)(V v)
 {
     T a[VECTOR];
@@ -62,7 +62,7 @@ HDK_INLINE SVEC fn(sall)(T x)
     return x - (SVEC){0};
 }
 
-/* a b + c, with one rounding where the level has the instruction */
+/* a b + c, rounded once if the level has the instruction */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
 #ifdef HDK_FUSED
@@ -79,7 +79,7 @@ HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 
 typedef T fn(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-/* to (4, 4), its rows to_row apart, = x (4, 4) transposed */
+/* to (4, 4), with rows to_row apart, = x (4, 4) transposed. */
 HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
 {
 #if defined(__clang__) || __GNUC__ >= 12
@@ -104,7 +104,7 @@ HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
     }
 }
 
-/* to[i] = the sum of the elements of v[i], folded in halves, for four vectors */
+/* to[i] = the sum of the elements of v[i], folded in halves, for four vectors. */
 HDK_INLINE void fn(vsum_four)(T *to, const V *v)
 {
     T lanes[4][VECTOR < 4 ? 4 : VECTOR], turned[4][4];
