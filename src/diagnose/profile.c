@@ -47,7 +47,7 @@ static row *row_of(int table, const char *name)
             return r;
         }
     }
-    profile.rest[table].name = "other names, which the table has no room for";
+    profile.rest[table].name = "names that had no room";
     return &profile.rest[table];
 }
 
