@@ -154,7 +154,7 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bo
     saving s = {.model = model};
     hd__folder f = {.path = dir,
                     .what = "checkpoint",
-                    .advice = ". hd_checkpoint_replace replaces a checkpoint",
+                    .advice = ", or replace the checkpoint by hd_checkpoint_replace",
                     .names = hd__checkpoint_files,
                     .fill = fill_checkpoint,
                     .replaceable = replaces ? hd__checkpoint_removable : NULL,

@@ -211,7 +211,7 @@ START_TEST(failed_writes_leave_the_old_file)
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_INT64, 2)));
     char message[256];
     snprintf(message, sizeof message,
-             "hd_tokens_write: '%s': the folder '%.*s' does not exist: create it first", path,
+             "hd_tokens_write: '%s': the folder '%.*s' does not exist. Create it first", path,
              (int)(strrchr(path, '/') - path), path);
     ck_error(HD_IO, message);
     path = temporary("folder");

@@ -158,12 +158,12 @@ START_TEST(a_name_is_used_once)
     hd_dict *model = model_of(2), *state = hd_dict_new();
     save_one("c");
     fail_to_save("c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'c' exists already: expected a new name. "
-                 "hd_checkpoint_replace replaces a checkpoint");
+                 "hd_checkpoint_save: 'c' exists already. Choose a new name, or replace the "
+                 "checkpoint by hd_checkpoint_replace");
     ck_assert_int_eq(mkdir("empty", 0777), 0);
     fail_to_save("empty", model, state, HD_IO,
-                 "hd_checkpoint_save: 'empty' exists already: expected a new name. "
-                 "hd_checkpoint_replace replaces a checkpoint");
+                 "hd_checkpoint_save: 'empty' exists already. Choose a new name, or replace the "
+                 "checkpoint by hd_checkpoint_replace");
     ck_assert_int_eq(rmdir("empty"), 0);
     ck_assert_int_eq(files_in("."), 1);
     hd_dict_free(model);
@@ -179,7 +179,7 @@ START_TEST(a_failure_leaves_no_directory)
     HD_SCOPE;
     hd_dict *model = model_of(1), *state = hd_dict_new();
     fail_to_save("none/c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'none/c': the folder 'none' does not exist: create it first");
+                 "hd_checkpoint_save: 'none/c': the folder 'none' does not exist. Create it first");
     ck_assert(hd_dict_set_string(state, "text", "\xff"));
     fail_to_save("c", model, state, HD_VALUE,
                  "hd_checkpoint_save: a string: byte 0xff at 7: expected UTF-8");

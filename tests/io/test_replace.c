@@ -187,7 +187,7 @@ START_TEST(only_a_checkpoint_is_replaced)
     refuses("c", HD_FORMAT,
             "hd_checkpoint_replace: 'c' holds the directory 'notes': expected files");
     refuses("none/c", HD_IO,
-            "hd_checkpoint_replace: 'none/c': the folder 'none' does not exist: create it first");
+            "hd_checkpoint_replace: 'none/c': the folder 'none' does not exist. Create it first");
     hd_error_set(HD_USER, "the first error");
     refuses("c", HD_USER, "the first error");
     hd_dict *d = hd_dict_new();
@@ -279,8 +279,8 @@ START_TEST(the_old_one_cannot_be_removed)
     stand_in.keeps = 0;
     left_over(name);
     snprintf(message, sizeof message,
-             "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because it "
-             "cannot be removed: Permission denied; remove it, or the next call tries again",
+             "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because removing "
+             "it failed: Permission denied. Remove it, or the next call tries again",
              name);
     ck_assert_str_eq(heard.last, message);
     ck_assert_int_eq(heard.count, 1);
@@ -332,11 +332,10 @@ START_TEST(another_replaces_the_new_one)
     ck_assert(!replace("c", 2));
     ck_assert_str_eq(stand_in.events, "FRDFRDXXD");
     left_over(name);
-    snprintf(
-        message, sizeof message,
-        "hd_checkpoint_replace: 'c': cannot sync its directory: %s: it is replaced, but a crash "
-        "may undo that; the old one is left as './%s', and the next call removes it",
-        strerror(EIO), name);
+    snprintf(message, sizeof message,
+             "hd_checkpoint_replace: 'c': cannot sync its directory: %s. It is replaced, but a "
+             "crash may undo that. The old one is left as './%s', and the next call removes it",
+             strerror(EIO), name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(loaded("c"), 3);
     ck_assert_int_eq(loaded(name), 1);
