@@ -35,7 +35,8 @@ HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 /* True if no error stands. Functions that save check this first; it fails with HD_STATE. */
 static inline bool hd__arg_may_save(void)
 {
-    return hd_error_code() == HD_OK || hd_fail(HD_STATE, "an earlier error is not cleared: nothing is written");
+    return hd_error_code() == HD_OK ||
+           hd_fail(HD_STATE, "an earlier error is not cleared: nothing is written");
 }
 
 /* True if an options struct or a type table begins with the size of its type. Otherwise fails with
