@@ -53,7 +53,7 @@ typedef struct hd__bpe_reader {
     int64_t n_added, added_room;
     hd__text added_text; /* for each added token, its text and its pattern */
     hd__bpe *b;
-    bool failed;       /* an error stands */
+    bool failed;       /* an error is set */
     bool warned;       /* the warning about an added token's id was given */
     hd__bpe_form form; /* set by hd__bpe_parts_read */
 } hd__bpe_reader;

@@ -1,4 +1,4 @@
-/* test_atomic.c - what fails because an error stands or a size overflows has changed nothing. */
+/* test_atomic.c - what fails because an error is set or a size overflows has changed nothing. */
 #include "suites.h"
 #include "support/support.h"
 #include "tensor/copy.h"

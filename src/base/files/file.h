@@ -60,7 +60,7 @@ typedef struct hd__file_whole {
     bool failed;    /* nothing more is written */
 } hd__file_whole;
 
-/* After a failure, additions change nothing, and end returns false. The error stands. */
+/* After a failure, additions change nothing, and end returns false. The error stays set. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);
 /* Ends the file. If ok is false, removes the new file. */
