@@ -493,10 +493,10 @@ static const struct {
     {fails_inside, NULL, HD_SHAPE, "hd_zeros: (-3,): expected sizes of 0 or more"},
     {gives_none, NULL, HD_NULL_ARG, "hd_loader_next: get(1)[1] is HD_NONE: expected a tensor"},
     {leaves_a_scope, NULL, HD_STATE,
-     "hd_loader_next: get(1) left 1 scope open: expected hd_scope_close for each hd_scope_open"},
+     "hd_loader_next: get(1) left 1 scope open. Call hd_scope_close for each hd_scope_open"},
     {closed_list, NULL, HD_STATE,
-     "hd_loader_next: get(1) was freed when its scope closed: expected a list that is used in the "
-     "scope that it was made in"},
+     "hd_loader_next: get(1) was freed when its scope closed. Use the list inside the scope that "
+     "made it"},
     {fewer, NULL, HD_VALUE,
      "hd_loader_next: item 1 of the batch has 1 tensors, and item 0 2: expected as many"},
     {another_shape, NULL, HD_SHAPE,

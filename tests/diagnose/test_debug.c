@@ -415,7 +415,8 @@ static const hd_module_type scoped_type = {
 };
 
 #define TWO_DTYPES                                                                                 \
-    "hd_allclose: a of float32 and b of float64: expected one dtype; hd_to converts one of them"
+    "hd_allclose: a of float32 and b of float64: expected the same dtype. hd_to converts one of "  \
+    "them"
 #define PLACE "; in the scope opened at " __FILE__ ":%d"
 
 /* hd_allclose opens a scope of its own, and so does hd_forward. */

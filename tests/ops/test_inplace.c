@@ -137,7 +137,7 @@ START_TEST(errors_change_nothing)
     hd_tensor *wide = hd_ones(HD_FLOAT32, 2, 3);
     int64_t before = hd_version_of(x);
     ck_assert_ptr_null(hd_add_(x, NULL));
-    ck_error(HD_NULL_ARG, "hd_add_: b is NULL. hd_add_scalar_ takes a number, as 0");
+    ck_error(HD_NULL_ARG, "hd_add_: b is NULL. hd_add_scalar_ takes a number, such as 0");
     ck_assert_ptr_null(hd_zero_(HD_NONE));
     ck_error(HD_NULL_ARG, "hd_zero_: x is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_add_(x, wide));
@@ -159,7 +159,8 @@ START_TEST(errors_change_nothing)
     ck_assert_ptr_null(hd_mul_(t, i));
     ck_error(HD_DTYPE, "hd_mul_: the result is int64: expected one that x of bool can hold");
     ck_assert_ptr_null(hd_sub_(t, t));
-    ck_error(HD_DTYPE, "hd_sub_: bool and bool: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_error(HD_DTYPE,
+             "hd_sub_: bool and bool: expected no bool. Use hd_logical_xor or hd_logical_not");
     ck_assert_ptr_null(hd_fill_(i, NAN));
     ck_error(HD_VALUE, "hd_fill_: value nan: expected one that int64 can hold");
     ck_assert_ptr_null(hd_fill_(x, 1e40));

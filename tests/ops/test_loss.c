@@ -474,8 +474,8 @@ START_TEST(rms_norm_errors)
     ck_assert_ptr_null(hd_rms_norm(x, hd_ones(HD_FLOAT32, 2), 1e-5));
     ck_error(HD_SHAPE, "hd_rms_norm: weight (2,): expected the normalized shape (3,)");
     ck_assert_ptr_null(hd_rms_norm(x, hd_ones(HD_FLOAT64, 3), 1e-5));
-    ck_error(HD_DTYPE, "hd_rms_norm: x of float32 and weight of float64: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_rms_norm: x of float32 and weight of float64: expected the same dtype. "
+                       "hd_to converts one of them");
 }
 END_TEST
 
@@ -492,10 +492,8 @@ START_TEST(norm_errors)
     ck_assert_ptr_null(norm(x, hd_ones(HD_FLOAT32, 2), HD_NONE, 3));
     ck_error(HD_SHAPE, "hd_layer_norm_n: weight (2,): expected the normalized shape (3,)");
     ck_assert_ptr_null(norm(x, HD_NONE, hd_ones(HD_FLOAT64, 3), 3));
-    ck_error(
-        HD_DTYPE,
-        "hd_layer_norm_n: x of float32 and bias of float64: expected one dtype; hd_to converts "
-        "one of them");
+    ck_error(HD_DTYPE, "hd_layer_norm_n: x of float32 and bias of float64: expected the same "
+                       "dtype. hd_to converts one of them");
     ck_assert_ptr_null(norm(x, NULL, HD_NONE, 3));
     ck_error(HD_NULL_ARG, "hd_layer_norm_n: weight is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_null(norm(hd_ones(HD_INT64, 3), HD_NONE, HD_NONE, 3));

@@ -133,7 +133,7 @@ START_TEST(element_losses_refuse)
     ck_error(HD_SHAPE, "hd_binary_cross_entropy: x (2,) and target (3,): expected one shape");
     ck_assert_ptr_null(hd_binary_cross_entropy_with_logits(x, i));
     ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: x of float32 and target of int64: "
-                       "expected one dtype; hd_to converts one of them");
+                       "expected the same dtype. hd_to converts one of them");
     ck_assert_ptr_null(hd_binary_cross_entropy_with_logits(i, i));
     ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: int64: expected float32 or float64");
 }

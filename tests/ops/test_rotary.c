@@ -168,7 +168,7 @@ START_TEST(what_a_turn_refuses)
     hd_tensor *row = hd_select(table, 0, 0);
     refused(row, table, table, HD_SHAPE, "x (4,), cos (3, 4), sin (3, 4)" EXPECTED);
     refused(x, table, hd_to(table, HD_FLOAT64), HD_DTYPE,
-            "x of float32 and sin of float64: expected one dtype; hd_to converts one of them");
+            "x of float32 and sin of float64: expected the same dtype. hd_to converts one of them");
     refused(hd_to(x, HD_INT64), table, table, HD_DTYPE, "int64: expected float32 or float64");
 #undef EXPECTED
 #undef refused

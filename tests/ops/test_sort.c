@@ -96,7 +96,7 @@ START_TEST(adding_and_scattering_refuse)
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 3, 2), *at = ints(1, 2);
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT64, 2, 2)));
-    ck_error(HD_DTYPE, "hd_index_add: x of float32 and source of float64: expected one dtype; "
+    ck_error(HD_DTYPE, "hd_index_add: x of float32 and source of float64: expected the same dtype. "
                        "hd_to converts one of them");
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT32, 1, 2)));
     ck_error(HD_SHAPE, "hd_index_add: (3, 2), index (2,) and source (1, 2): expected an index of 1 "

@@ -178,16 +178,16 @@ START_TEST(other_operands_of_linear)
     ck_error(HD_DTYPE, "hd_linear: x of float64: expected float32");
     ck_assert_ptr_null(hd_linear(hd_to(x, HD_BFLOAT16), w, HD_NONE));
     ck_error(HD_DTYPE, "hd_linear: x is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_BFLOAT16, 2)));
     ck_error(HD_DTYPE, "hd_linear: bias is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_FLOAT64, 2)));
-    ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected the same dtype. "
+                       "hd_to converts one of them");
     ck_assert_ptr_null(hd_matmul(x, hd_t(w)));
     ck_error(HD_DTYPE, "hd_matmul: b is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
 }
 END_TEST
 

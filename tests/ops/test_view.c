@@ -210,7 +210,7 @@ START_TEST(shapes_that_do_not_fit)
              "hd_view: (0,) as (1099511627776, 1099511627776): the 0 elements do not fit");
     ck_assert_ptr_null(hd_reshape(x, -1, -1));
     ck_error(HD_SHAPE,
-             "hd_reshape: (2, 3) as (-1, -1): expected sizes of 0 or more and one -1 at most");
+             "hd_reshape: (2, 3) as (-1, -1): expected sizes of 0 or more and at most one -1");
     ck_assert_ptr_null(hd_expand(x, 3));
     ck_error(HD_SHAPE, "hd_expand: (2, 3) to 1 dimensions: expected 2 to 8");
     ck_assert_ptr_null(hd_expand(x, 2, 4));

@@ -239,7 +239,8 @@ static hd_tensor *convert(hd_tensor *g, void *user)
 {
     (void)g;
     ck_assert(!hd_module_to(user, HD_FLOAT64));
-    ck_error(HD_STATE, "hd_module_to: a backward runs: expected the call before it or after it");
+    ck_error(HD_STATE,
+             "hd_module_to: a backward runs on this thread. Call it before or after the backward");
     return HD_NONE;
 }
 

@@ -43,7 +43,7 @@ known("randn, normal_, uniform_, bernoulli, softmax and log_softmax of an empty 
       what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
 known("a product over nothing of two dtypes",
       [leaf(X, [1, 1, 0], [], F64), leaf(Y, [1, 0, 1], []), (Z, "hd_matmul", [X, Y])],
-      what="hd_matmul", kind="error", says="expected one dtype",
+      what="hd_matmul", kind="error", says="expected the same dtype",
       where=lambda e: e.theirs[0].numel() == 0 or e.theirs[1].numel() == 0)
 known("linear of a matrix, a weight (in,) and a bias",
       [leaf(X, [2, 1]), leaf(Y, [1]), leaf(Z, []), (W, "hd_linear", [X, Y, Z])],
