@@ -1,5 +1,5 @@
-/* atomic.h - calls that fail because memory runs out, and then have changed nothing: no tensor, no
- * dictionary, no generator, and nothing else that the test looks at. */
+/* atomic.h - asserts that a call that runs out of memory has changed nothing: no tensor, no
+ * dictionary, no generator, and nothing else that the test compares. */
 #ifndef HEED_TESTS_ATOMIC_H
 #define HEED_TESTS_ATOMIC_H
 

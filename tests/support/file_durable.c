@@ -1,4 +1,5 @@
-/* file_durable.c - which files and names a loss of power could lose (file_faults.h). */
+/* file_durable.c - keeps track of the files and names that a loss of power could lose
+ * (file_faults.h). */
 #include "support/file_faults_internal.h"
 
 #ifdef __linux__

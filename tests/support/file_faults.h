@@ -1,7 +1,6 @@
-/* file_faults.h - a shared library that stands between a program and the system's calls for files
- * (file_calls.c). It counts them, lets one fail, do a part only or be interrupted, ends the
- * process before one, and follows what is durable. A program links it, or is run with it in
- * LD_PRELOAD. */
+/* file_faults.h - a shared library that replaces the system's calls for files (file_calls.c). It
+ * counts them, makes one fail, do only a part or be interrupted, kills the process before one, and
+ * keeps track of the durable files. A program links it, or runs with it in LD_PRELOAD. */
 #ifndef HEED_TESTS_FILE_FAULTS_H
 #define HEED_TESTS_FILE_FAULTS_H
 

@@ -1,4 +1,4 @@
-/* file_faults_internal.h - what the files of the library of file_faults.h share. */
+/* file_faults_internal.h - declarations that the files of the library of file_faults.h share. */
 #ifndef HEED_TESTS_FILE_FAULTS_INTERNAL_H
 #define HEED_TESTS_FILE_FAULTS_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* level.h - what is computed at another CPU level, for tests that compare a level with plain, whose
- * loops are written to be read:
+/* level.h - switches the CPU level, for tests that compare a level with the level plain, which has
+ * simple loops:
  *     const int level = leave_plain();
  *     hd_tensor *y = hd_softmax(x, 0);
  *     const int other = at_plain();

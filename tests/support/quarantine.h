@@ -1,5 +1,5 @@
-/* quarantine.h - is freed memory kept in quarantine in this run? Not under a sanitizer and not with
- * HEED_CACHE=0, whose tests would themselves use freed memory. */
+/* quarantine.h - true if this run keeps freed memory in quarantine. Under a sanitizer or with
+ * HEED_CACHE=0 it does not, and a test of freed objects would use freed memory. */
 #ifndef HEED_TESTS_QUARANTINE_H
 #define HEED_TESTS_QUARANTINE_H
 

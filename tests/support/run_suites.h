@@ -1,4 +1,4 @@
-/* run_suites.h - how a test program lists, fills and runs its suites.
+/* run_suites.h - lists, fills and runs the suites of a test program.
  *
  * Its suites.h names them once, `#define SUITES(X) X(dict) X(list)`, and declares suite_dict and
  * suite_list with `SUITES(DECLARE_SUITE)`. Its main.c runs them with `RUN_SUITES(SUITES)`. */

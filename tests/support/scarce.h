@@ -1,4 +1,5 @@
-/* scarce.h - memory that runs out: an allocator that refuses every block once `left` is used up. */
+/* scarce.h - an allocator for tests without memory: it refuses every block once `left` is used
+ * up. */
 #ifndef HEED_TESTS_SCARCE_H
 #define HEED_TESTS_SCARCE_H
 

@@ -1,4 +1,4 @@
-/* warnings.h - assertions about the warnings that a call gives. */
+/* warnings.h - assertions about the warnings of a call. */
 #ifndef HEED_TESTS_WARNINGS_H
 #define HEED_TESTS_WARNINGS_H
 
