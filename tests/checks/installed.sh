@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What the checks of an installed heed share. A script that reads this file gets its arguments as
-# variables, a temporary folder $work, the version, install_heed and expect.
+# Helpers that the checks of an installed heed share. A script that sources this file gets its arguments as variables, a
+# temporary folder $work, the version, install_heed and expect.
 # usage: . installed.sh SOURCE BUILD PREFIX LIBDIR INCLUDEDIR DATADIR KINDS MESON
 #   PREFIX, LIBDIR, INCLUDEDIR, DATADIR   the options of the build
 #   KINDS                                 its default_library: shared, static or both
