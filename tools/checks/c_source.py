@@ -1,5 +1,5 @@
-"""Finds the files of the tree, and reads C by its layout (.clang-format) and its tokens: what the checks
-share.
+"""Finds the files of the tree, and reads C by its layout (.clang-format) and its tokens. The checks share these
+functions.
 
 usage: c_source.py FOLDER...      prints the paths of the C files in the folders, a line each
 """
