@@ -1,5 +1,6 @@
-"""What check_docs asks of examples: every block of C in the headers' comments and in the documents
-compiles, and the defaults that comments state are the defaults."""
+"""The part of check_docs that checks examples: every block of C in the headers' comments and in the documents
+compiles, and the defaults stated in comments are the real ones.
+"""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What check_docs asks of the headers: a description for every name, a default for every option."""
+"""The part of check_docs that checks the headers: every name has a description, and every option a default."""
 import re
 
 from facts import description

@@ -1,5 +1,6 @@
-"""What check_docs asks of the site: links and anchors that lead somewhere, headings in order, nothing
-that the network is asked for; and of the table of PyTorch's names: every operation stands in it."""
+"""The part of check_docs that checks the site: links and anchors lead somewhere, headings are in order, no page asks
+the network for anything, and the table of PyTorch's names has every operation.
+"""
 import os
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What follows from the contract in heed.h and from the comments of a topic: for man.py and pages.py."""
+"""Facts that follow from the contract in heed.h and from the comments of a topic, for man.py and pages.py."""
 import re
 
 from headers import PUBLIC, Block, plain

@@ -7,10 +7,10 @@ A header is read from top to bottom. These are the rules that lead from a commen
 2. A comment after a declaration, on its line, describes this declaration.
 3. A comment on lines of its own describes all declarations below it, up to an empty line or to the
    next comment on lines of its own. Together they are a group.
-4. If an empty line follows such a comment, it is about the topic.
+4. If an empty line follows such a comment, it describes the topic.
 5. The same holds inside a struct or an enum; there the comment of the whole may also describe a
    field by naming it.
-6. A macro over a function (hd_view over hd_view_n) belongs to the function, wherever it stands.
+6. A macro over a function (hd_view over hd_view_n) belongs to the function, wherever it is.
 """
 import os
 import re

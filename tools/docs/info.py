@@ -1,4 +1,4 @@
-"""What all pages need: the names, the version, the date, and the files that were read."""
+"""Facts that all pages need: the names, the version, the date, and the list of input files."""
 import os
 import time
 

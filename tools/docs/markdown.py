@@ -1,8 +1,8 @@
-"""Renders the Markdown that heed's documents use, and refuses what it does not know.
+"""Renders the Markdown that heed's documents use, and refuses any other.
 
-Known: headings, paragraphs, lists (nested too), tables, fenced and indented code, block quotes, HTML
-comments (left out), and in a line: code, links, images, emphasis, <https://...>. Anything else is an
-error with its line, so that no text comes out wrong without a word.
+Known: headings, paragraphs, lists (nested too), tables, fenced and indented code, block quotes, HTML comments (left
+out), and in a line: code, links, images, emphasis, <https://...>. Anything else is an error with its line number, so
+that no text is rendered wrongly without a message.
 """
 import re
 from html import escape
