@@ -1,6 +1,6 @@
-"""The table of heed's functions of tensors: a row for each, in the words of table.py, whose head says what
-a row may hold. The tests, the fuzzer, the survey, the oracle and the golden scripts read it, so that a
-new function is written down once. A function stands with its kin; only the numbers of fuzz() count on.
+"""The table of heed's functions of tensors: a row for each, in the words that table.py explains. The tests, the
+fuzzer, the survey, the oracle and the golden scripts read it, so that a new function needs one entry. Related
+functions are together, in any order; only the numbers of fuzz() count on.
 """
 from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, refuses, row,
                              section, survey)
