@@ -1,5 +1,6 @@
-"""The golden files' text format: see tests/golden/README.md. Nothing here depends on the locale,
-on numpy or on how a tensor prints."""
+"""Writes the golden files' text format; see tests/golden/README.md. It does not depend on the locale, on numpy or on
+the printing of tensors.
+"""
 import math
 import os
 import re

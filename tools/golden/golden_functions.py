@@ -1,5 +1,6 @@
-"""The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_,
-and the table of functions says what each is in PyTorch."""
+"""The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_, and
+the table of functions gives each in PyTorch.
+"""
 import os
 import sys
 

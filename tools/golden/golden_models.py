@@ -1,11 +1,10 @@
-"""Makes tests/golden/models: folders of small random models, as transformers saves them, and what it makes of them.
+"""Makes tests/golden/models: folders of small random models, as transformers saves them, and its results with them.
 
 usage: python tools/golden/golden_models.py tests/golden/models [FOLDER...]
 
-tools/families.py names the folders; those that are named here are made, or all. Needs PyTorch and transformers 5.23.0.
-tests/golden/models/README.md describes the files. Each folder is loaded again in float32, and everything that is
-expected is computed with what was loaded, in evaluation mode, where no dropout is. The same versions give the same
-bytes.
+tools/families.py lists the folders. The script makes the FOLDERs, or all without one. Needs PyTorch and transformers
+5.23.0. tests/golden/models/README.md describes the files. It loads each folder again in float32 and computes the
+expected results with the loaded model, in evaluation mode, without dropout. The same versions give the same bytes.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""modules.txt: what constructors draw, how modules print, state_dict keys, grad_fn names."""
+"""Makes modules.txt: the draws of constructors, the printed modules, state_dict keys, grad_fn names."""
 import math
 import os
 import re
