@@ -1,4 +1,4 @@
-"""Is a tensor of heed the tensor that PyTorch made: dtype, shape, strides, graph, and values?"""
+"""Compares a tensor of heed with the tensor of PyTorch: dtype, shape, strides, graph, and values."""
 import ctypes
 import math
 

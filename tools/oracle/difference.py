@@ -1,5 +1,6 @@
-"""What known.py is made of: a difference between heed and PyTorch, the page that has its reason, and what
-is asked of a Disagreement."""
+"""The parts of known.py: a difference between heed and PyTorch, the page with its reason, and the test whether it
+covers a Disagreement.
+"""
 import os
 import re
 

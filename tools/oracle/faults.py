@@ -1,5 +1,6 @@
-"""Wrong behaviour, planted in the binding, so that a test can see that the tool finds it and shrinks
-it (tests/checks/check_oracle_faults). Each fault changes what one function of heed does."""
+"""Faults for tests/checks/check_oracle_faults: each changes the behaviour of one function of heed in the binding, and
+the oracle must find and shrink it.
+"""
 import ctypes
 
 import compare

@@ -1,6 +1,7 @@
-"""Where heed and PyTorch differ, and why it stays so. Each entry names its row of docs/differences.md, has an
-example, and says which disagreements it covers (known() in difference.py). The example must still disagree in
-this way: an entry that no longer differs fails the run, and so does one whose row is gone.
+"""The intended differences between heed and PyTorch, each with its reason. Each entry names its row of
+docs/differences.md, has an example, and selects the disagreements that it covers (known() in difference.py). The
+example must still disagree in this way: an entry that no longer differs fails the run, and so does one whose row is
+missing.
 """
 import ctypes
 import re

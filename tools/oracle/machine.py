@@ -1,8 +1,8 @@
 """Runs a program step by step on both sides, and compares after each step.
 
-A program is a list of steps (dest, what, args). `what` is a function of heed that has a row in the
-table of functions, or one of the few words that DIRECT below names. A Var in args is the name of an
-earlier result. A program is data: it can be run again, cut, and written as C or as Python (write.py).
+A program is a list of steps (dest, what, args). `what` is a function of heed with a row in the table of functions, or
+one of the words in DIRECT below. A Var in args is the name of an earlier result. A program is data: it can be run
+again, cut, and written as C or as Python (write.py).
 """
 import ctypes
 

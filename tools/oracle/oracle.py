@@ -3,10 +3,10 @@
 
     python tools/oracle/oracle.py --library build/src/libheed.so ops 20000 programs 5000
 
-SECTION N pairs choose what runs and how many cases; without any, the short form of all sections runs
-(--long: the long form). --seed moves all cases, --jobs uses several processes, --case runs one case
-of one section and prints it. What differs is shrunk to its fewest lines and printed as C and as
-Python. Differences on purpose stand in known.py. The status is 1 when anything else differs.
+SECTION N pairs choose what runs and how many cases; without any, the short form of all sections runs (--long: the long
+form). --seed moves all cases, --jobs uses several processes, --case runs one case of one section and prints it. A
+difference is shrunk to the fewest lines and printed as C and as Python. known.py lists the intended differences. The
+status is 1 if there is any other.
 """
 import argparse
 import collections

@@ -1,5 +1,6 @@
-"""What the sections without a table share: a heed object beside PyTorch's, and comparisons that raise
-a Disagreement. A case describes itself in `said`, which is printed with a finding."""
+"""Code that the sections without a table share: a pair of a heed object and PyTorch's, and comparisons that raise a
+Disagreement. A case describes itself in `said`, which is printed with a finding.
+"""
 import ctypes
 import random
 

@@ -1,4 +1,4 @@
-"""The sections of a run, how large they are, and how the cases of one are run and reported."""
+"""The sections of a run and their sizes; runs the cases of a section and reports them."""
 import collections
 import os
 import sys
