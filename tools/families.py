@@ -1,4 +1,4 @@
-"""The table of model families: what golden data, oracles and tests need to know of each (libs/hf).
+"""The table of model families (libs/hf): facts about each for the golden data, the oracles and the tests.
 
     family("qwen3", "Qwen3ForCausalLM", SMALL, {"qwen3": folder("not tied", head_dim=8)}, head_dim=[4, 8, 6])
 

@@ -1,6 +1,6 @@
-/* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each
- * tensor. Given an index of several files, it reads these; given the directory of a checkpoint, the
- * model.safetensors in it.
+/* heed_inspect.c - heed-inspect FILE.safetensors prints the contents of the file, a line for each
+ * tensor. For an index of several files, it reads these files; for the directory of a checkpoint,
+ * the model.safetensors in it.
  *
  * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
  * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */

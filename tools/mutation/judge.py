@@ -1,7 +1,7 @@
-"""Builds a mistake and lets the unit tests that run its line judge it.
+"""Builds heed with one planted mistake, and runs the unit tests that run its line: one of them should fail.
 
-A unit is one suite of a test program, or a program that has none. Unit tests are measured once: a build
-that counts lines (gcov) says which lines of src and libs each unit runs and how long it takes.
+A unit is one suite of a test program, or a program without suites. A build that counts lines (gcov) measures each unit
+once: its time, and the lines of src and libs that it runs.
 """
 import hashlib
 import json

@@ -1,7 +1,7 @@
 """Finds the places of a C source where a small mistake can be planted, and plants it.
 
-The layout of .clang-format is relied on: a binary operator stands between two spaces, and the star of
-a pointer has a space on one side only.
+It relies on the layout of .clang-format: a binary operator has a space on both sides, and the star of a pointer on one
+side only.
 """
 import re
 import sys
