@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# steps.sh - what .ci/quick, .ci/run and .ci/long share: steps with their time, builds, and tools.
+# steps.sh - functions that .ci/quick, .ci/run and .ci/long share: timed steps, builds, and tools.
 #
 # A script sources it, runs its steps, and ends with `report`. The last line is then "N passed, N failed"; the
 # status is 0 if nothing failed.

@@ -1,9 +1,9 @@
-"""Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and
-ends every process that this started: for run_ranks, kill_train_gpt and mpi_suppressions.
+"""Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and ends every
+process that mpirun started: for run_ranks, kill_train_gpt and mpi_suppressions.
 
-The processes are found by a variable in their environment, which they have from mpirun. Process
-groups would not do, because an mpirun puts its ranks into groups of their own. Where there is no
-/proc, only the group of mpirun itself is known.
+It finds the processes by a variable in their environment, which they inherit from mpirun. Process groups do not
+suffice, because some versions of mpirun put their ranks into other groups. Without /proc it knows only the group of
+mpirun itself.
 """
 import os
 import re

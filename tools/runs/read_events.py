@@ -5,11 +5,11 @@ last file was cut at each of its last bytes.
 
 usage: tools/runs/read_events.py [--tensorboard] TRAIN_GPT TEXT
 
-The tests call it without --tensorboard; then a reader in this file is used, which needs only Python and
-accepts nothing but whole records. With --tensorboard, the loaders of the package `tensorboard` read the
-files too (pip install tensorboard). With tensorboard 2.21.0 and Python 3.11, the 1362 scalars of 443 steps
-in 4 runs were equal as this file's reader, EventAccumulator and EventFileLoader gave them. Three kills left
-whole records, and a file without its last 1 to 24 bytes was read up to the record before. It took 6 s.
+The tests call it without --tensorboard; then it uses the reader in this file, which needs only Python and accepts only
+whole records. With --tensorboard, the loaders of the package `tensorboard` read the files too (pip install
+tensorboard). With tensorboard 2.21.0 and Python 3.11, the 1362 scalars of 443 steps in 4 runs were equal as this
+file's reader, EventAccumulator and EventFileLoader gave them. Three kills left whole records, and a file without its
+last 1 to 24 bytes was read up to the record before. It took 6 s.
 """
 import glob
 import json
