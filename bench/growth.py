@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws how the time and memory of attention grow with tokens and width.
+"""Draws a picture of the time and memory of attention over tokens and width.
 
 usage: python3 bench/growth.py RESULTS.json ... > bench/growth.svg
 

@@ -1,7 +1,7 @@
 /* main.c - heed-bench: measures the time of heed's work and prints it as JSON lines.
  *
- * Each row has a process of its own, which is forked before any call of heed. So the memory of a
- * row is its own, and earlier rows leave nothing in it. */
+ * Each row has a process of its own, which is forked before any call of heed. So earlier rows do
+ * not affect the memory of a row. */
 #include "bench.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Says how data-parallel training scales to 1,024 ranks, by a formula and by a simulation.
+"""Predicts the speed of data-parallel training on up to 1,024 ranks, by a formula and by a simulation.
 
 usage: python3 bench/scaling_model.py            prints the tables of docs/guides/scaling.md
        python3 bench/scaling_model.py --check    compares the formula with the simulation (a test)
        python3 bench/scaling_model.py --svg      prints the picture of that page
 
-The page has the derivation. One rank is one machine here. Two cores have the measured speed of heed
-on an AMD EPYC of family 25 (Zen 4); 64 cores are taken to be 32 times as fast.
+The page has the derivation. One rank is one machine here. Two cores have the measured speed of heed on an AMD EPYC of
+family 25 (Zen 4); 64 cores are assumed to be 32 times as fast.
 """
 import functools
 import heapq

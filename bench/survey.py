@@ -1,4 +1,4 @@
-"""The survey of compare.py: every operation of heed beside PyTorch's, and the table of results."""
+"""The survey of compare.py: times every operation of heed and of PyTorch, and writes the table of results."""
 import fnmatch
 import json
 import math
