@@ -9,7 +9,7 @@
 
 #include "heed/base.h"
 
-/* A message with the sizes of structs, which are not the same on every machine. Good until the next
+/* Formats a message with the sizes of structs, which differ between machines. Valid until the next
  * call. */
 static inline const char *sized(const char *format, ...)
 {

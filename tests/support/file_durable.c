@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that were written to, and directories in which a name was made, since they were synced. */
+/* Files and directories with writes or new names since their last sync */
 enum { DIRTY = 64 };
 
 static struct {

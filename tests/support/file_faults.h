@@ -9,7 +9,7 @@
 
 enum { MOST = 16, NEVER = -1 };
 
-/* What a call does. The order is that of call_names in file_faults.c. */
+/* The kinds of calls, in the order of call_names in file_faults.c */
 typedef enum call_kind {
     CALL_OPEN,
     CALL_READ,
@@ -38,16 +38,16 @@ typedef enum fault_way {
     FAULT_KILL   /* the process is killed before it */
 } fault_way;
 
-/* The process is ended, or something else happens, at one call. */
+/* A fault at one call, and the calls that were counted */
 typedef struct file_faults {
-    /* What a test asks for */
-    bool on;   /* calls are counted only then */
+    /* Set by the test */
+    bool on;   /* counts calls only if true */
     long at;   /* the call that fails, from 0 on; NEVER */
     int cause; /* with this errno */
     fault_way how;
     long second; /* a later call that fails, too, once; NEVER. faults_end takes it back */
 
-    /* What happened */
+    /* Results */
     long n, hits; /* calls, and those of them that failed */
     long counts[CALL_KINDS];
     call_kind kind;   /* of the first one that failed */
@@ -82,10 +82,10 @@ extern file_faults stand_in;
 /* Begins to count from 0. at: NEVER counts only. */
 void faults_begin(long at, int cause, fault_way how);
 void faults_end(void);
-/* "" if what was written since faults_begin is durable; otherwise what is not. */
+/* Returns "" if all writes since faults_begin are durable; otherwise names the first that is not. */
 const char *faults_unsafe(void);
 const char *call_name(call_kind kind);
-/* Tells strace what was counted, by a call that fails: /heed-faults/open=3,... */
+/* Reports the counts to strace, by a failing call whose path holds them: /heed-faults/open=3,... */
 void faults_mark(void);
 
 /* Begins to note events; the one with this number fails. */

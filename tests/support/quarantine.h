@@ -16,7 +16,7 @@ static inline bool quarantine_on(void)
     return hd_system_allocs() == before;
 }
 
-/* Does this run have HEED_DEBUG=1? */
+/* True if this run has HEED_DEBUG=1. */
 static inline bool debugging(void)
 {
     const char *text = getenv("HEED_DEBUG");
