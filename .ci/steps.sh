@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 exec </dev/null
 export DEBIAN_FRONTEND=noninteractive
 
-# When a test asks for too much memory, heed reports the error, and the sanitizer must not.
+# When a test allocates too much memory, heed reports the error, so the sanitizer must not.
 export ASAN_OPTIONS=allocator_may_return_null=1
 export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

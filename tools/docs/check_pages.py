@@ -18,7 +18,7 @@ TORCH_HEADERS = ("tensor.h", "autograd.h", "nn.h", "optim.h", "hf.h")
 
 
 class Page(HTMLParser):
-    """What a page has: ids, links, headings, and what is wrong with it."""
+    """The contents of a page: ids, links, headings, and its faults."""
 
     def __init__(self, text):
         super().__init__()
@@ -104,13 +104,13 @@ def check_pages(folder):
             yield f"{', '.join(names)}: all have the title {title}"
 
 
-# What people look for that heed does not have, or has in another form.
+# Names that people search for and that heed lacks, or has in another form.
 LOOKED_FOR = ("Conv2d", "BatchNorm2d", "GPU", "Windows", "Mac", "LSTM", "float16", "create_graph", "datasets", "ONNX",
               "torch.compile", "attention_mask", "early stopping")
 
 
 def check_search(site):
-    """What the search does not find under a name that says what to do instead."""
+    """Yields the names for which the search has no entry with an alternative."""
     names = [entry[0] for entry in site.search if entry[1].endswith("#" + MISSING) and entry[2]]
     for words in LOOKED_FOR if any(path == "docs/differences.md" for _, path in site.contents) else ():
         if not any(re.search(rf"\b{re.escape(words)}\b", name) for name in names):
@@ -123,7 +123,7 @@ def read(root, path):
 
 
 def refusal_names(root):
-    """What the compiler names if a program has a wrong type: the structs of c11.h."""
+    """The names that a compiler prints for a wrong type: the structs of c11.h."""
     return {name for header in sources(["include/heed"], ".h", root)
             for name in re.findall(r"^struct (hd_\w+)", read(root, header), re.MULTILINE)}
 

@@ -23,7 +23,7 @@ INLINE = re.compile(r"(?P<code>`+)(?P<inner>.+?)(?P=code)(?!`)|!\[(?P<alt>[^\]]*
                     r"\[(?P<label>(?:[^\[\]]|`[^`]*`)+)\]\((?P<target>[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>|"
                     r"\*\*(?P<strong>[^*\n]+?)\*\*|\*(?P<em>[^*\s][^*]*?)\*|(?P<tag></?[A-Za-z][^>]*>|<!--)|"
                     r"(?P<reference>\]\[)", re.S)
-LEFT = re.compile(r"`+|\*\*|\]\(")  # what is left of inline marks that are not closed
+LEFT = re.compile(r"`+|\*\*|\]\(")  # the remains of inline marks that are not closed
 
 
 class MarkdownError(Exception):

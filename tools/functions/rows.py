@@ -787,7 +787,7 @@ row("hd_rotary",
            {"shapes": [(2, 3, 2, 4), (2, 1, 2, 4), (2, 1, 2, 4)]}])
 
 
-section("creation", constant=True)  # new tensors, and what fills them
+section("creation", constant=True)  # new tensors, and functions that fill them
 
 row("hd_zeros_n", "torch.zeros({1}, dtype={0})", "dtype sizes",
     survey("x fdib c F", "hd_zeros(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"))

@@ -8,8 +8,8 @@ row(name, python, arguments, ...)
     name: the function as the header declares it. python: the same call in PyTorch, of the arguments {0}, {1}
     and so on; a count and its array are one argument. arguments: how tools/oracle/arguments.py makes random
     ones. Then follow any number of the words below, and
-    tolerance, scale, gradient, gradient_zeros, graph, indices, random, weight: what the oracle allows
-        (tools/oracle/machine.py); without a tolerance every bit is the same
+    tolerance, scale, gradient, gradient_zeros, graph, indices, random, weight: the oracle's
+        rules of comparison (tools/oracle/machine.py); without a tolerance every bit must be the same
     golden: EXACT or CLOSE, how close the values of tests/golden/ops.txt, grads.txt and signs.txt must be
     cases: lists of numbers, with each of which the golden scripts call an elementwise function
     node: the name of the result's node, as PyTorch has it
@@ -105,7 +105,7 @@ current = {}
 
 
 def section(name, **more):
-    """The rows that follow; more: what is true of all of them."""
+    """Begins a section of rows; more: settings of all its rows."""
     current.clear()
     current.update(more, part=name)
 
