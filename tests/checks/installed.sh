@@ -24,7 +24,7 @@ install_heed() {
 }
 
 failed=0
-# expect WHAT COMMAND...: the command succeeds; what it prints is shown if it does not.
+# expect WHAT COMMAND...: the command must succeed; otherwise its output is shown.
 expect() {
     what=$1
     shift
