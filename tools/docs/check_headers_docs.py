@@ -107,8 +107,8 @@ def check_headers(headers):
     """A line for each thing that is missing."""
     for header in headers:
         for decl in header.strays:
-            yield (f"include/heed/{header.name}:{decl.line}: {decl.name} stands before the first banner, so it "
-                   "has no place in the reference")
+            yield (f"include/heed/{header.name}:{decl.line}: {decl.name} is before the first banner, so "
+                   "the reference has no page for it")
         for topic in header.topics:
             for group in topic.groups:
                 for decl in group.decls:

@@ -215,4 +215,4 @@ def check_torch(info):
     for name, (topic, decl, _) in info.index.items():
         if (decl.kind == "function" and name == decl.name and topic.header.name in TORCH_HEADERS
                 and not named & set(decl.names()) and not re.search(r"_(free|defaults)$", name)):
-            yield f"docs/pytorch.tsv: {name} does not stand in it (a row with - if PyTorch has nothing like it)"
+            yield f"docs/pytorch.tsv: {name} has no row (give it a row with - if PyTorch has nothing like it)"

@@ -269,7 +269,7 @@ class Site:
         order = [(t.slug() + ".html", t.heading()) for t in topics]
         for i, topic in enumerate(topics):
             self.topic(topic, order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
-        body = ["<h1>Reference</h1>", "<p>Every public name stands in a topic, and every topic belongs to a header. "
+        body = ["<h1>Reference</h1>", "<p>Every public name is in a topic, and every topic belongs to a header. "
                 "The same text is in the manual pages: <code>man hd_softmax</code>.</p>"]
         for header in self.headers:
             page = header.name[:-2] + ".html"
