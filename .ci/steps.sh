@@ -58,8 +58,8 @@ report() {
 
 # ---------------------------------------------------------------- tools
 
-# installed PACKAGE...: installs those of Debian's packages that are missing. It is a step of its own, so that no
-# other step waits for a server of packages.
+# installed PACKAGE...: installs those of Debian's packages that are missing. It is a separate step, so that no
+# other step waits for a package server.
 installed() {
     local missing=() package
     for package; do

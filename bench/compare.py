@@ -53,7 +53,7 @@ VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tune
             "decode": "tuned fused", "hf_generate": "stock fused", "hf_step": "stock tuned fused",
             "hf_load": "stock"}
 
-# What a row of bfloat16 is compared with, instead of PyTorch.
+# The rows with which rows of bfloat16 are compared, instead of PyTorch.
 BESIDE = {"hf/tokens/bfloat16": ["float32", "llama.cpp"], "hf/prompt/bfloat16": ["float32"],
           "hf/lora/bfloat16": ["float32"], "hf/lora-48/bfloat16": ["float32"]}
 

@@ -73,7 +73,7 @@ def text(x, y, words, kind):
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}">{words}</text>'
 
 
-# ------------------------------------------------------------------------- what is drawn
+# ------------------------------------------------------------------------- the picture
 
 
 def points_of(results, rows, size, value):

@@ -148,7 +148,7 @@ def measure(args):
 
 
 def figures_of(results):
-    """What is kept of all rounds of a run: times of a step in ns, bytes and waiting of a mean step."""
+    """The results of all rounds of a run: times of a step in ns, bytes and waiting of a mean step."""
     times = [ns for r in results for ns in r["ns"]]
     figures = {"median": statistics.median(times), "min": min(times), "rss": max(r["rss"] for r in results)}
     for key in ("bytes", "early", "hidden", "moved", "exposed_ns"):

@@ -106,7 +106,7 @@ def half(size, ranks, link):
 
 @functools.lru_cache(maxsize=None)
 def largest_of(ranks):
-    """The mean of the largest of so many standard normal numbers, by its distribution."""
+    """The mean of the largest of `ranks` standard normal numbers, by its distribution."""
     if ranks == 1:
         return 0.0
     step, x, mean = 0.001, -8.0, 0.0

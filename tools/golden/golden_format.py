@@ -15,7 +15,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "t
 
 
 def bernoulli_stream():
-    """Tells the stream by a draw: 2.7 and later compare one uniform64 for each element with p."""
+    """Finds the stream by a draw: 2.7 and later compare one uniform64 for each element with p."""
     torch.manual_seed(0)
     u = torch.rand(64, dtype=torch.float64)
     torch.manual_seed(0)

@@ -48,7 +48,7 @@ PARAMETERS = calls.Functions().parameters
 
 
 def argument(parameter, ins, s, args):
-    """What PyTorch gets for a parameter: by its name, or the next tensor or number, or its default."""
+    """The argument that PyTorch gets for a parameter: by its name, or the next tensor or number, or its default."""
     name, kind = parameter.name, parameter.kind
     if kind == "tensors":
         return [ins.pop(0) for _ in list(ins)]

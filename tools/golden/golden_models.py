@@ -36,7 +36,7 @@ def files_of_weights(folder):
 
 
 def save(model, folder, files):
-    """Saves the model in so many files of weights, of sizes as equal as this number allows."""
+    """Saves the model in `files` files of weights, of nearly equal sizes."""
     size = sum(p.numel() * p.element_size() for p in model.parameters())
     for most in range(size // files, 2 * size, 64):
         shutil.rmtree(folder, ignore_errors=True)
@@ -61,7 +61,7 @@ def make_older(folder):
         f.write("\n")
 
 
-# ---------------------------------------------------------------- what is expected
+# ---------------------------------------------------------------- expected results
 
 
 def loss_of(model, ids, targets):

@@ -39,7 +39,7 @@ def end_session(leader):
 
 
 def run(command, cwd=None, env=None, cpu=resource.RLIM_INFINITY, limit=SLOWEST):
-    """(status, output) of the command, which may use so many seconds of the CPU, and of time."""
+    """(status, output) of the command, which may use `cpu` seconds of the CPU and `limit` seconds of time."""
     def limit_cpu():
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
@@ -159,7 +159,7 @@ def lines_run(copy, folder):
 
 
 class Measured:
-    """What each unit runs and how long it takes. A file keeps it for the same tree."""
+    """The lines that each unit runs, and its time. A file keeps them for the same tree."""
 
     def __init__(self, tree, work):
         work.mkdir(parents=True, exist_ok=True)

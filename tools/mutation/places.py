@@ -35,10 +35,10 @@ STATEMENT = re.compile(
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?!define)[^\n]*", re.M)
 ENUM = re.compile(r"\benum\b[^{;]*\{[^}]*\}", re.S)
-# What checks and computes nothing: assertions, and functions that only they call.
+# Code that only checks: assertions, and functions that only they call.
 CHECKS = re.compile(r"^#ifdef HD__ASSERT$.*?^#endif$", re.S | re.M)
 ASSERT = re.compile(r"\b(?:_Static_assert|hd__assert)\s*\([^;]*;", re.S)
-# What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
+# Code that only tunes speed: prefetches, sizes of blocks, the least work of a task.
 ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_prefetch\w*)\(")
 TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|grain|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
 

@@ -98,7 +98,7 @@ def name_of(t):
 
 
 def differs(hd, h, t, tolerance=0, scale=0.0, graph=True, strides=True, zeros=True):
-    """("", exact) if heed's tensor h is PyTorch's t, else (what differs, False)."""
+    """("", exact) if heed's tensor h equals PyTorch's t, else (the difference, False)."""
     f = facts(hd, h)
     if f.dtype != t.dtype:
         return "dtype: heed %s, PyTorch %s" % (f.dtype, t.dtype), False

@@ -49,7 +49,7 @@ class Disagreement(Exception):
 
 
 def attempt(call):
-    """(what it gives, None), or (None, what it raises)."""
+    """(its result, None), or (None, the exception that it raises)."""
     try:
         return call(), None
     except Exception as e:  # PyTorch raises many kinds
@@ -440,7 +440,7 @@ class Machine:
     gradient_zeros = True   # does the sign of a zero count in gradients?
     spoilt = False  # a backward failed, so that PyTorch may have half of the gradients
     last = (None, [])   # the last function that was called, and its arguments
-    topic = None    # what a wrong gradient is told of: the function of the case
+    topic = None    # the function that a finding about a wrong gradient names: that of the case
 
     def grad_of(self, dest, outputs, inputs, grads, retain, allow_unused):
         hd = self.hd

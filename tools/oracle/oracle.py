@@ -34,7 +34,7 @@ BATCH = 24      # tasks of one process
 
 
 class Progress:
-    """Which task and which case run, in a file, so that a crash tells where it was."""
+    """Writes the running task and case to a file, so that a crash can be traced to its case."""
 
     def __init__(self, path):
         with open(path, "wb") as f:
@@ -50,7 +50,7 @@ class Progress:
 
 
 def worker(options):
-    """Runs tasks (section, first case, cases), and prints what each found as a line of JSON."""
+    """Runs tasks (section, first case, cases), and prints the findings of each as a line of JSON."""
     progress = Progress(options.progress)
     run = sections.Run(options, progress)
     for number, (section, first, n) in enumerate(json.loads(options.worker)):
@@ -63,7 +63,7 @@ def worker(options):
 
 
 class Total:
-    """What the sections found so far."""
+    """The findings of the sections so far."""
 
     def __init__(self):
         self.cases = collections.Counter()

@@ -54,7 +54,7 @@ REASONS = {
 
 
 def missing(hd, rows):
-    """What is wrong with this page, as lines."""
+    """The faults of this page, as lines."""
     text = ""
     for path in glob.glob(os.path.join(HERE, "*.py")):
         if os.path.basename(path) not in ("reasons.py", "known.py", "difference.py", "faults.py"):

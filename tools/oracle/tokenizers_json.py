@@ -240,7 +240,7 @@ def compare_added(heed, path, files, seed):
 # ---------------------------------------------------------------- values of other kinds
 
 VALUES = [None, True, "true", 7, -1, 1.5, "1", "x", "", [], [7], [None], ["a", "b"], {}, {"a": 1}, {"a": "b"}]
-# What heed does not read, because it does not change the ids of one text, or their text.
+# Keys that heed does not read, because they do not change the ids of one text, or their text.
 UNREAD = {"version", "truncation", "padding", "pair", "type_id", "trim_offsets", "tokens"}
 
 
