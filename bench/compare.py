@@ -149,7 +149,7 @@ def run_together(workers, rounds):
 
 
 def is_large(row):
-    """Does each process of the row take gigabytes? Then they do not run all at the same time."""
+    """True if each process of the row takes gigabytes. Such processes do not all run at the same time."""
     return row.get("vocab", 0) > 50000 and row["kind"] in ("gpt", "prefill", "decode") or \
         row.get("tokens", 0) > 2000 or row["kind"] == "adamw" or "model" in row
 

@@ -179,7 +179,7 @@ TOLERANCE = 0.03
 
 
 def check():
-    """Do both agree within TOLERANCE, with and without jitter?"""
+    """True if both agree within TOLERANCE, with and without jitter."""
     rng = random.Random(1)
     worst, rows = 0.0, 0
     for model in MODELS:

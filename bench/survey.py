@@ -64,7 +64,7 @@ def measure(rows, heed, torch, rounds, save):
 
 
 def meets(r):
-    """Does the row meet its goal?"""
+    """True if the row meets its goal."""
     bound = min(r[5], r[6]) >= NEARLY
     return r[0] >= (GOAL_MEMORY if bound else GOAL)
 

@@ -94,7 +94,7 @@ def goal_of(result, machine):
 
 
 def wants_one_thread(row):
-    """Is the row measured on one thread too?"""
+    """True if the row is also measured on one thread."""
     return row["kind"] == "matmul" and row["m"] > 64 or \
         row["name"].startswith(("attention/", "gpt/small"))
 

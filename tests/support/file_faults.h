@@ -82,7 +82,7 @@ extern file_faults stand_in;
 /* Begins to count from 0. at: NEVER counts only. */
 void faults_begin(long at, int cause, fault_way how);
 void faults_end(void);
-/* Returns "" if all writes since faults_begin are durable; otherwise names the first that is not. */
+/* Returns "" if all writes since faults_begin are durable; otherwise names one that is not. */
 const char *faults_unsafe(void);
 const char *call_name(call_kind kind);
 /* Reports the counts to strace, by a failing call whose path holds them: /heed-faults/open=3,... */

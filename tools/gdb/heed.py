@@ -202,7 +202,7 @@ class Tensor:
         return f"a tensor that was freed{how}" + (f"; {made_by} made it" if made_by else "")
 
     def fits(self):
-        """Is every element inside the storage?"""
+        """True if every element is inside the storage."""
         if self.numel == 0:
             return True
         reach = [(size - 1) * stride for size, stride in zip(self.sizes, self.strides)]
@@ -687,7 +687,7 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
 
     @staticmethod
     def begins_call(frame):
-        """Is it a public function's, or the backward function of an op?"""
+        """True for the name of a public function, or of an op's backward function."""
         name = frame.name() or ""
         ops = "/autograd/ops/" in place(frame)[0]
         return re.match("hd_[^_]", name) or (name.endswith("_backward") and ops)

@@ -88,7 +88,7 @@ def number(x):
 
 
 def same_strides(mine, t):
-    """Are the strides equal, but for dims of size 1, whose stride moves nothing?"""
+    """True if the strides are equal, except those of dims of size 1, which have no effect."""
     theirs = t.stride()
     return mine == theirs or all(a == b or s == 1 for a, b, s in zip(mine, theirs, t.shape))
 

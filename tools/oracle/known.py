@@ -312,7 +312,7 @@ known("orthogonal_ of a transposed tensor of 3 or more dims", transposed,
 # ---- values, order and sign
 
 def rounds(s):
-    """Is the number no float32?"""
+    """True if the number is not a float32."""
     return torch.tensor(s, dtype=F32).double().item() != s
 
 

@@ -186,7 +186,7 @@ class Machine:
     # ---- steps
 
     def ready(self, step):
-        """Are all names of the step known?"""
+        """True if all names of the step are known."""
         return all(v in self.env for v in variables(step))
 
     def run(self, step):
