@@ -1,7 +1,7 @@
 /* null_rows.h - runs the rows of a null_table.h: each calls a function with NULL, or HD_NONE, for
  * one of its pointers. tests/whole/null_table.h lists the kinds of rows. The function that includes
- * the table has three variables: `error` is the error before every call, or NULL; `bad` is the
- * wrong argument; `wrong` counts the rows that fail. */
+ * the table has two variables: `error` is the error before every call, or NULL, and `bad` is the
+ * wrong argument. `wrong` counts the rows that fail. */
 #ifndef HEED_TESTS_NULL_ROWS_H
 #define HEED_TESTS_NULL_ROWS_H
 
