@@ -1,4 +1,4 @@
-/* fuzz.c - runs one input of a target, and what the targets share. */
+/* fuzz.c - runs one input of a fuzz target, and holds the code that the targets share. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* test_state.c - state_dict and loading, gradients, requires_grad, dtypes. */
+/* test_state.c - tests of state_dict and its loading, gradients, requires_grad, dtypes. */
 #include "suites.h"
 
 /* a (3,), buffers b (2,) persistent or not, left: Linear(2, 2) */

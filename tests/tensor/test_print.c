@@ -1,4 +1,5 @@
-/* test_print.c - text: PyTorch's own reprs (golden/repr.txt), options, lists, floats, writing. */
+/* test_print.c - tests of printing: PyTorch's own reprs (golden/repr.txt), options, lists, floats,
+ * writing. */
 #include "suites.h"
 
 #include "support/golden_tensor.h"

@@ -10,8 +10,8 @@
  * path. NULL for both ends this. */
 void hd__file_names_below(const char *hidden, const char *path);
 
-/* As hd__file_fail, for a new file or directory at path that cannot be created. `what` is "a file"
- * or "a directory". Names the folder in which it would lie. */
+/* Fails because a new file or directory at path cannot be created. `what` is "a file" or "a
+ * directory", and `cause` an errno. Names the folder in which it would lie. */
 void *hd__file_create_fail(const char *path, const char *what, int cause);
 
 /* ---------------------------------------------------------------- reading */

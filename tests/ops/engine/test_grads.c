@@ -1,5 +1,5 @@
-/* test_grads.c - leaves and their .grad: what requires a gradient, what backward adds, and what
- * hd_set_grad puts there. */
+/* test_grads.c - tests of leaves and their .grad: leaves that require a gradient, the sums of
+ * backward, and hd_set_grad. */
 #include "heed/autograd.h"
 #include "ops/leaf.h"
 #include "ops/suites.h"
