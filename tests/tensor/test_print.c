@@ -426,7 +426,7 @@ START_TEST(missing_arguments)
 }
 END_TEST
 
-/* A chain that failed is printed without a crash, and its first error stands. */
+/* A chain that failed is printed without a crash, and its first error is set. */
 START_TEST(failed_texts_can_be_printed)
 {
     char line[64];

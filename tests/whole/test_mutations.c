@@ -11,7 +11,7 @@
 
 typedef struct damaged {
     const char *name;   /* of the file, in the folder of the test */
-    bool (*load)(void); /* what is done with it; false: an error stands */
+    bool (*load)(void); /* what is done with it; false: an error is set */
     const void *bytes;  /* the good file */
     size_t n;
     int copies;
