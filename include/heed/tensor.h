@@ -183,7 +183,8 @@ HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
  * hd_scope_open and hd_scope_close. */
 #define HD_SCOPE                                                                                   \
     HD__AT_END(hd_scope *HD__JOIN(hd_scope_at_, __LINE__), hd_scope_cleanup,                       \
-               hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE", "hd_scope_open and hd_scope_close")
+               hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
+               "hd_scope_open and hd_scope_close")
 
 /* Closes *s. The end of HD_SCOPE's block calls it. */
 static inline void hd_scope_cleanup(hd_scope **s)
