@@ -15,10 +15,10 @@
 #define HD_API
 #endif
 
-/* HD__AT_END(variable, end, value, macro, instead): a variable with this value, whose address the
- * function `end` gets when the block ends. Compilers without the attribute cleanup refuse it, and
- * say what to call instead of the macro. TinyCC has the attribute, but glibc's headers define
- * __attribute__ away for it. */
+/* HD__AT_END(variable, end, value, macro, instead) defines a variable with this value. When the
+ * block ends, the function `end` gets its address. A compiler without the attribute cleanup refuses
+ * the line, and its error names the functions to call instead of the macro. TinyCC has the
+ * attribute, but glibc's headers define __attribute__ away for it. */
 #if defined(__TINYC__)
 #undef __attribute__
 #endif
