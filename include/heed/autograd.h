@@ -19,10 +19,11 @@ extern "C" {
 HD_API bool hd_grad_mode(void);        /* true if this thread records; at first it does */
 HD_API bool hd_set_grad_mode(bool on); /* returns the mode before the call */
 
-/* HD_NO_GRAD; turns recording off until the end of the enclosing block. */
+/* HD_NO_GRAD; turns recording off until the end of the enclosing block. It needs GCC, Clang or
+ * TinyCC. With another compiler, call hd_set_grad_mode. */
 #define HD_NO_GRAD                                                                                 \
-    bool HD__JOIN(hd_grad_mode_at_, __LINE__)                                                      \
-        __attribute__((cleanup(hd_grad_mode_cleanup), unused)) = hd_set_grad_mode(false)
+    HD__AT_END(bool HD__JOIN(hd_grad_mode_at_, __LINE__), hd_grad_mode_cleanup,                    \
+               hd_set_grad_mode(false), "HD_NO_GRAD", "hd_set_grad_mode")
 
 /* Sets the grad mode to *before. The end of HD_NO_GRAD's block calls it. */
 static inline void hd_grad_mode_cleanup(bool *before)

@@ -15,6 +15,27 @@
 #define HD_API
 #endif
 
+/* HD__AT_END(variable, end, value, macro, instead) defines a variable with this value. When the
+ * block ends, the function `end` gets its address. A compiler without the attribute cleanup refuses
+ * the line, and its error names the functions to call instead of the macro. TinyCC has the
+ * attribute, but glibc's headers define __attribute__ away for it. */
+#if defined(__TINYC__)
+#undef __attribute__
+#endif
+#if defined(__GNUC__) || defined(__clang__) || defined(__TINYC__)
+#define HD__AT_END(variable, end, value, ...) variable __attribute__((cleanup(end), unused)) = value
+#elif defined(__cplusplus)
+#define HD__AT_END(variable, end, value, macro, instead)                                           \
+    static_assert(false, macro HD__NO_CLEANUP instead ".")
+#else
+#define HD__AT_END(variable, end, value, macro, instead)                                           \
+    _Static_assert(0, macro HD__NO_CLEANUP instead ".")
+#endif
+#define HD__NO_CLEANUP                                                                             \
+    " needs GCC, Clang or TinyCC: this compiler lacks the attribute cleanup. Instead, call "
+#define HD__JOIN2(a, b) a##b
+#define HD__JOIN(a, b) HD__JOIN2(a, b)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -71,12 +92,12 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  * leave out the functions around that forward.
  *
  * heed keeps a copy of each name as long as the process lasts, so a name should be a literal. After
- * a longjmp out of the block, the thread keeps using the name. */
+ * a longjmp out of the block, the thread keeps using the name.
+ *
+ * HD_CALL needs GCC, Clang or TinyCC. With another compiler, call hd_call_begin and hd_call_end. */
 #define HD_CALL(name)                                                                              \
-    hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
-        hd_call_begin(name)
-#define HD__JOIN2(a, b) a##b
-#define HD__JOIN(a, b) HD__JOIN2(a, b)
+    HD__AT_END(hd_call HD__JOIN(hd_call_at_, __LINE__), hd_call_cleanup, hd_call_begin(name),      \
+               "HD_CALL", "hd_call_begin and hd_call_end")
 
 /* The name that was used before HD_CALL, kept until its block ends. */
 typedef struct hd_call {

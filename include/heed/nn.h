@@ -87,10 +87,11 @@ HD_API bool hd_set_init_mode(bool on);
 
 /* HD_NO_INIT; makes the constructors below draw nothing, until the end of the enclosing block: all
  * parameters are zero, those of norms too. This saves time if weights are loaded afterwards.
- * Buffers have their values, and hd_init_... still fills the tensor that it is given. */
+ * Buffers have their values, and hd_init_... still fills the tensor that it is given. HD_NO_INIT
+ * needs GCC, Clang or TinyCC. With another compiler, call hd_set_init_mode. */
 #define HD_NO_INIT                                                                                 \
-    bool HD__JOIN(hd_init_mode_at_, __LINE__)                                                      \
-        __attribute__((cleanup(hd_init_mode_cleanup), unused)) = hd_set_init_mode(false)
+    HD__AT_END(bool HD__JOIN(hd_init_mode_at_, __LINE__), hd_init_mode_cleanup,                    \
+               hd_set_init_mode(false), "HD_NO_INIT", "hd_set_init_mode")
 
 /* Sets the init mode to *before. The end of HD_NO_INIT's block calls it. */
 static inline void hd_init_mode_cleanup(bool *before)

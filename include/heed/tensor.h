@@ -179,10 +179,12 @@ HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
 /* HD_SCOPE; opens a scope that closes at the end of the enclosing block, even if break, goto or
  * return leaves it. Write it as the first line of a loop's body. Without it, the tensors of every
  * round stay in the scope around the loop. In a loop with hd_backward, a warning says so when they
- * are many (base.h lists the warnings). */
+ * are many (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another compiler,
+ * call hd_scope_open and hd_scope_close. */
 #define HD_SCOPE                                                                                   \
-    hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
-        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(__FILE__, __LINE__)
+    HD__AT_END(hd_scope *HD__JOIN(hd_scope_at_, __LINE__), hd_scope_cleanup,                       \
+               hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
+               "hd_scope_open and hd_scope_close")
 
 /* Closes *s. The end of HD_SCOPE's block calls it. */
 static inline void hd_scope_cleanup(hd_scope **s)

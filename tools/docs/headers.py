@@ -270,7 +270,7 @@ def macro(code, line):
     m = re.match(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)", code, re.S)
     if not m or INTERNAL.match(m.group(1)):
         return None
-    if m.group(2) is None and re.search(r"\b%s\b" % m.group(1), m.group(4)):
+    if m.group(2) is None and re.search(r"\b%s\b" % m.group(1), re.sub('"[^"]*"', "", m.group(4))):
         return None     # over the enumerator of that name, which is shown
     decl = Decl("macro", m.group(1), code, line)
     if m.group(2) is not None:
