@@ -594,7 +594,7 @@ row("hd_bilinear", "F.bilinear({0}, {1}, {2}, {3})", "bilinear", grad("bm bn kmn
             "hd_bilinear: x1 (2, 3), x2 (2, 3), weight (4, 3, 2): expected (..., in1), (..., in2) and (out, in1, in2)"),
     refuses("hd_bilinear(x, x, hd_ones(HD_FLOAT32, 4, 3, 3), x)", "SHAPE",
             "hd_bilinear: weight (4, 3, 3) and bias (2, 3): expected bias (4,)"),
-    scale="product_scale", weight=2, gradient_zeros=False, optional=("bias",), golden=CLOSE,
+    scale="bilinear_scale", weight=2, gradient_zeros=False, optional=("bias",), golden=CLOSE,
     memory="hd_bilinear(w->x, w->y, hd_ones(HD_FLOAT32, 3, 3, 3), w->v)",
     cases=[{"shapes": [(2, 3), (2, 4), (2, 3, 4), (2,)]}, {"shapes": [(2, 2, 3), (2, 2, 1), (4, 3, 1)]},
            {"shapes": [(3,), (2,), (1, 3, 2), (1,)]}, {"shapes": [(0, 3), (0, 2), (2, 3, 2), (2,)]},
@@ -710,7 +710,7 @@ row("hd_binary_cross_entropy_with", "F.binary_cross_entropy({0}, {1}, reduction=
     fuzz(210, "hd_binary_cross_entropy_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS, scale="sum_scale",
     gradient_zeros=False)
 row("hd_binary_cross_entropy_with_logits", "F.binary_cross_entropy_with_logits({0}, {1})", "same_losses",
-    grad("bn bn | () ()", -2, 2), survey("xy fd cts B"), fuzz(211), golden=CLOSE, tolerance=SUMS,
+    grad("bn bn | () ()", -2, 2), survey("xy fd cts B"), fuzz(211), golden=CLOSE, tolerance=SUMS, scale="logits_scale",
     gradient_zeros=False, node="BinaryCrossEntropyWithLogitsBackward0",
     cases=[{"shapes": [(2, 3), (2, 3)]}, {"shapes": [(2, 3), (3,)]}, {"shapes": [(0,), (0,)]}])
 row("hd_binary_cross_entropy_with_logits_with",
@@ -720,7 +720,7 @@ row("hd_binary_cross_entropy_with_logits_with",
     survey("xy fd c B", "hd_binary_cross_entropy_with_logits_with(x, y, HD_REDUCE_NONE)",
            name="binary_cross_entropy_with_logits_none"),
     fuzz(212, "hd_binary_cross_entropy_with_logits_with(x, y, (hd_reduction)(k % 4))"), tolerance=SUMS,
-    scale="sum_scale", gradient_zeros=False)
+    scale="logits_scale", gradient_zeros=False)
 row("hd_cross_entropy", "F.cross_entropy({0}, {1})", "entropy",
     grad("b5", -3, 3, "hd_cross_entropy(x, targets(x))"),
     grad("5", -3, 3, "hd_cross_entropy(x, targets(x))", note="one row"), survey("xT fd cts B"),

@@ -35,6 +35,18 @@ def product_scale(args):
     return a.max().item() * b.max().item() * k + 1e-3
 
 
+def bilinear_scale(args):
+    """The largest sum of the sizes of its products."""
+    sums = torch.nn.functional.bilinear(*(t.detach().double().abs().nan_to_num(0, 0, 0) for t in args[:3]))
+    return sums.max().item() if sums.numel() else 0.0
+
+
+def logits_scale(args):
+    """The sum of the sizes of (1 - y) x."""
+    x, y = args[:2]
+    return sum_scale([x.detach() * (1 - y.detach())])
+
+
 def any_float(g):
     """Mostly floats; sometimes what a function of floats refuses or converts."""
     return DTYPES if g.chance(0.25) else FLOATS

@@ -109,6 +109,11 @@ def of_zeros(e):
     return re.search(r"heed -?0\.0 \(.*\), PyTorch -?0\.0 \(", e.text)
 
 
+def place(e):
+    """Where the first value differs, as an index."""
+    return tuple(int(i) for i in re.findall(r"\d+", re.search(r"value at \((.*?)\):", e.text).group(1)))
+
+
 def among(e, name, names):
     """True if a tensor is one of these. x op= y gives x a second name."""
     return any(e.env[name][1] is e.env[other][1] for other in names)

@@ -11,9 +11,9 @@ import torch
 import train
 import values
 from binding import scalar
-from compare import surely_leaf
+from compare import UNIT, surely_leaf
 from difference import (BOOL, F32, F64, I64, INF, U, V, W, X, Y, Z, among, backward, grad,
-                        gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, row_major, without_gaps)
+                        gradient_of, has_infinity, known, leaf, mode, moving, of_zeros, place, row_major, without_gaps)
 from machine import Index, Var, same_storage, storage
 
 ATTENTION = ("hd_scaled_dot_product_attention", "hd_scaled_dot_product_attention_with")
@@ -265,6 +265,18 @@ def a_product_without_bounds(e):
 
 known("the product of many numbers whose parts overflow, as prod of 1e30, 1e30, 0.",
       [leaf(X, [3], [1e30, 1e30, 0.0]), (Y, "hd_prod", [X])], kind="value", where=a_product_without_bounds)
+
+
+def a_product_whose_parts_underflow(e):
+    """Is the product of the elements below 1, without zeros, no normal number?"""
+    x = e.theirs[0].detach().abs()
+    small = e.machine.rows[e.what].torch(torch.where(x == 0, 1, x).clamp(max=1), *e.theirs[1:])
+    return bool(small[place(e)] < torch.finfo(x.dtype).smallest_normal)
+
+
+known("the product of many numbers whose parts are below 1e-38, as prod of 1e-30, 1e-30, 1e30",
+      [leaf(X, [3], [1e-30, 1e-30, 1e30]), (Y, "hd_prod", [X])],
+      what=("hd_prod", "hd_prod_dim"), kind="value", where=a_product_whose_parts_underflow)
 known("the gradient of prod beside NaN, infinities or an overflow",
       [leaf(X, [2], [2.0, float("nan")]), grad(X), (Y, "hd_prod", [X]), backward(Y)], kind="gradient value",
       where=a_product_without_bounds)
@@ -339,24 +351,53 @@ known("linear with a bias of -0. where every product is -0.",
           e.theirs[0].dim() != 2 and not e.theirs[2].is_contiguous())
 
 
-def underflows(e):
-    """Where the sums of |a b| are not 0, and less than any number. a and b are taken times 2^500, so that
-    float64 holds them."""
+def negative_zeros(t):
+    return bool(((t == 0) & t.signbit()).all())
+
+
+def a_bias_and_products_of_negative_zeros(e):
+    x, weight, bias = (t.detach() for t in e.theirs)
+    *row, out = place(e)
+    return x.shape[-1] > 1 and negative_zeros(bias[out]) and negative_zeros(x[tuple(row)] * weight[out])
+
+
+known("linear with a bias of -0. where every product is -0.",
+      [leaf(X, [1, 2], [0.0] * 2), leaf(Y, [1, 2], [-1.0] * 2), leaf(Z, [1], [-0.0]), (W, "hd_linear", [X, Y, Z])],
+      what="hd_linear", kind="value", says="heed 0.0 (", where=a_bias_and_products_of_negative_zeros,
+      everywhere=False)
+
+
+def subnormal(e):
+    """Where the sums of the sizes of the products are not 0, and less than any normal number. The first two
+    operands are taken times 2^500, so that float64 holds the products."""
     a, b = (x.detach().double().abs() * 2.0 ** 500 for x in e.theirs[:2])
-    sums = a @ (b.mT if e.what == "hd_linear" else b)
-    return (sums > 0) & (sums < 2.0 ** (-74 if e.theirs[0].dtype == F64 else 1000 - 149))
+    if e.what == "hd_bilinear":
+        sums = torch.nn.functional.bilinear(a, b, e.theirs[2].detach().double().abs())
+    else:
+        sums = a @ (b.mT if e.what == "hd_linear" else b)
+    return (sums > 0) & (sums < 2.0 ** (1000 - (1022 if e.theirs[0].dtype == F64 else 126)))
 
 
-def the_sign_of_a_product_that_underflows(e):
-    at = re.findall(r"\d+", re.search(r"value at \((.*?)\):", e.text).group(1))
-    return e.what in ("hd_dot", "hd_matmul", "hd_linear") and e.kind == "value" and of_zeros(e) and \
-        underflows(e)[tuple(int(i) for i in at)].item()
-
-
-known("the sign of a product that is too small for a number, as 1e-40 times -1e-8",
+known("the sign of a zero that is a sum of products below 1e-38, as 1e-40 times -1e-8",
       [leaf(X, [5, 2], [0.0] * 9 + [-1e-40]), leaf(Y, [2, 2], [1e-40, 0.0, 1e-8, 1.0]),
        (Z, "hd_matmul", [X, Y])],
-      where=the_sign_of_a_product_that_underflows, everywhere=False)
+      what=("hd_dot", "hd_matmul", "hd_linear", "hd_bilinear"), kind="value",
+      where=lambda e: of_zeros(e) and subnormal(e)[place(e)].item(), everywhere=False)
+
+
+def an_infinity_times_a_sum_that_cancels(e):
+    """Does a sum of x1 weight, which an infinity of x2 multiplies, lie within its rounding of 0?"""
+    *row, out = place(e)
+    x, y = (t[tuple(row)].detach().double() for t in e.theirs[:2])
+    weight = e.theirs[2][out].detach().double()
+    room = e.machine.rows[e.what].tolerance * UNIT[e.expected.dtype] * (x.abs() @ weight.abs())
+    return bool(((room > 0) & ((x @ weight).abs() <= room) & y.isinf()).any())
+
+
+known("bilinear where an infinity of x2 multiplies a sum that cancels",
+      [leaf(X, [1, 2], [0.1] * 2), leaf(Y, [1, 1], [INF]), leaf(Z, [1, 2, 1], [3.0, -3.0]),
+       (W, "hd_bilinear", [X, Y, Z, None])],
+      what="hd_bilinear", kind="value", where=an_infinity_times_a_sum_that_cancels, everywhere=False)
 known("the sign of a zero of attention",
       [leaf(X, [2, 1]), leaf(Y, [1, 1]), leaf(Z, [1, 2], [-1.0, 1.0]), leaf(M, [2, 1], [False, True], BOOL),
        (W, "hd_scaled_dot_product_attention", [X, Y, Z, M, 0.0, False])],
@@ -365,6 +406,23 @@ known("the gradient of var, with correction 1, of a single NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_var", [X, 1]), backward(Y)],
       kind="gradient value", where=lambda e: e.machine.last[0].startswith("hd_var") and
           e.text.endswith(("heed nan, PyTorch inf", "heed nan, PyTorch -inf")))
+
+
+def a_gradient_whose_parts_overflow(e):
+    """Of an expanded x: is the sum of the sizes of its gradient's parts too large for a number?"""
+    name, args = e.machine.last
+    x, *others = (e.env[a][1] if isinstance(a, Var) else a for a in args)
+    wide = x.detach().double().requires_grad_()
+    parts, = torch.autograd.grad(e.machine.rows[name].torch(wide, *others), wide, e.theirs[1].double())
+    shared = [d for d, s in enumerate(x.stride()) if s == 0 and x.shape[d] > 1]
+    sizes = parts.abs().nan_to_num(0, 0, 0).sum(shared)
+    return shared and (sizes > torch.finfo(x.dtype).max).any() and re.search("inf|nan", e.text)
+
+
+known("the gradient of an expanded tensor whose parts overflow",
+      [leaf(X, [1], [88.0]), grad(X), (Y, "hd_expand_n", [X, [8]]), (Z, "hd_exp", [Y]),
+       leaf(W, [8], [0.0, 0.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), backward(Z, W)],
+      kind="gradient value", everywhere=False, where=a_gradient_whose_parts_overflow)
 known("the gradient of elu at a NaN",
       [leaf(X, [1], [float("nan")]), grad(X), (Y, "hd_elu", [X, 1.0]), backward(Y)],
       kind="gradient value", says="heed nan, PyTorch", where=lambda e: e.machine.last[0] == "hd_elu")
