@@ -392,6 +392,13 @@ START_TEST(values_of_another_kind)
                "names");
     ck_refused("{{ messages['1':] }}", HD_FORMAT,
                "line 1: 'messages['1':]': an end of a slice is a string: expected a number");
+    ck_refused("{{ messages[0][1:] }}", HD_FORMAT,
+               "line 1: 'messages[0][1:]': heed has no slice of a dict");
+    ck_refused("{% for m in messages %}{{ loop | tojson }}{% endfor %}", HD_VALUE,
+               "line 1: 'loop | tojson': tojson cannot write a loop");
+    ck_refused("{{ 'a'.replace('b') }}", HD_FORMAT,
+               "line 1: ''a'.replace('b')': the arguments of replace do not fit: expected (old "
+               "new )");
     ck_refused("{{ 'a' in 1 }}", HD_FORMAT,
                "line 1: ''a' in 1': heed cannot compute in of a string and a number");
     end_c();
@@ -423,8 +430,7 @@ START_TEST(templates_without_an_end)
                "may have");
     ck_refused("{% set n = range(2000) %}{% for i in n %}{% for j in n %}{% endfor %}{% endfor %}",
                HD_VALUE,
-               "line 1: '{% for j in n %}': the template needs more steps than a text of this "
-               "length may have");
+               "line 1: '{%': the template needs more steps than a text of this length may have");
     ck_refused("{% set s = '0123456789abcdef' %}{% set s = s ~ s ~ s ~ s %}"
                "{% set s = s ~ s ~ s ~ s %}{% for i in range(9999) %}{{ s }}{% endfor %}",
                HD_VALUE,

@@ -189,20 +189,6 @@ START_TEST(models_refused)
 }
 END_TEST
 
-START_TEST(a_model_converted_afterwards)
-{
-    HD_SCOPE;
-    hd_module *model = hd_linear_new(2, 2, true);
-    hd_ddp *ddp = hd_ddp_new(model, NULL);
-    ck_assert(hd_module_to(model, HD_FLOAT64));
-    ck_assert(!hd_backward(hd_sum(hd_forward(model, hd_ones(HD_FLOAT64, 1, 2)))));
-    ck_error(HD_STATE, "hd_backward: hd_module_to has converted the model after hd_ddp_new. Call "
-                       "hd_module_to before it.");
-    hd_ddp_free(ddp);
-    hd_module_free(model);
-}
-END_TEST
-
 START_TEST(freed_by_finish)
 {
     HD_SCOPE;
@@ -261,16 +247,7 @@ END_TEST
 Suite *suite_ddp(void)
 {
     const TTest *const tests[] = {
-        steps_are_the_same,
-        states_are_the_same,
-        one_group,
-        a_step_fails,
-        options_refused,
-        models_refused,
-        a_model_converted_afterwards,
-        freed_by_finish,
-        figures,
-        memory_runs_out,
-    };
+        steps_are_the_same, states_are_the_same, one_group, a_step_fails,   options_refused,
+        models_refused,     freed_by_finish,     figures,   memory_runs_out};
     return SUITE("ddp", tests);
 }

@@ -56,6 +56,7 @@ EXPRESSIONS = [
     # values of a kind that is refused
     "'abc'.strip(1)", "'abc'.startswith(1)", "'abc'.replace(1, 'b')", "'a' in 1", "'a' not in none", "1 in 'a'", "numbers + 'a'",
     "numbers['a':]", "numbers[:nothing]", "numbers | items | list", "'a' | items | list", "strftime_now(1)", "namespace(1)",
+    "d[1:]", "'a'.replace('b')", "'a'.replace('b', 'c', x='d')",
 ]
 STATEMENTS = [
     # white space
@@ -79,6 +80,7 @@ STATEMENTS = [
     "{% for x in numbers %}{% continue %}{% for y in numbers %}{{ y }}{% endfor %}a{% endfor %}b",
     "{% set messages = messages[1:] %}{{ messages | length }}", "{% for m in messages %}{% generation %}{{ m.role }}{% endgeneration %}{% endfor %}",
     "{% for a, b in [(1, 2), (3, 4)] %}{{ a + b }}{% endfor %}", "{% for a, b in [(1, 2, 3)] %}{% endfor %}", "{% set d.a = 1 %}",
+    "{% for x in numbers %}{{ loop | tojson }}{% endfor %}",
     # macros
     "{% macro m(a, b='B') %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 2) }}{{ m(b=3, a=4) }}{{ m() }}", "{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}",
     "{% macro down(n) %}{{ n }}{% if n %}{{ down(n - 1) }}{% endif %}{% endmacro %}{{ down(3) }}",
