@@ -104,9 +104,10 @@ START_TEST(libraries_of_another_version)
     HD__CALL("hd_plot_lines");
     ck_assert(HD__SIBLING_OK());
     ck_assert(!hd__sibling_ok("0.2.9"));
-    ck_error(HD_STATE,
-             "hd_plot_lines: its library is of heed 0.2.9, and libheed is of heed " HD__VERSION
-             ". Install both from the same version");
+    ck_error(
+        HD_STATE,
+        "hd_plot_lines: its library was built with heed 0.2.9, but libheed is heed " HD__VERSION
+        ". Install both from the same version");
 }
 END_TEST
 

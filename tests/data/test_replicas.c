@@ -349,8 +349,8 @@ static const struct {
     const char *message;
 } misfits[] = {
     {0, "l.seed", 77,
-     "hd_loader_load: 'l.seed' is of a loader with num_replicas: "
-     "expected num_replicas 1 or more here"},
+     "hd_loader_load: 'l.seed' is from a loader with num_replicas: expected num_replicas 1 or more "
+     "here, too"},
     {2, "l.seed", 76,
      "hd_loader_load: 'l.seed' is 76: expected 77, as in this loader on all its ranks"},
     {2, "l.batch_size", 4,

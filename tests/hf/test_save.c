@@ -309,15 +309,15 @@ START_TEST(refuses)
     ck_assert(!hd_save_pretrained(m, folder, &o));
     ck_error(HD_DTYPE, "hd_save_pretrained: o->dtype int64: expected float32 or bfloat16");
     ck_assert(!hd_save_pretrained(m, "no/such", NULL));
-    ck_error(HD_IO, "hd_save_pretrained: 'no/such': the folder 'no' does not exist: create it "
-                    "first");
+    ck_error(HD_IO,
+             "hd_save_pretrained: 'no/such': the folder 'no' does not exist. Create it first");
     hd_error_set(HD_USER, "before");
     ck_assert(!hd_save_pretrained(m, folder, NULL));
     ck_error(HD_USER, "before");
     ck_assert_int_eq(files_in_folder(), before);
     ck_assert(hd_save_pretrained(m, folder, NULL));
     ck_assert(!hd_save_pretrained(m, folder, NULL));
-    snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already: expected a new name",
+    snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already. Choose a new name",
              folder);
     ck_error(HD_IO, wanted);
     ck_assert_int_eq(files_in(folder), 3);

@@ -127,9 +127,9 @@ START_TEST(a_directory_that_cannot_be_written)
                      "Permission denied");
         ck_assert(same_files("directory/x", "same"));
     }
-    fail_to_save("none/x", 1, HD_IO,
-                 "hd_save_safetensors: 'none/x': the folder 'none' does not exist: create it "
-                 "first");
+    fail_to_save(
+        "none/x", 1, HD_IO,
+        "hd_save_safetensors: 'none/x': the folder 'none' does not exist. Create it first");
 }
 END_TEST
 

@@ -20,8 +20,8 @@ START_TEST(small_gradients_stay)
     ck_elements(g, 0, 0); /* PyTorch's 0 too */
     double norm;
     ck_warning(norm = hd_clip_grad_norm_(hd_list_n(0, NULL), 1, 2, true),
-               "hd_clip_grad_norm_: the list of parameters is empty, so no gradient is clipped: "
-               "expected the parameters that the optimizer has");
+               "hd_clip_grad_norm_: the list of parameters is empty, so no gradient is clipped. "
+               "Pass the parameters of the optimizer");
     ck_assert_double_eq(norm, 0);
     ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(hd_parameter(g, true)), 1, 2, true), 0);
 }

@@ -87,7 +87,7 @@ START_TEST(keeps_the_old_file)
     snprintf(nowhere, sizeof nowhere, "%s", temporary("no/where.svg"));
     ck_assert(!hd_picture_save_svg(p, nowhere));
     snprintf(message, sizeof message,
-             "hd_picture_save_svg: '%s': the folder '%s' does not exist: create it first", nowhere,
+             "hd_picture_save_svg: '%s': the folder '%s' does not exist. Create it first", nowhere,
              temporary("no"));
     ck_error(HD_IO, message);
 

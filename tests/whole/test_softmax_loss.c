@@ -17,9 +17,9 @@ static hd_tensor *labels(int64_t n) /* (n,) */
 }
 
 #define SOFTMAX(shape, classes)                                                                    \
-    "hd_cross_entropy: x " shape " is what hd_softmax over the " classes " classes gave, and the " \
-    "loss does a softmax of its own, so that the model hardly learns: expected what went into "    \
-    "hd_softmax"
+    "hd_cross_entropy: x " shape " is the result of hd_softmax over the " classes                  \
+    " classes, but the loss does a softmax of its own, so the model hardly learns. Pass the "      \
+    "input of hd_softmax"
 
 static void classify(int64_t classes)
 {

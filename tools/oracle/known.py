@@ -459,7 +459,7 @@ known("attention with enable_gqa, which heed computes on views",
 known("attention with enable_gqa whose k and v have different numbers of heads",
       [leaf(X, [1, 2, 1, 1]), leaf(Y, [1, 1, 1, 1]),
        (Z, "hd_scaled_dot_product_attention_with", [X, X, Y, {"enable_gqa": True, "is_causal": False}])],
-      what="hd_scaled_dot_product_attention_with", kind="error", says="with as many heads in k as in v")
+      what="hd_scaled_dot_product_attention_with", kind="error", says="with equal heads in k and v")
 
 
 # ---- optimizers and schedules: the section train leaves these out

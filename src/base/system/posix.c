@@ -1,4 +1,4 @@
-/* posix.c - what heed asks of the system (system.h), of POSIX.1-2008 alone. */
+/* posix.c - the functions of system.h that need POSIX.1-2008 alone. */
 #undef _GNU_SOURCE /* a command line may set it; with it strerror_r is another function */
 
 #include <dirent.h>
@@ -19,7 +19,8 @@
 
 _Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
 
-/* Makes the call until no signal interrupts it; the value is its result, `failed` on failure. */
+/* The rest of a function: repeats the call while signals interrupt it, and returns its result,
+ * `failed` on failure. */
 #define AGAIN(type, failed, call)                                                                  \
     type result;                                                                                   \
     do {                                                                                           \
@@ -34,7 +35,7 @@ bool hd__sys_thread_start(pthread_t *thread, void *(*f)(void *arg), void *arg)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread takes over what is blocked */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread inherits the blocked signals */
     bool started = pthread_create(thread, NULL, f, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
@@ -65,12 +66,12 @@ void hd__sys_block_free(void *p)
     free(p);
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- error texts */
 
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
 {
     snprintf(text, HD__WHY_TEXT, "unknown error");
-    if (cause != 0) { /* musl's fwrite gives none for a file that is open for reading */
+    if (cause != 0) { /* musl's fwrite sets no errno for a file that is open for reading */
         strerror_r(cause, text, HD__WHY_TEXT);
     }
     return text;
@@ -101,7 +102,7 @@ static int open_at(int at, const char *path, int flags)
     UNINTERRUPTED(int, openat(base_of(at), path, flags | O_CLOEXEC, 0666));
 }
 
-/* Without O_NONBLOCK, opening a FIFO waits until somebody writes to it. */
+/* O_NONBLOCK, because otherwise opening a FIFO waits for a writer. */
 int hd__sys_open(int at, const char *path)
 {
     return open_at(at, path, O_RDONLY | O_NONBLOCK);
