@@ -74,6 +74,7 @@ END_TEST
 
 Suite *suite_lasting(void)
 {
-    const TTest *const tests[] = {equal_texts_share_a_copy, texts_of_all_kinds, codes_of_long_texts};
+    const TTest *const tests[] = {equal_texts_share_a_copy, texts_of_all_kinds,
+                                  codes_of_long_texts};
     return SUITE_OF("lasting", tests);
 }

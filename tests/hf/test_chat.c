@@ -446,10 +446,9 @@ END_TEST
 
 Suite *suite_chat(void)
 {
-    const TTest *const tests[] = {templates_of_transformers,    template_of_a_folder,
-                                  variables_and_date,           messages_are_added_and_cut,
-                                  eos_token_ends_an_answer,     folders_without_a_template,
-                                  constructs_that_heed_has_not, values_of_another_kind,
-                                  templates_without_an_end};
+    const TTest *const tests[] = {
+        templates_of_transformers,    template_of_a_folder,     variables_and_date,
+        messages_are_added_and_cut,   eos_token_ends_an_answer, folders_without_a_template,
+        constructs_that_heed_has_not, values_of_another_kind,   templates_without_an_end};
     return SUITE("chat", tests);
 }

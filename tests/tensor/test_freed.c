@@ -156,7 +156,7 @@ START_TEST(the_last_64_are_known)
 }
 END_TEST
 
-/* With HEED_DEBUG=1 they are the last 65,536, or 32 MiB of blocks of 4 KiB. */
+/* With HEED_DEBUG=1 the last 65,536 are known, or as many as 32 MiB hold. */
 START_TEST(the_last_of_debug_mode_are_known)
 {
     static const struct {
