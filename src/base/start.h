@@ -9,7 +9,7 @@
 /* Reads the environment and chooses the CPU level, once. Failures and warnings call it too, because
  * the environment says whether they are printed. */
 void hd__start(void);
-/* The same. Returns false with an error if a HEED_ variable of the environment is wrong. */
+/* hd__start, and false with an error if a HEED_ variable of the environment is wrong. */
 bool hd__init(void);
 
 /* Sets the function f, which is called on every armed thread when it ends, and by hd_shutdown

@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- stacking */
 
-/* True if tensor k of every item has the dtype and shape of tensor k of item 0. */
+/* True if tensor k of every item has the dtype and shape of tensor k of item 0; otherwise fails. */
 static bool alike(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -71,7 +71,7 @@ hd_collate_pad_options hd_collate_pad_defaults(void)
         .size = sizeof(hd_collate_pad_options), .pad_token_id = 50256, .ignore_index = -100};
 }
 
-/* A text. The tokens after the prompt are learnt or, if `learnt` is not NULL, those that it
+/* A text. The tokens after the prompt count in the loss or, if `learnt` is not NULL, those that it
  * marks. */
 typedef struct lesson {
     const hd_tensor *ids;    /* (n,) int64 */
@@ -79,7 +79,8 @@ typedef struct lesson {
     int64_t prompt;          /* tokens of the prompt; 0 with `learnt` */
 } lesson;
 
-/* True if tensor k of an item has the right dtype and shape. `text` is the item's tensor 0. */
+/* True if tensor k of an item has the right dtype and shape; otherwise fails. `text` is the item's
+ * tensor 0. */
 static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_tensor *text)
 {
     const bool marks = k == 1 && x->dtype == HD_BOOL;
@@ -130,8 +131,8 @@ static int64_t id_at(const hd_tensor *x, int64_t k)
     return hd__tensor_int_at(x, x->offset + k * x->strides[0]);
 }
 
-/* True if the marks say that token k is learnt. The end token after the text is learnt if the last
- * token is, unless the last token is an end token itself. */
+/* True if the marks say that token k counts. The end token after the text counts if the last
+ * token counts and is no end token itself. */
 static bool is_marked(const lesson *t, int64_t end, int64_t k)
 {
     const int64_t n = t->ids->numel;
@@ -140,7 +141,7 @@ static bool is_marked(const lesson *t, int64_t end, int64_t k)
 }
 
 /* Writes a row of inputs and one of targets. Without marks, of the end tokens after the prompt only
- * the first one is learnt. */
+ * the first one counts. */
 static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
                 int64_t *y)
 {

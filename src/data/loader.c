@@ -380,8 +380,8 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
     return name;
 }
 
-/* True if the state has l's dataset and options, and l can load its kind: a state with a seed is
- * from a loader with num_replicas. */
+/* True if the state has l's dataset and options, and l can load its kind; otherwise fails. A state
+ * with a seed is from a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
     int64_t numbers[NUMBERS];

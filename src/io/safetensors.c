@@ -51,7 +51,7 @@ static bool map_file(hd_safetensors *f)
     return true;
 }
 
-/* True if the file still has the size with which its header was checked. */
+/* True if the file still has the size with which its header was checked; otherwise fails. */
 static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;

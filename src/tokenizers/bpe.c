@@ -280,7 +280,7 @@ static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t plac
     return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
 }
 
-/* Encodes a piece without added tokens. */
+/* Encodes s, a piece of the text that has no added token in it. */
 static bool encode_words(encoding *e, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;

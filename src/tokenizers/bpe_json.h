@@ -53,7 +53,7 @@ typedef struct hd__bpe_reader {
     int64_t n_added, added_room;
     hd__text added_text; /* for each added token, its text and its pattern */
     hd__bpe *b;
-    bool failed;       /* an error stands */
+    bool failed;       /* an error is set */
     bool warned;       /* the warning about an added token's id was given */
     hd__bpe_form form; /* set by hd__bpe_parts_read */
 } hd__bpe_reader;
@@ -66,12 +66,12 @@ void hd__bpe_alphabet_init(hd__bpe_alphabet *a);
 bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
 bool hd__bpe_source_read(hd__bpe_source *f, const char *path);
-/* Copies the entry `name` of a dictionary. */
+/* Reads the string entry `name` of d into *f. False, with an error, if d has none. */
 bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name);
 /* Fails with HD_FORMAT: "hd_fn: 'file': 'text': expected ...". */
 void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
                          const char *expected);
-/* The same for a token's bytes, which the message spells by the alphabet. */
+/* hd__bpe_source_fail for a token's bytes, which the message spells by the alphabet. */
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
                         const char *expected);
 
@@ -83,11 +83,11 @@ bool hd__bpe_id_in_vocab(const hd__bpe_reader *r, int64_t id);
 /* A new encoder with the entries. Tokens that are not hidden must differ. Returns NULL on
  * failure. */
 hd__bpe *hd__bpe_new(hd__bpe_reader *r);
-/* Finds the token of each byte; if words are of characters, the one that names it, as <0x0A> does.
- * Fails if one is missing. */
+/* Finds the token for each of the 256 bytes. In a tokenizer that works on characters, the byte's
+ * token is the one written like <0x0A>. Fails if a byte has no token. */
 void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected);
-/* Marks every token that names a byte. Decoding takes it as this byte, also if encoding does not
- * use it. */
+/* Marks every token that is written like <0x0A>. Decoding takes it as that byte, even if encoding
+ * never gives it. */
 void hd__bpe_bytes_mark(hd__bpe *b);
 /* Allocates zeroed slots for n things: a power of 2, at least 2 n. Sets *mask to the number of
  * slots - 1. */
@@ -125,7 +125,7 @@ hd__bpe_value hd__bpe_member(hd__bpe_reader *r, hd__bpe_value object, const char
 
 /* Adds the text of a string, a number, true or false. */
 void hd__bpe_add_text_of(hd__bpe_reader *r, hd__bpe_value v, hd__text *to);
-/* The same as a text that is valid until the next call. */
+/* The text of hd__bpe_add_text_of, valid until the next call. */
 const hd__text *hd__bpe_text_of(hd__bpe_reader *r, hd__bpe_value v);
 /* The value of true or false; a missing value is false. `null`: null is allowed, and is false. */
 bool hd__bpe_flag_of(hd__bpe_reader *r, const char *key, hd__bpe_value v, bool null);

@@ -120,7 +120,7 @@ void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, con
     bool scalar = v.kind == HD__JSON_STRING || v.kind == HD__JSON_NUMBER;
     const hd__text *t = hd__bpe_text_of(r, v);
     if (r->failed) {
-        return; /* the first error stands */
+        return; /* the first error stays set */
     }
     r->failed = true;
     if (!scalar) {

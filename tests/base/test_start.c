@@ -1,4 +1,5 @@
-/* test_start.c - version, CPU level, HEED_CPU and HEED_THREADS, cgroup quotas, the end. */
+/* test_start.c - tests of heed's start and end: version, CPU level, HEED_CPU and HEED_THREADS,
+ * cgroup quotas. */
 #include "suites.h"
 #include "base/error/call.h"
 #include "base/start.h"

@@ -1,6 +1,7 @@
-/* program.c - the names that HD_CALL gives to functions outside of libheed, in the messages while
- * they run, and in what objects remember later: of this program, which lies far from the library or
- * has it inside, and of a plugin, which is unloaded before the messages come.
+/* program.c - tests that messages name functions outside of libheed that use HD_CALL: while they
+ * run, and later, through objects that remember them. The functions are in this program, which may
+ * lie far from the library or contain it, and in a plugin, which is unloaded before the messages
+ * are written.
  *
  * usage: call_program [PLUGIN] */
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* test_effective.c - the effective values, written out and loaded again. */
+/* test_effective.c - tests that the effective settings can be written and loaded again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

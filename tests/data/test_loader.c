@@ -1,4 +1,5 @@
-/* test_loader.c - the loader's order and draws against PyTorch's DataLoader, and exact resume. */
+/* test_loader.c - compares the loader's order and draws with PyTorch's DataLoader, and tests exact
+ * resume. */
 #include "suites.h"
 
 /* A loader over items 0 .. n - 1 whose input is the item's number. */

@@ -1,5 +1,5 @@
-/* test_own.c - datasets of the program's own: their order and resume against windows, the batches
- * of default_collate's shapes, the book's padding against PyTorch, and every error. */
+/* test_own.c - tests of datasets that a program defines: order and resume as with windows, batches
+ * in the shapes of default_collate, the book's padding against PyTorch, and every error. */
 #include "suites.h"
 #include "support/golden_tensor.h"
 #include "support/quarantine.h"

@@ -1,5 +1,5 @@
-/* test_replicas.c - a loader on each of several ranks: its items and draws against PyTorch's
- * DistributedSampler, and states that another number of ranks loads. */
+/* test_replicas.c - a loader on each of several ranks: compares its items and draws with PyTorch's
+ * DistributedSampler, and loads states on another number of ranks. */
 #include "suites.h"
 
 /* A loader over items 0 .. n - 1 whose input is the item's number. */

@@ -1,4 +1,4 @@
-/* test_tokens.c - token files: their bytes and sizes, what is refused, what a failed write leaves,
+/* test_tokens.c - tests of token files: bytes and sizes, refusals, the file after a failed write,
  * and parts. */
 #include "suites.h"
 #include "tensor/lifecycle.h"

@@ -1,5 +1,5 @@
-/* test_debug.c - debug mode: the first NaN or infinity, both calls of a version error, and the
- * tensors that are live. With HEED_DEBUG=1 in the environment everything here holds as well. */
+/* test_debug.c - tests of debug mode: the first NaN or infinity, both calls of a version error, and
+ * the list of live tensors. The tests must also pass with HEED_DEBUG=1 in the environment. */
 #include <math.h>
 
 #include "suites.h"

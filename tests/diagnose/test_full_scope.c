@@ -1,5 +1,6 @@
-/* test_full_scope.c - the warning of a loop without a scope, which holds what its rounds have made,
- * right programs that hold as much, and what is said when memory runs out. */
+/* test_full_scope.c - tests of the warning about a loop without a scope, which keeps the tensors of
+ * all rounds. Correct programs that keep as many give no warning. Also tests the messages when
+ * memory runs out. */
 #include "suites.h"
 
 #include "support/warnings.h"

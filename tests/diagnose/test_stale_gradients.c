@@ -1,5 +1,5 @@
-/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right
- * programs that look like it give none. */
+/* test_stale_gradients.c - tests of the warnings about mistakes in a training: each mistake gives
+ * one warning, and a correct program that looks similar gives none. */
 #include "suites.h"
 
 #include "support/warnings.h"

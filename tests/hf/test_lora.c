@@ -1,4 +1,4 @@
-/* test_lora.c - adapters, beside what peft made (tests/golden/lora). */
+/* test_lora.c - compares adapters (LoRA) with those that peft made (tests/golden/lora). */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* test_save.c - hd_save_pretrained: what was written is loaded again with the same bits, and a
- * folder appears whole or not at all. tools/oracle/hf_models.py loads it in Python. */
+/* test_save.c - tests of hd_save_pretrained: a saved folder loads with the same bits, and appears
+ * complete or not at all. tools/oracle/hf_models.py loads such folders in Python. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

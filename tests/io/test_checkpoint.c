@@ -1,5 +1,5 @@
-/* test_checkpoint.c - a checkpoint is a directory with everything in it, exactly, or there is
- * none. */
+/* test_checkpoint.c - tests that a checkpoint is a directory with the whole state, exactly, or does
+ * not exist. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
- * gets its name, and the directory after; what is left when one of these fails; and calls that are
- * interrupted or do a part. Linux only. */
+/* test_durable.c - tests the system calls of a save and their order: the new file is synced before
+ * it gets its name, and the directory after; the files that are left when one of these fails; and
+ * calls that are interrupted or do a part. Linux only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
-/* test_files.c - what the system puts in the way of reading and writing: special files,
- * permissions, full disks, long names, memory that runs out. A save that fails leaves the old file
- * and no other. */
+/* test_files.c - tests obstacles to reading and writing: special files, permissions, full disks,
+ * long names, missing memory. A failed save leaves the old file and no other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

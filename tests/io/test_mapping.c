@@ -1,5 +1,5 @@
-/* test_mapping.c - tensors loaded by mapping: shared with the file, copied when written to,
- * independent of the others. */
+/* test_mapping.c - tests of tensors that are loaded by mapping: shared with the file, copied before
+ * a write, independent of each other. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* test_replace.c - hd_checkpoint_replace: the old checkpoint or the new one, whole, at any time:
- * whatever call fails, wherever the process is killed, and for whoever loads meanwhile. Linux
- * only. */
+/* test_replace.c - tests that hd_checkpoint_replace leaves the old checkpoint or the new one,
+ * complete, at any time: whichever call fails, wherever the process is killed, and for a program
+ * that loads meanwhile. Linux only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* test_safetensors.c - saving and loading beyond test_verdicts.c: bytes, order, metadata, the open
- * file, arguments. */
+/* test_safetensors.c - tests of saving and loading beyond test_verdicts.c: bytes, order, metadata,
+ * the open file, arguments. */
 #include <locale.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-/* verdicts.h - the golden files that heed refuses, in their order, with the reason; all others
- * load. `differs` marks a file that Python accepts: these rows are all differences from Python. */
+/* verdicts.h - the golden files that heed refuses, in their order, each with the reason; all others
+ * load. `differs` marks a file that Python accepts: these rows are the only differences from
+ * Python. */
 typedef struct refusal {
     const char *name;
     bool differs;

@@ -1,4 +1,5 @@
-/* test_forward.c - hd_forward: its scope, and failures inside that nobody looked at. */
+/* test_forward.c - tests of hd_forward: its scope, and failures inside that the program did not
+ * check. */
 #include "suites.h"
 #include "support/quarantine.h"
 

@@ -1,5 +1,5 @@
-/* test_arith.c - arithmetic: PyTorch's values and dtypes, loops against plain ones, layouts of
- * results, errors. */
+/* test_arith.c - tests of arithmetic: PyTorch's values and dtypes, kernels against plain loops,
+ * layouts of results, errors. */
 #include "tensor/elementwise.h"
 #include "heed/autograd.h"
 #include "suites.h"

@@ -1,6 +1,6 @@
-/* test_attention.c - scaled_dot_product_attention: the fused function against the composed one,
- * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
- * functions. */
+/* test_attention.c - tests of scaled_dot_product_attention: the fused function against the composed
+ * one, rows whose keys are all masked, layouts, threads, names and errors. The table of functions
+ * tests its gradients. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/level.h"

@@ -1,4 +1,5 @@
-/* test_compare.c - comparison and logic: PyTorch's values, loops against plain ones, errors. */
+/* test_compare.c - tests of comparison and logic: PyTorch's values, kernels against plain loops,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

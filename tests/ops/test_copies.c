@@ -1,5 +1,5 @@
-/* test_copies.c - clone, conversion, joining, triangles and assignment: values, layouts, names,
- * dtypes and gradients as in PyTorch, and the message of every refusal. */
+/* test_copies.c - tests of clone, conversion, joining, triangles and assignment: values, layouts,
+ * names, dtypes and gradients as in PyTorch, and the message of every refusal. */
 #include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"

@@ -1,4 +1,4 @@
-/* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
+/* test_index.c - tests of selection by index: values, gradients in order, ties of topk, errors. */
 #include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"

@@ -1,4 +1,5 @@
-/* test_inplace.c - operations in place: PyTorch's values, shared memory, saved values, errors. */
+/* test_inplace.c - tests of in-place operations: PyTorch's values, shared memory, saved values,
+ * errors. */
 #include "heed/autograd.h"
 #include "leaf.h"
 #include "suites.h"

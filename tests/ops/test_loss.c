@@ -1,4 +1,5 @@
-/* test_loss.c - mse_loss, cross_entropy, layer_norm: values, reductions, ignored rows, errors. */
+/* test_loss.c - tests of mse_loss, cross_entropy and layer_norm: values, reductions, ignored rows,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/level.h"

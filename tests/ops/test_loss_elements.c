@@ -1,5 +1,5 @@
-/* test_loss_elements.c - l1, smooth_l1, kl_div, the binary cross entropies, and nll_loss: special
- * values, dtypes, warnings, errors. The values are PyTorch's. */
+/* test_loss_elements.c - tests of l1, smooth_l1, kl_div, the binary cross entropies, and nll_loss:
+ * special values, dtypes, warnings, errors. The values are PyTorch's. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

@@ -1,5 +1,5 @@
-/* test_matmul.c - products: kernels bit for bit against the level plain, ranks, names,
- * gradients. */
+/* test_matmul.c - tests of matrix products: kernels bit for bit against the level plain, ranks,
+ * names, gradients. */
 #include <stdlib.h>
 
 #include "heed/autograd.h"

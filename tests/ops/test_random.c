@@ -1,4 +1,5 @@
-/* test_random.c - random draws bit for bit, dropout, multinomial, fills in place, errors. */
+/* test_random.c - tests of random draws bit for bit, dropout, multinomial, in-place fills,
+ * errors. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* test_rotary.c - rotary positions: the tables against transformers' (tests/golden/rotary.txt), the
- * turn against plain ops, and what both refuse. The gradients are in the table of functions. */
+/* test_rotary.c - tests of rotary positions: the tables against transformers
+ * (tests/golden/rotary.txt), the rotation against plain ops, and refusals. The table of functions
+ * tests the gradients. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/golden_reader.h"

@@ -1,5 +1,5 @@
-/* test_sort.c - order and places: sort, argsort, index_add, scatter, bincount, nonzero. The values
- * are PyTorch's. */
+/* test_sort.c - tests of sort, argsort, index_add, scatter, bincount, nonzero. The values are
+ * PyTorch's. */
 #include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"

@@ -1,7 +1,7 @@
-/* test_stored.c - bfloat16 tensors, which are for storing only: views and copies; as the weight of
- * hd_linear and hd_embedding, where the bits must be those of the weight converted to float32, at
- * every CPU level and for any number of threads; and what is refused. That all other functions
- * refuse them is tested in tests/whole/test_null.c. */
+/* test_stored.c - tests of bfloat16 tensors, which are for storing only: views and copies; their
+ * use as the weight of hd_linear and hd_embedding, with the bits of the weight converted to
+ * float32, at every CPU level and for any number of threads; and refusals. tests/whole/test_null.c
+ * tests that all other functions refuse them. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

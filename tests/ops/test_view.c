@@ -1,4 +1,4 @@
-/* test_view.c - views: values, strides and names as in PyTorch, and the message of every
+/* test_view.c - tests of views: values, strides and names as in PyTorch, and the message of every
  * refusal. */
 #include "heed/autograd.h"
 #include "ramp.h"

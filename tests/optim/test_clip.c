@@ -1,4 +1,5 @@
-/* test_clip.c - clipping: what it changes, and when it changes nothing; accumulated gradients. */
+/* test_clip.c - tests of gradient clipping: changed and unchanged gradients, accumulated
+ * gradients. */
 #include "suites.h"
 
 static hd_tensor *with_grad(hd_tensor *g)

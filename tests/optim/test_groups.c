@@ -1,4 +1,4 @@
-/* test_groups.c - parameter groups, and schedules over them. */
+/* test_groups.c - tests of parameter groups, and of schedules over them. */
 #include "suites.h"
 
 static hd_tensor *parameter(double value)

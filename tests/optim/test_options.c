@@ -1,4 +1,4 @@
-/* test_options.c - options that optimizers refuse. */
+/* test_options.c - tests of options that optimizers refuse. */
 #include "optimizers_made.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
-/* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps
- * give the bits of all steps in a row. Everything that a load refuses is here, too. */
+/* test_resume.c - tests that a saved optimizer goes on exactly: k steps, a save, a load elsewhere
+ * and the remaining steps give the bits of an uninterrupted run. Also every refusal of a load. */
 #include "cases.h"
 #include "support/quarantine.h"
 #include "support/scarce.h"

@@ -1,5 +1,5 @@
-/* test_create.c - new tensors: PyTorch's golden values, sizes that do not exist, values that a
- * dtype cannot hold. */
+/* test_create.c - tests of new tensors: PyTorch's golden values, invalid sizes, values that a dtype
+ * cannot hold. */
 #include "base/start.h"
 #include "suites.h"
 #include "support/golden_reader.h"

@@ -1,4 +1,4 @@
-/* test_dict.c - the ordered map: order, kinds, many names, what it holds, its errors. */
+/* test_dict.c - tests of the ordered dictionary: order, kinds, many names, ownership, errors. */
 #include "suites.h"
 
 #include <math.h>

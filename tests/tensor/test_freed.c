@@ -1,7 +1,7 @@
-/* test_freed.c - a freed tensor, and a list whose scope closed, are found by whatever is given
- * them, and the message tells how they were freed and what made them.
+/* test_freed.c - tests that every function recognises a freed tensor, or a list whose scope closed,
+ * and that the message says how it was freed and which call made it.
  *
- * meson runs this suite a second time with HEED_DEBUG=1, where more is kept and told. */
+ * meson runs this suite a second time with HEED_DEBUG=1, which keeps and reports more. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* test_random.c - random fills of tensors in any layout. The tests of base have the streams
- * themselves, and the tests of the ops compare every draw with PyTorch's values. */
+/* test_random.c - tests of random fills of tensors in any layout. The tests of base test the
+ * streams themselves, and the tests of the ops compare every draw with PyTorch's values. */
 #include "strided.h"
 #include "support/atomic.h"
 #include "tensor/copy.h"

@@ -1,5 +1,5 @@
-/* test_scope.c - scopes however they are left, holders, threads, wrapped memory: nothing leaks and
- * nothing is freed too early. Every count is compared with its earlier value. */
+/* test_scope.c - tests of scopes, every way to leave them, references, threads, wrapped memory:
+ * nothing leaks and nothing is freed too early. Every count is compared with its earlier value. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

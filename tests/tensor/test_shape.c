@@ -1,5 +1,5 @@
-/* test_shape.c - dims, broadcasting, promotion, and views without copies, against counting index by
- * index; the tables are PyTorch's. */
+/* test_shape.c - compares dims, broadcasting, promotion, and views without copies with counting
+ * index by index. The tables are PyTorch's. */
 #include "strided.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"

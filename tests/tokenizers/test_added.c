@@ -1,5 +1,5 @@
-/* test_added.c - added tokens: which of many a text begins with, the ids that they get, gaps in the
- * ids, and names of bytes. The package tokenizers 0.23 gave the expected ids and texts. */
+/* test_added.c - tests of added tokens: the choice if several match, their ids, gaps in the ids,
+ * and names of bytes. The package tokenizers 0.23 gave the expected ids and texts. */
 #include "suites.h"
 #include "support/warnings.h"
 

@@ -1,5 +1,5 @@
-/* test_bpe.c - byte pair encoding against tiktoken, on the strings of strings.c;
- * special tokens; saving; malformed vocab.json and merges.txt. */
+/* test_bpe.c - compares byte pair encoding with tiktoken, on the strings of strings.c; also special
+ * tokens, saving, and malformed vocab.json and merges.txt. */
 #include <fcntl.h>
 #include <unistd.h>
 

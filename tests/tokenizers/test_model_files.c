@@ -1,5 +1,5 @@
-/* test_model_files.c - tokenizer.json of five forms against the package tokenizers, on what
- * tools/golden/golden_tokenizers.py has recorded; files that heed does not know. */
+/* test_model_files.c - compares tokenizer.json of five forms with the package tokenizers, by the
+ * records of tools/golden/golden_tokenizers.py; also files that heed refuses. */
 #include "suites.h"
 #include "tokenizers/nfc.h"
 

@@ -1,4 +1,5 @@
-/* test_tokenizers.c - UTF-8, classes of characters, words; the byte and the character tokenizer. */
+/* test_tokenizers.c - tests of UTF-8, classes of characters, words, and the byte and the character
+ * tokenizer. */
 #include "suites.h"
 #include "tokenizers/words.h"
 

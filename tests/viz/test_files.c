@@ -1,5 +1,5 @@
-/* test_files.c - pictures in files, which are written whole or not at all, freed pictures, and
- * memory that runs out. */
+/* test_files.c - tests of pictures in files, which are written completely or not at all, of freed
+ * pictures, and of missing memory. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_made_by.c - the error about a freed tensor names the function that the user called to make
- * it, also where that function is made of others. */
+/* test_made_by.c - tests that the error about a freed tensor names the function that the user
+ * called to make it, also if that function calls others. */
 #include "suites.h"
 #include "support/quarantine.h"
 

@@ -1,5 +1,5 @@
-/* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views,
- * graphs and other modules. As in PyTorch, the parameters stay the same objects. */
+/* test_module_to.c - tests of hd_module_to while optimizers, hooks, views, graphs and other modules
+ * hold the parameters. As in PyTorch, the parameters stay the same objects. */
 #include "optimizers_made.h"
 #include "suites.h"
 #include "support/scarce.h"

@@ -1,5 +1,5 @@
-/* test_softmax_loss.c - the warning of a softmax over the classes that goes into cross_entropy:
- * also through views, and not where the loss takes something else. */
+/* test_softmax_loss.c - tests of the warning that cross_entropy gets a softmax over the classes:
+ * also through views, and not if the loss takes another input. */
 #include "suites.h"
 
 #include "support/warnings.h"

@@ -1,5 +1,5 @@
-/* test_wrong_objects.c - an object in the place of another one, which a compiler of C may only warn
- * of: the function tells it before it reads more of it. */
+/* test_wrong_objects.c - passes an object of another type, for which a C compiler may give only a
+ * warning: the function must refuse it before it reads more of it. */
 #include "suites.h"
 
 enum { OBJECTS = 8 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what heed-hf and transformers (5.23.0) make of random config.json files.
+"""Compares the models that heed-hf and transformers (5.23.0) make from random config.json files.
 
 usage: python tools/oracle/hf_configs.py --build build [--cases N] [--seed N] [--case N]
 

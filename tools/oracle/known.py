@@ -1,6 +1,7 @@
-"""Where heed and PyTorch differ, and why it stays so. Each entry names its row of docs/differences.md, has an
-example, and says which disagreements it covers (known() in difference.py). The example must still disagree in
-this way: an entry that no longer differs fails the run, and so does one whose row is gone.
+"""The intended differences between heed and PyTorch, each with its reason. Each entry names its row of
+docs/differences.md, has an example, and selects the disagreements that it covers (known() in difference.py). The
+example must still disagree in this way: an entry that no longer differs fails the run, and so does one whose row is
+missing.
 """
 import ctypes
 import re
@@ -311,7 +312,7 @@ known("orthogonal_ of a transposed tensor of 3 or more dims", transposed,
 # ---- values, order and sign
 
 def rounds(s):
-    """Is the number no float32?"""
+    """True if the number is not a float32."""
     return torch.tensor(s, dtype=F32).double().item() != s
 
 

@@ -29,10 +29,11 @@ static inline bool hd__arg_bytes(int64_t n, size_t size, size_t *bytes)
     return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* As hd_alloc, for n items of `size` bytes. Fails with HD_MEMORY also if n * size overflows. */
+/* Allocates n items of `size` bytes. Fails with HD_MEMORY if memory runs out or n * size
+ * overflows. */
 HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 
-/* True if no error stands. Functions that save check this first; it fails with HD_STATE. */
+/* True if no error is set; otherwise fails with HD_STATE. Functions that save call it first. */
 static inline bool hd__arg_may_save(void)
 {
     return hd_error_code() == HD_OK ||

@@ -77,7 +77,7 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     }
 }
 
-/* The same after the names of the call, as "hd_add: ". */
+/* Writes the names of the call, as "hd_add: ", and then the formatted message. */
 static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);

@@ -8,7 +8,7 @@
 
 /* Fails with HD_MEMORY: "hd_zeros: 64 bytes: out of memory". Allocates nothing. Returns NULL. */
 void *hd__error_no_memory(size_t bytes);
-/* NULL, or a function that nn sets. While no error stands, it writes the end of the message about a
+/* NULL, or a function that nn sets. While no error is set, it writes the end of the message about a
  * NULL argument into `text`, which is empty: a hint at the field of a module that may be NULL. It
  * sets no error. */
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);

@@ -10,8 +10,8 @@
  * path. NULL for both ends this. */
 void hd__file_names_below(const char *hidden, const char *path);
 
-/* As hd__file_fail, for a new file or directory at path that cannot be created. `what` is "a file"
- * or "a directory". Names the folder in which it would lie. */
+/* Fails because a new file or directory at path cannot be created. `what` is "a file" or "a
+ * directory", and `cause` an errno. Names the folder in which it would lie. */
 void *hd__file_create_fail(const char *path, const char *what, int cause);
 
 /* ---------------------------------------------------------------- reading */
@@ -60,7 +60,7 @@ typedef struct hd__file_whole {
     bool failed;    /* nothing more is written */
 } hd__file_whole;
 
-/* After a failure, additions change nothing, and end returns false. The error stands. */
+/* After a failure, additions change nothing, and end returns false. The error stays set. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);
 /* Ends the file. If ok is false, removes the new file. */

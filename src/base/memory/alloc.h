@@ -4,9 +4,9 @@
 
 #include "heed/base.h"
 
-/* As hd_alloc, but sets no error: on NULL, the caller calls hd__error_no_memory. */
+/* hd_alloc without an error: if it returns NULL, the caller calls hd__error_no_memory. */
 void *hd__mem_alloc(size_t size);
-/* As hd_alloc, zeroed. */
+/* hd_alloc, and all bytes 0. */
 void *hd__mem_alloc_zeroed(size_t size);
 
 enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quarantine */
@@ -15,8 +15,9 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
  * (quarantine.c). */
 void hd__mem_retire(void *p);
 
-/* As hd__mem_retire, for an object that `freed_by` frees; hd__object's messages name it. freed_by
- * is hd__call_kept() or another text that lasts; with NULL it is hd__mem_retire. */
+/* hd__mem_retire for an object. If the program uses the object later, the message names the
+ * function freed_by: hd__call_kept() or another string that lasts; NULL if no function is to be
+ * named. */
 void hd__mem_retire_object(void *p, const char *freed_by);
 
 #endif

@@ -61,7 +61,8 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                return exponent + len - 1; /* no trailing zeros: fewer would have read back */
+                return exponent + len -
+                       1; /* no digit 0 at the end: without it, a smaller n would have read back */
             }
         }
     }

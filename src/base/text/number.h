@@ -21,7 +21,7 @@ int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int prec
  * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
 HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
-/* The same without ".0" after a whole number: "96", "0.1". */
+/* hd__text_of_float without ".0" after a whole number: "96", "0.1". */
 HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
 #define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
 

@@ -17,7 +17,7 @@ HD__SIBLING bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t siz
 /* ---------------------------------------------------------------- texts */
 
 /* A text begins as {0}; hd_free(t.s) frees it. A zero follows its last byte once something was
- * added. After a failure, additions change nothing, and the error stands. */
+ * added. After a failure, additions change nothing, and the error stays set. */
 typedef struct hd__text {
     char *s;
     size_t len;

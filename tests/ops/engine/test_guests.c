@@ -1,5 +1,5 @@
-/* test_guests.c - hooks and users' ops that do what they should not: whatever it is, the call ends
- * well or leaves an error, and then nothing was written. */
+/* test_guests.c - hooks and users' ops that break their rules: the call must succeed, or leave an
+ * error and write nothing. */
 #include "heed/autograd.h"
 #include "ops/leaf.h"
 #include "ops/suites.h"

@@ -1,4 +1,5 @@
-/* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
+/* test_user_op.c - tests of ops that a user defines: forward, backward, saving, freeing,
+ * failing. */
 #include "heed/autograd.h"
 #include "ops/suites.h"
 #include "support/quarantine.h"
