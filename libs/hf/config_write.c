@@ -168,16 +168,13 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* False, with an error, unless m equals the module of this name that the configuration makes. Its
- * parents were compared before. */
+/* False, with an error, unless m equals the module of this name that the configuration makes. There
+ * is one, because the parents of m were compared before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
     const hd_module *wanted = *name ? hd_module_get(c->made, name) : c->made;
     char found[TEXT], room[TEXT];
-    if (!wanted) {
-        return false;
-    }
     int64_t heads = c->family->heads(m), wanted_heads = c->family->heads(wanted);
     const char *expected = described(wanted, wanted_heads, room);
     if (m->type != wanted->type && strcmp(m->type->name, wanted->type->name) == 0) {

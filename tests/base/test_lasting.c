@@ -55,8 +55,27 @@ START_TEST(texts_of_all_kinds)
 }
 END_TEST
 
+/* The C library maps long texts far from this program, so that their codes are their numbers. */
+START_TEST(codes_of_long_texts)
+{
+    const size_t size = 1 << 20;
+    const char *texts[3];
+    char *text = calloc(size, 1);
+    memset(text, 'a', size - 1);
+    for (int i = 0; i < 3; i++) {
+        text[0]++;
+        texts[i] = hd__lasting_text(text);
+    }
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ptr_eq(hd__lasting_of_code(hd__lasting_code(texts[i])), texts[i]);
+    }
+    free(text);
+}
+END_TEST
+
 Suite *suite_lasting(void)
 {
-    const TTest *const tests[] = {equal_texts_share_a_copy, texts_of_all_kinds};
+    const TTest *const tests[] = {equal_texts_share_a_copy, texts_of_all_kinds,
+                                  codes_of_long_texts};
     return SUITE_OF("lasting", tests);
 }

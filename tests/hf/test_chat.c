@@ -138,7 +138,7 @@ START_TEST(templates_of_transformers)
     free(all);
     unlink(temporary("t.jinja"));
     end_c();
-    ck_assert_int_gt(count, 190);
+    ck_assert_int_gt(count, 205);
     ck_assert_msg(wrong == 0, "%lld texts of %d templates differ", (long long)wrong, count);
 }
 END_TEST
@@ -368,6 +368,43 @@ START_TEST(constructs_that_heed_has_not)
 }
 END_TEST
 
+START_TEST(values_of_another_kind)
+{
+    begin_c();
+    ck_refused("{{ 'abc'.strip(1) }}", HD_FORMAT,
+               "line 1: ''abc'.strip(1)': found a number: expected a string");
+    ck_refused("{{ 'abc'.startswith(none) }}", HD_FORMAT,
+               "line 1: ''abc'.startswith(none)': found none: expected a string");
+    ck_refused("{{ 'abc' | replace('', '-') }}", HD_FORMAT,
+               "line 1: ''abc' | replace('', '-')': heed cannot replace an empty string");
+    ck_refused("{{ messages | tojson(ensure_ascii=true) }}", HD_FORMAT,
+               "line 1: 'messages | tojson(ensure_ascii=true)': heed has tojson only without "
+               "ensure_ascii, and with a number as indent");
+    ck_refused("{{ messages | tojson(indent='x') }}", HD_FORMAT,
+               "line 1: 'messages | tojson(indent='x')': heed has tojson only without "
+               "ensure_ascii, and with a number as indent");
+    ck_refused("{{ messages | items | list }}", HD_VALUE,
+               "line 1: 'messages | items': found a list: expected a dict");
+    ck_refused("{{ strftime_now(2024) }}", HD_FORMAT,
+               "line 1: 'strftime_now(2024)': found a number: expected a string");
+    ck_refused("{{ namespace(messages[0]).role }}", HD_FORMAT,
+               "line 1: 'namespace(messages[0])': heed's namespace takes only arguments with "
+               "names");
+    ck_refused("{{ messages['1':] }}", HD_FORMAT,
+               "line 1: 'messages['1':]': an end of a slice is a string: expected a number");
+    ck_refused("{{ messages[0][1:] }}", HD_FORMAT,
+               "line 1: 'messages[0][1:]': heed has no slice of a dict");
+    ck_refused("{% for m in messages %}{{ loop | tojson }}{% endfor %}", HD_VALUE,
+               "line 1: 'loop | tojson': tojson cannot write a loop");
+    ck_refused("{{ 'a'.replace('b') }}", HD_FORMAT,
+               "line 1: ''a'.replace('b')': the arguments of replace do not fit: expected (old "
+               "new )");
+    ck_refused("{{ 'a' in 1 }}", HD_FORMAT,
+               "line 1: ''a' in 1': heed cannot compute in of a string and a number");
+    end_c();
+}
+END_TEST
+
 /* A template of a few bytes neither recurses nor runs nor grows without an end. */
 START_TEST(templates_without_an_end)
 {
@@ -391,6 +428,13 @@ START_TEST(templates_without_an_end)
                HD_VALUE,
                "line 1: 'range(9999)': the template needs more memory than a text of this length "
                "may have");
+    ck_refused("{% set n = range(2000) %}{% for i in n %}{% for j in n %}{% endfor %}{% endfor %}",
+               HD_VALUE,
+               "line 1: '{%': the template needs more steps than a text of this length may have");
+    ck_refused("{% set s = '0123456789abcdef' %}{% set s = s ~ s ~ s ~ s %}"
+               "{% set s = s ~ s ~ s ~ s %}{% for i in range(9999) %}{{ s }}{% endfor %}",
+               HD_VALUE,
+               "line 1: '{{ s': the template writes more than a text of this length may have");
     ck_refused(
         "{% set n = namespace(x=[]) %}{% for i in range(999) %}{% set n.x = [n.x] %}{% endfor %}{{ "
         "n.x | tojson }}",
@@ -402,9 +446,9 @@ END_TEST
 
 Suite *suite_chat(void)
 {
-    const TTest *const tests[] = {templates_of_transformers,    template_of_a_folder,
-                                  variables_and_date,           messages_are_added_and_cut,
-                                  eos_token_ends_an_answer,     folders_without_a_template,
-                                  constructs_that_heed_has_not, templates_without_an_end};
+    const TTest *const tests[] = {
+        templates_of_transformers,    template_of_a_folder,     variables_and_date,
+        messages_are_added_and_cut,   eos_token_ends_an_answer, folders_without_a_template,
+        constructs_that_heed_has_not, values_of_another_kind,   templates_without_an_end};
     return SUITE("chat", tests);
 }

@@ -143,6 +143,24 @@ static bool unfit_models(void)
     return true;
 }
 
+/* The buckets have the dtypes of the parameters at hd_ddp_new. */
+static bool converted_models(void)
+{
+    hd_module *m = small_new();
+    hd_ddp *d = hd_ddp_new(m, NULL);
+    CHECK(d && hd_module_to(m, HD_FLOAT64));
+    hd_tensor *x = hd_to(rows_x(hd_mpi_rank(), 3), HD_FLOAT64); /* (3, 6) */
+    CHECK(hd_backward(hd_sum(hd_forward(m, x))) == (hd_mpi_size() == 1));
+    CHECK(hd_mpi_size() == 1 ||
+          error_has(HD_STATE, "hd_module_to has converted the model after hd_ddp_new", ""));
+    hd_module_zero_grad(m);
+    CHECK(hd_module_to(m, HD_FLOAT32) && hd_backward(rows_loss(m, hd_mpi_rank(), 3)));
+    CHECK(same_everywhere(all_grads(m)));
+    hd_ddp_free(d);
+    hd_module_free(m);
+    return true;
+}
+
 static void *backward_elsewhere(void *user)
 {
     static bool refused;
@@ -392,6 +410,7 @@ const ranks_case failure_cases[] = {{"backward_fails", backward_fails},
                                     {"calls_inside", calls_inside},
                                     {"sync_differs", sync_differs},
                                     {"unfit_models", unfit_models},
+                                    {"converted_models", converted_models},
                                     {"other_threads", other_threads},
                                     {"memory_runs_out", memory_runs_out},
                                     {"models_differ", models_differ},

@@ -156,6 +156,29 @@ START_TEST(the_last_64_are_known)
 }
 END_TEST
 
+/* With HEED_DEBUG=1 the last 65,536 are known, or as many as 32 MiB hold. */
+START_TEST(the_last_of_debug_mode_are_known)
+{
+    static const struct {
+        int64_t numel;
+        int kept;
+    } rows[] = {{3, 65536}, {900, 8192}};
+    for (int k = 0; debugging() && k < 2; k++) {
+        hd_empty_cache();
+        hd_tensor *x = hd_ones(HD_FLOAT32, rows[k].numel);
+        hd_release(x);
+        for (int i = 1; i < rows[k].kept; i++) {
+            hd_release(hd_zeros(HD_FLOAT32, rows[k].numel));
+        }
+        ck_assert_int_eq(hd_numel(x), -1);
+        ck_error(HD_STATE, "hd_numel: x was freed by hd_release; hd_ones made it");
+        ck_assert(hd__ring_mine->blocks[0] && hd__ring_mine->last == 0);
+        hd_release(hd_zeros(HD_FLOAT32, rows[k].numel)); /* takes the place of x */
+        ck_assert_uint_eq(hd__ring_mine->last, 1);
+    }
+}
+END_TEST
+
 START_TEST(empty_cache_empties_the_ring)
 {
     int64_t before = hd_bytes_live();
@@ -401,6 +424,7 @@ Suite *suite_freed(void)
         views_and_their_bases,
         large_tensors_give_their_data_back_at_once,
         the_last_64_are_known,
+        the_last_of_debug_mode_are_known,
         empty_cache_empties_the_ring,
         off_with_a_users_allocator,
         a_threads_ring_ends_with_it,

@@ -244,10 +244,10 @@ START_TEST(tensor_of_shorter_integers)
     ck_elements(hd_tensor_of(((uint16_t[]){65535}), 1), 65535);
     ck_elements(hd_tensor_of(((int32_t[]){INT32_MIN}), 1), INT32_MIN);
     ck_elements(hd_tensor_of(((uint32_t[]){UINT32_MAX}), 1), UINT32_MAX);
-    long narrow[] = {-3, 4}; /* as HD_C_LONG where long has 32 bits */
-    if (sizeof(long) == 4) {
-        ck_elements(hd_tensor_of(narrow, 2), -3, 4);
-    }
+    const long longs[] = {-3, INT32_MIN}; /* the macro says HD_C_LONG where long has 32 bits */
+    const int64_t two = 2;
+    ck_elements(hd_tensor_of(longs, 2), -3, INT32_MIN);
+    ck_elements(hd_tensor_of_checked(longs, HD_C_LONG, sizeof longs, 1, &two), -3, INT32_MIN);
     ck_repr(hd_tensor_of(labels, 0), "tensor([], dtype=torch.int64)");
     ck_no_error();
     ck_assert_ptr_null(hd_tensor_of(labels, 4));

@@ -23,6 +23,7 @@ EXPRESSIONS = [
     "'a' + 'b' ~ 1 ~ none ~ true", "'tab\\tnew\\nquote\\'\\\"back\\\\'", "1 == '1'",
     "true == 1", "none == none", "nothing == none", "[1, 2] == 'a'", "1 in [[1], 2]",
     "'a' < 'b'", "'\u00E4' > 'z'", "3 >= 2", "2 <= 1", "'b' >= 'b'", "(1, 2) | length",
+    "([1] + [2, 3]) | join(',')", "((1,) + (2, 3)) | join(',')", "(numbers + empty)[2]",
     "'a' in 'bab'", "'' in ''", "2 in numbers", "5 not in numbers", "'a' in d", "1 in {}", "'x' in nothing",
     "true and 0", "0 or 'b'", "not 0", "not not 'a'", "1 and nothing or 'c'", "'yes' if enable_thinking else 'no'",
     "'yes' if enable_thinking", "1 if false else 2 if false else 3", "('a' if true else 'b') + 'c'", "[1 if true else 2][0]",
@@ -47,11 +48,15 @@ EXPRESSIONS = [
     "messages | selectattr('role', 'equalto', 'x') and 'generator'",
     "-3 | string", "(1 ~ 2) | length",
     # methods and functions
-    "' a '.strip() ~ '|'", "'xxa'.lstrip('x')", "'a\\n\\n'.rstrip('\\n') ~ '|'", "messages[3].content.split(',') | tojson",
+    "' a '.strip() ~ '|'", "'xxa'.lstrip('x')", "'a\\n\\n'.rstrip('\\n') ~ '|'", "'a\u00E4'.rstrip('\u00E4')", "messages[3].content.split(',') | tojson",
     "'a</t>b</t>c'.split('</t>', 1) | last", "'abc'.startswith('ab')", "'abc'.endswith('ab')", "''.startswith('')",
     "'a.b'.replace('.', ' ')", "d.get('a')", "d.get('x')", "d.get('x', 5)",
     "d['b'] | length", "namespace(a=1).a", "namespace(a=1).b is defined", "range(1, 4) | join", "range(4) | join", "range(3, 0, -1) | join",
     "raise_exception('no ' ~ 'way')", "bos_token + eos_token", "pad_token is defined",
+    # values of a kind that is refused
+    "'abc'.strip(1)", "'abc'.startswith(1)", "'abc'.replace(1, 'b')", "'a' in 1", "'a' not in none", "1 in 'a'", "numbers + 'a'",
+    "numbers['a':]", "numbers[:nothing]", "numbers | items | list", "'a' | items | list", "strftime_now(1)", "namespace(1)",
+    "d[1:]", "'a'.replace('b')", "'a'.replace('b', 'c', x='d')",
 ]
 STATEMENTS = [
     # white space
@@ -75,6 +80,7 @@ STATEMENTS = [
     "{% for x in numbers %}{% continue %}{% for y in numbers %}{{ y }}{% endfor %}a{% endfor %}b",
     "{% set messages = messages[1:] %}{{ messages | length }}", "{% for m in messages %}{% generation %}{{ m.role }}{% endgeneration %}{% endfor %}",
     "{% for a, b in [(1, 2), (3, 4)] %}{{ a + b }}{% endfor %}", "{% for a, b in [(1, 2, 3)] %}{% endfor %}", "{% set d.a = 1 %}",
+    "{% for x in numbers %}{{ loop | tojson }}{% endfor %}",
     # macros
     "{% macro m(a, b='B') %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 2) }}{{ m(b=3, a=4) }}{{ m() }}", "{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}",
     "{% macro down(n) %}{{ n }}{% if n %}{{ down(n - 1) }}{% endif %}{% endmacro %}{{ down(3) }}",
