@@ -156,8 +156,9 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. If n adds commits, the first of them retains n, until the .grad is written. Commits of
- * other leaves that complete meanwhile retain their own nodes. */
+/* Runs n. A commit is a gradient that is written to .grad when the run ends. If running n adds
+ * commits, the first of them holds a reference to n until then. A leaf that runs inside this call
+ * is held by its own commit. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;

@@ -19,8 +19,8 @@ bool hd__run_walk(hd__run *r);
  * none. Frees everything that the run holds. */
 bool hd__run_end(hd__run *r, bool ok);
 
-/* True if n's saved tensor i still has the values that it had when it was saved. Fails with HD_GRAD
- * if it was changed in place, or if an earlier backward has freed it. */
+/* True if n's saved tensor i still has the values that it had when it was saved; otherwise fails
+ * with HD_GRAD: it was changed in place, or an earlier backward has freed it. */
 bool hd__run_saved_ok(const hd__node *n, int i);
 
 #endif

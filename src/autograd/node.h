@@ -60,7 +60,8 @@ const char *hd__node_call_text(const char *by, const char *in, char text[200]);
  * it, and hd_mul_ changed it". */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* True if 0 <= i < n; otherwise HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
+/* True if 0 <= i < n; otherwise fails with HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to
+ * 1". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

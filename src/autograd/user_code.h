@@ -36,8 +36,9 @@ bool hd__graph_guest_left(hd__graph_guest *g);
 /* A read-only alias of g for the user's code, in the innermost scope. */
 hd_tensor *hd__graph_lend(const hd_tensor *g);
 
-/* True if the user's code may write to x: x was never passed as a gradient, and shares no memory
- * with one that is passed now. Otherwise fails with HD_GRAD and names the hook or op. */
+/* True if the user's code may write to x; otherwise fails with HD_GRAD and names the hook or op. x
+ * must never have been passed as a gradient, and must share no memory with one that is passed
+ * now. */
 bool hd__graph_lent_fail(const char *arg, const hd_tensor *x);
 static inline bool hd__graph_not_lent(const char *arg, const hd_tensor *x)
 {

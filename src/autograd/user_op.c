@@ -33,7 +33,8 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* True if all gradients in dx exist. The error names one that the user's backward has freed. */
+/* True if all gradients in dx exist; otherwise sets an error, which names one that the user's
+ * backward has freed. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {

@@ -11,7 +11,8 @@ typedef struct hd__nn_attention {
     bool keep;          /* hd_attention_keep_weights */
     hd_tensor *weights; /* attention weights of the last forward, retained; NULL or HD_NONE: none */
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
-    hd_tensor *mask; /* (context_length, context_length), a buffer: not 0 where a key is hidden */
+    /* (context_length, context_length), a buffer; a nonzero element masks its key */
+    hd_tensor *mask;
 } hd__nn_attention;
 
 /* A module of class `type` with three blank Linear(d_in, d_out): W_query, W_key and W_value,

@@ -114,9 +114,9 @@ static void find_sources(const hd_dict *d, const hd__nn_items *items, source *so
     note_unexpected(items->names, d, p);
 }
 
-/* True if nothing in p is an error. Missing and unexpected names are errors only if `strict`. The
- * message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected
- * (2, 4)". */
+/* True if nothing in p is an error; otherwise fails. Missing and unexpected names are errors only
+ * if `strict`. The message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is
+ * (2, 3), expected (2, 4)". */
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
     static const char *const before[LISTS] = {"missing ", "unexpected ", "in the dictionary ",
@@ -136,7 +136,8 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     return fitting;
 }
 
-/* Writes all tensors or none: it looks for read-only ones before the first write. */
+/* Writes every item that has a source, or none of them: read-only ones are found before the first
+ * write. */
 static bool write_all(const hd_module *m, const hd__nn_items *items, const source *sources)
 {
     bool ok = true;

@@ -86,7 +86,7 @@ bool hd__dims_alike(const hd__dims *a, const hd__dims *b);
 
 /* Writes place number `flat` of the walk, 0 <= flat < hd__dims_count. */
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__dims_place *p);
-/* The same for the indices alone. */
+/* Writes to at[] the indices of place number `flat`, as hd__dims_seek does, without offsets. */
 static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 {
     for (int d = 0; d < w->ndim; d++) {

@@ -16,7 +16,8 @@ hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *oper
  * large for the cache past the cache. */
 hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* A dim of the walk, not the innermost, in which an input is dense, so that tiles pay; 0: none. */
+/* The dim of the walk that the tiles of hd__loop_over_tiles use: not the innermost one, and an
+ * input is dense in it. 0 if tiles would not be faster. */
 int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands);
 /* hd__loop in tiles; d is the dim of hd__loop_tiled_dim. f NULL copies the input to the output,
  * which has its dtype and is dense along the innermost dim. */
@@ -53,7 +54,8 @@ hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor
 /* The loop of an arithmetic op of hdk_binary on a and b. *d becomes the dtype that it computes in.
  * NULL with HD_DTYPE if the op does not take these dtypes (hd_sub takes no bools). */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
-/* The same for x and the number s. */
+/* The loop of an arithmetic op of hdk_binary on x and the number s. *d and the error are as for
+ * hd__loop_arith. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

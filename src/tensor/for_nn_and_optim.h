@@ -15,7 +15,7 @@
 
 /* True if x, which is not NULL, is a tensor: not HD_NONE and not freed. Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);
-/* True if l is a list whose scope is still open. Otherwise sets an error. */
+/* True if l is a list whose scope is still open; otherwise sets an error. */
 bool hd__tensor_list_arg(const char *arg, const hd_list *l);
 
 /* x's sizes in a message: "(2, 3)". */
@@ -37,8 +37,8 @@ static inline bool hd__tensor_holds_floats(int d)
 /* True if hd_data_mut(x) would succeed; otherwise fails as it does. Changes nothing. A function
  * that writes to several tensors checks all of them first. */
 bool hd__tensor_may_write(hd_tensor *x);
-/* True if every element of x may be written separately. Fails for an expanded x, for a leaf that
- * requires grad in grad mode, and for a gradient that was passed to a hook. */
+/* True if every element of x may be written separately; otherwise sets an error. Refuses an
+ * expanded x, a leaf that requires grad in grad mode, and a gradient that was passed to a hook. */
 bool hd__tensor_writable(const char *arg, hd_tensor *x);
 /* True if several indices reach the same element, as in an expanded tensor. */
 bool hd__tensor_overlaps_itself(const hd_tensor *x);
@@ -47,8 +47,8 @@ void hd__tensor_write_array(hd_tensor *x, const void *array);
 
 /* ---------------------------------------------------------------- another dtype (lifecycle.c) */
 
-/* True if hd__tensor_take_over may be called on leaf t. Fails with HD_STATE while a backward runs
- * on this thread. */
+/* True if hd__tensor_take_over may be called on leaf t; otherwise, while a backward runs on this
+ * thread, fails with HD_STATE. */
 bool hd__tensor_may_take_over(const hd_tensor *t);
 /* Gives leaf t the storage, dtype and strides of y, a fresh tensor of t's shape. Its .grad becomes
  * g, or none for HD_NONE. It keeps its holders and hooks. Views of t, and aliases that a graph
@@ -67,8 +67,9 @@ typedef struct hd__tensor_grad_use {
     atomic_bool written; /* a backward has written it since the last step of any optimizer */
 } hd__tensor_grad_use;
 
-/* The record of p's .grad, which the caller may change; NULL if p is no leaf or has never required
- * grad. *version, unless NULL, becomes the present version of p's .grad; -1 without one. */
+/* The record of p's .grad, which the caller may change. NULL if p has no node, or is no leaf that
+ * ever required grad. If p has a node and version is not NULL, sets *version to the version of p's
+ * .grad, or to -1 if p has no .grad. */
 hd__tensor_grad_use *hd__tensor_grad_use_of(const hd_tensor *p, int64_t *version);
 /* The number of in-place changes of x's storage so far. */
 int64_t hd__tensor_version_of(const hd_tensor *x);

@@ -301,9 +301,10 @@ static void deal(product_task *t)
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
-/* True if PyTorch's product of one step (k = 1) keeps -0: always with a bias; without one, if at
- * most one factor has a batch and, with that batch folded into it, a has several rows and b several
- * columns. */
+/* True if PyTorch's matrix product with k <= 1 can give -0 (not +0). With a bias it always can.
+ * Without a bias it can if k is 1 and all three hold: at most one factor has a batch; a, with its
+ * batch counted as rows, has more than one row; b, with its batch counted as columns, has more than
+ * one column. */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),

@@ -299,7 +299,8 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* True if index is 1-d, and source has x's sizes with the length of index at dim d. */
+/* True if index has at most 1 dim, and source has x's sizes except the length of index at dim d;
+ * otherwise fails with HD_SHAPE. A 0-d x needs an index of 1 element. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];

@@ -11,8 +11,8 @@
 #include "tensor/elementwise.h"
 #include "tensor/tensor_args.h"
 
-/* True if x's dtype is of the result's category or a higher one: bool < integer < float. The
- * numbers of the dtypes are in the opposite order. */
+/* True if x's dtype is of the result's category or a higher one (bool < integer < float); otherwise
+ * fails with HD_DTYPE. The numbers of the dtypes are in the opposite order. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||

@@ -194,14 +194,15 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
                    swapped ? ". Swap the two arguments" : "");
 }
 
-/* True if x holds floats, and target int64 class numbers. */
+/* True if x is float32 or float64 and target is int64; otherwise fails with HD_DTYPE. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
     return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||
            class_dtypes_fail(x, target);
 }
 
-/* True if target has x's shape without the classes. For x (c,) it may also be (1,). */
+/* True if target has x's shape without the dim of the classes; otherwise fails with HD_SHAPE. For x
+ * (c,), target may also be (1,). */
 static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t expected[HD_MAX_DIMS];
@@ -219,7 +220,8 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
            target_shape_fail(x, target, n, expected);
 }
 
-/* The number of targets that are not ignored; -1 with the error set if one is not a class. */
+/* The number of targets that are not ignored. Returns -1 with HD_INDEX if one of them is no
+ * class. */
 static int64_t count_targets(const hdk_logits *l)
 {
     int64_t count = 0;

@@ -218,7 +218,8 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-/* True if each row of p, contiguous (rows, m), has a positive weight. */
+/* True if each row of p, contiguous (rows, m), has a positive weight; otherwise fails with
+ * HD_VALUE. */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {

@@ -73,8 +73,9 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* Packs all lanes into panels of `width` lanes each. Lanes that lie side by side are read for
- * TOGETHER panels at a time: memory is read in long runs, and few of its lines twice. */
+/* Packs all lanes into panels of `width` lanes each; lanes missing in the last panel are 0. If
+ * lanes are adjacent in memory, TOGETHER panels are packed at a time, so memory is read in long
+ * runs and few cache lines are read twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
@@ -159,7 +160,8 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs GROUP panels of a, from row i on, into `to`, just before their tiles use them. */
+/* Packs up to GROUP panels of a, from row i, into `to`, and plans the prefetch of the next group.
+ * The caller uses the panels at once. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;

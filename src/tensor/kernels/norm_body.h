@@ -201,9 +201,9 @@ static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *
     fn(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
-/* The address in `room` whose place in its page is that of x plus `bytes`. A load waits for a store
- * to the same place of another page, so dw and db keep their places apart from x's. `room` has one
- * page more than needed. */
+/* Returns the address in `room` that has the same offset within a page as (char *)x + bytes. A load
+ * can be delayed by a store at the same page offset, so dw and db are kept at other offsets than x.
+ * `room` is one page larger than needed. */
 static inline T *fn(apart_from)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);

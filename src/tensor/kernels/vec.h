@@ -151,7 +151,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* The largest element, found by halves. */
+/* The largest element: folds the vector in half until one element is left. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -170,7 +170,7 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
     return a > b ? a : b;
 }
 
-/* The same for float64. */
+/* a > b ? a : b */
 HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
 {
     const __typeof__(a > b) larger = a > b;
