@@ -12,7 +12,7 @@
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
 /* Makes each of ys (aliases of x) a view of x, and records them as the outputs of one node (split,
- * unbind). Such views cannot be changed in place later. False on failure. */
+ * unbind). No recorded op can change such a view in place. False on failure. */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 

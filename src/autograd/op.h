@@ -39,7 +39,7 @@ typedef struct hd__op {
         .name = (text), .backward = (f), .kind = (number)                                          \
     }
 
-/* An edge and a saved tensor take 16 bytes each, also where pointers have 4 bytes. */
+/* An edge and a saved tensor take 16 bytes each, even where pointers have 4 bytes. */
 typedef struct hd__edge {
     hd__node *node; /* NULL: this input needs no gradient */
     _Alignas(8) uint32_t output;
@@ -81,7 +81,8 @@ struct hd_ctx {
     hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
-    const char *made_by, *made_in; /* debug mode: the call and the module that recorded it; NULL */
+    /* in debug mode: the call and the module that recorded it; else NULL */
+    const char *made_by, *made_in;
 };
 
 typedef struct hd__node_hook {

@@ -58,7 +58,7 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* The last one first: a leaf may have been set aside twice, and the first time has the older
+/* Puts back the last one first: if a leaf was set aside twice, the first time stored the older
  * value. */
 void hd__run_put_back(run *r)
 {

@@ -12,12 +12,13 @@
 #include "tensor/lifecycle.h"
 
 typedef struct hd__run_commit { /* at the end of the run, value is added to *slot, a .grad */
-    hd__node *n;                /* retained, so that *slot exists; NULL: an earlier commit has it */
-    hd__node_own_grad *own;     /* not a leaf: *slot lies in it, held; else NULL */
-    hd_tensor **slot, *value;   /* value is held */
-    bool *given;                /* true if the user gave the present *slot */
-    bool in_place; /* value is added into *slot's memory; otherwise it replaces *slot */
-    bool gives;    /* value came from hd_set_backward_grad */
+    /* retained, so that *slot exists; NULL if an earlier commit retains it */
+    hd__node *n;
+    hd__node_own_grad *own;   /* held; *slot lies in it. NULL if n is a leaf */
+    hd_tensor **slot, *value; /* value is held */
+    bool *given;              /* true if the user gave the present *slot */
+    bool in_place;            /* value is added into *slot's memory; otherwise it replaces *slot */
+    bool gives;               /* value came from hd_set_backward_grad */
 } hd__run_commit;
 
 /* A gradient that hd_grad_of returns: the sum at one output of a node. A leaf's gradients are
@@ -26,7 +27,7 @@ typedef struct hd__run_commit { /* at the end of the run, value is added to *slo
 typedef struct hd__run_capture {
     hd__edge at;      /* retained */
     int64_t input;    /* index among the caller's inputs */
-    hd_tensor *value; /* held; NULL: no gradient has arrived yet */
+    hd_tensor *value; /* held; NULL if no gradient has arrived yet */
 } hd__run_capture;
 
 typedef struct hd__run_aside { /* fields of n that an inner run puts back when it ends */
@@ -38,7 +39,7 @@ typedef struct hd__run_aside { /* fields of n that an inner run puts back when i
 
 typedef struct hd__run {
     const char *seed;  /* for messages: the name of the argument that the run starts from */
-    uint8_t depth;     /* 1; 2 in a run inside another one, and so on */
+    uint8_t depth;     /* 1, or 2 in a run inside another one, and so on */
     bool retain_graph; /* keeps saved tensors for another run */
     bool accumulate;   /* hd_backward: writes .grad of leaves and of tensors with retain_grad */
     hd__node **heap;   /* nodes at which gradients wait, retained */
@@ -70,12 +71,13 @@ uint64_t hd__run_marks(void);
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
-/* Moves n's pending sum and `queued` aside until r ends. mark_only: stores only n's mark. */
+/* Moves n's pending sum and `queued` aside until r ends. With mark_only, stores only n's mark. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* Undoes hd__run_set_aside, for all nodes. */
 void hd__run_put_back(hd__run *r);
 
-/* The first capture at this output of n; the others follow it directly. NULL: none. */
+/* The first capture at this output of n, or NULL if there is none. The others follow it
+ * directly. */
 hd__run_capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 /* Sorts the captures by node and output, as hd__run_captured needs them. */
 void hd__run_sort_captures(hd__run *r);

@@ -8,8 +8,9 @@
 /* The struct of each attention class begins with this one. A field that a class lacks is NULL. */
 typedef struct hd__nn_attention {
     hd_module base;
-    bool keep;          /* hd_attention_keep_weights */
-    hd_tensor *weights; /* attention weights of the last forward, retained; NULL or HD_NONE: none */
+    bool keep; /* hd_attention_keep_weights */
+    /* attention weights of the last forward, retained; NULL or HD_NONE if there are none */
+    hd_tensor *weights;
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
     /* (context_length, context_length), a buffer; a nonzero element masks its key */
     hd_tensor *mask;

@@ -20,7 +20,7 @@ typedef struct problems {
 
 /* The dictionary's tensor for one item. */
 typedef struct source {
-    hd_tensor *t; /* contiguous and of the item's dtype; NULL: the dictionary has none */
+    hd_tensor *t; /* contiguous and of the item's dtype; NULL if the dictionary has none */
     /* A tensor with several names has several items. Its first item has, for all of them: */
     bool named;       /* the dictionary has one of the names */
     int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
@@ -44,8 +44,9 @@ static void note(problems *p, int which, const char *name, const char *what, con
     hd_free(text.s);
 }
 
-/* The tensor of d that is copied into item. NULL if d has none, which is noted unless d has another
- * name of the item's tensor (`named`). */
+/* The tensor that is copied into item: d's tensor of this name, converted. NULL if d has none or
+ * its shape is wrong, which is noted; a missing name is not noted if d has another name of the same
+ * tensor (`named`). */
 static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
@@ -200,8 +201,8 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* On failure it undoes the tensors before. Undoing cannot fail: a leaf keeps its gradient's
- * place. */
+/* On failure, undoes the change of the earlier tensors. Undoing cannot fail: a leaf keeps its
+ * gradient's place. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;

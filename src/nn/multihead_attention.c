@@ -98,7 +98,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* also under hd_forward, whose x is query, key and value */
+    HD__CALL("hd_multihead_attention"); /* even under hd_forward, whose x is query, key and value */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {
@@ -147,8 +147,8 @@ static bool only_causal(const call_args *a)
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
-/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE: no
- * mask. s includes the `more` appended keys. */
+/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE if
+ * there is no mask. s includes the `more` appended keys. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {

@@ -187,8 +187,8 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-/* detached: each name gets an alias of its own, even if several names share a tensor. Otherwise a
- * shared tensor appears once, under its first name. */
+/* If `detached`, each name gets an alias of its own, even if several names share a tensor.
+ * Otherwise a shared tensor appears once, under its first name. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);

@@ -31,7 +31,8 @@ typedef struct hd__optim_group {
 
 typedef struct hd__optim_state_type {
     const char *name; /* PyTorch's name */
-    int when;         /* the state is needed if this option is not 0; 0: always needed */
+    /* index of an option: the state is needed if that option is not 0. 0 if it is always needed */
+    int when;
 } hd__optim_state_type;
 
 typedef struct hd__optim_type {
@@ -39,10 +40,11 @@ typedef struct hd__optim_type {
     const char *giver;                     /* "hd_adamw_defaults()", for messages */
     const void *defaults;                  /* the options that it returns */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
-    int momentum;                          /* the option that a one-cycle schedule sets; 0: none */
+    /* index of the option that a one-cycle schedule sets, or 0 */
+    int momentum;
     bool (*options_ok)(const void *options); /* further checks, or NULL */
     hd__optim_state_type states[HD__STATES];
-    int start; /* the option that fills a new state; 0: zeros fill it */
+    int start; /* index of the option that fills a new state; if it is 0, zeros do */
     /* The numbers for the kernel in step `step`, counted from 1 */
     hdk_numbers (*numbers)(const void *options, int64_t step);
     int kernel; /* HDK_ADAM */
@@ -58,7 +60,7 @@ struct hd_optim {
     bool scheduled;      /* a schedule was made for it */
     bool stepped;        /* it has stepped since its first schedule was made */
     /* For warnings (stale_gradients.c in src/diagnose). */
-    uint64_t number; /* from 1; each optimizer has its own */
+    uint64_t number; /* its number, from 1 on; no two optimizers have the same */
     bool told_used;  /* the warning of stale gradients was given */
     int freed;       /* steps in a row without a gradient, because those of a backward were freed */
     int frozen;      /* steps in a row without a gradient, because no parameter requires grad */
@@ -66,8 +68,8 @@ struct hd_optim {
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
-/* A new optimizer with one group. options NULL: the defaults. Fails if the list does not hold
- * distinct parameters, or if an option is out of its range. */
+/* A new optimizer with one group. If options is NULL, it has the defaults. Fails if the list does
+ * not hold distinct parameters, or if an option is out of its range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)

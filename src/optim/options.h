@@ -34,7 +34,7 @@ enum { HD__OPTIONS = 11 };
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
     }
 
-/* An option's field, a double, in a struct of options */
+/* The address of an option's field, which is a double, in a struct of options */
 double *hd__optim_option_double(const hd__optim_option *option, const void *options);
 
 /* True if v is in the range; otherwise fails: "hd_sgd_new: lr -1: expected 0 or more". */

@@ -1,6 +1,6 @@
 /* schedule.c - makes, steps, saves and loads schedules of any type. A type is a formula
- * (schedules.c) for a group's lr: from the steps so far, the present lr, and the base lr, that of
- * the group when the schedule was made. */
+ * (schedules.c). It computes a group's lr from the number of steps so far, the present lr and the
+ * base lr, which was the group's lr when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>

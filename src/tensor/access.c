@@ -122,7 +122,7 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
                                              : hd_scalar_int(hd__tensor_int_at(x, at));
 }
 
-/* Element `at` of x's storage. If at is -1, a failed function's result: NaN, or INT64_MIN. */
+/* Element `at` of x's storage. If at is -1, which stands for a failure: NaN, or INT64_MIN. */
 static double number_at(const hd_tensor *x, int64_t at)
 {
     return at < 0 ? NAN : hd__tensor_scalar_double(load(x, at));

@@ -96,7 +96,7 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
     }
 }
 
-/* hd__dims_next at the end of dim d. */
+/* Does what hd__dims_next does, for a p at the end of dim d. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
 /* Moves p by one step in dim d or, at its end, in the next outer dim; dims inside d do not move.
  * After the last place it returns false, and p is at the first place again. */

@@ -26,7 +26,7 @@ static inline bool hd__tensor_is_float(int dtype)
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
 
-/* True for every floating-point dtype, also for bfloat16, which heed only stores. */
+/* True for every floating-point dtype, even for bfloat16, which heed only stores. */
 static inline bool hd__tensor_holds_floats(int d)
 {
     return hd__tensor_is_float(d) || d == HD_BFLOAT16;
@@ -60,10 +60,11 @@ extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the pr
 
 /* How a leaf's .grad was used. Kept up to date only while a program listens to warnings. */
 typedef struct hd__tensor_grad_use {
-    uint64_t by;     /* the optimizer that stepped with it; 0: none, or the program changed it */
-    int64_t version; /* of the .grad, after that step or the last backward: the later of both */
-    int64_t stepped; /* version of the leaf itself after that step */
-    bool added;      /* a backward has added to it since that step */
+    /* the optimizer that stepped with it; 0 if none did, or if the program changed it */
+    uint64_t by;
+    int64_t version;     /* of the .grad, after that step or the last backward: the later of both */
+    int64_t stepped;     /* version of the leaf itself after that step */
+    bool added;          /* a backward has added to it since that step */
     atomic_bool written; /* a backward has written it since the last step of any optimizer */
 } hd__tensor_grad_use;
 
@@ -108,8 +109,8 @@ const char *hd__tensor_text_give(hd__text *t);
 #define HD__MOST_SAVED ((int64_t)1 << 53)
 
 /* Ends a function that saves state and has filled `fresh`, a new dictionary. If `complete`, moves
- * all entries of fresh to d; none if memory runs out. Frees fresh, which may be NULL. Returns true
- * if it has moved them. */
+ * all entries of fresh to d, or none if memory runs out. Frees fresh, which may be NULL. Returns
+ * true if it has moved them. */
 bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 
 /* The body of a function that saves an object's state: checks its arguments, lets `write` fill a
@@ -122,7 +123,8 @@ bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
 /* Marks a name in fresh, so that hd__dict_commit removes it from d. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor `key`. It must have x's dtype and shape: "hd_optim_load: 'o.sum'
- * is float32 (2,): expected float32 (3,)". `of`: a text before the key in the message, or "". */
+ * is float32 (2,): expected float32 (3,)". `of` is a string that stands before the key in the
+ * message, or "". */
 hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x);
 /* *v = d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is 0:
  * expected 1 to 9". False for a NULL name, after a failed hd__dict_field. */

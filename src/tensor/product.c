@@ -128,9 +128,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* The steps and columns of a part of b that is widened into `room` elements: whole dense lines of
- * b, or pieces of lines if fewer than WIDE_LINES would fit. Not for HDK_SPLIT, whose sums cannot
- * continue from part to part. */
+/* Sets *steps and *cols to the size of a part of b that fits into `room` elements when it is
+ * widened: whole dense lines of b, or pieces of lines if fewer than WIDE_LINES would fit. Not for
+ * HDK_SPLIT, whose sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -204,8 +204,8 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
     }
 }
 
-/* The bytes of scratch for the largest cell; 0: scratch is of no use. Also sets the size of a part
- * of a widened b. */
+/* The bytes of scratch for the largest cell, or 0 if scratch is of no use. Also sets the size of a
+ * part of a widened b. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;

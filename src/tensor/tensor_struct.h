@@ -109,8 +109,8 @@ static inline bool hd__tensor_is_tensor(const hd_tensor *x)
     return x->mark == HD__TENSOR;
 }
 
-/* True if x is also of a dtype that heed computes with: not bfloat16. One comparison tests both,
- * because the mark is the sign bit. */
+/* True if x is a tensor of a dtype that heed computes with: not bfloat16. One comparison tests
+ * both, because the mark is the sign bit. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;

@@ -1,7 +1,7 @@
 /* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
  *
  * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops; attention_of says when. */
+ * scores. The composed path calls other ops. attention_of chooses the path. */
 #include <math.h>
 #include <stdatomic.h>
 

@@ -78,7 +78,7 @@ typedef struct index_lines {
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward skips; negative: none */
+    int64_t skip; /* the index that backward skips, or a negative number */
 } index_lines;
 
 static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,

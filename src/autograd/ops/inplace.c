@@ -44,8 +44,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* x = x op b. save: backward needs b for dx, and the old x for db; the db of a quotient needs b,
- * too. */
+/* x = x op b. If `save`, backward needs b for dx, and the old x for db; the db of a quotient needs
+ * b, too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;

@@ -132,7 +132,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* A loss's ops, named for x of up to 2 dims, for x of more, and for a last step that is a view */
+/* The ops of a loss. PyTorch names them in three ways: if x has up to 2 dims, if it has more, and
+ * if the last step is a view */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \

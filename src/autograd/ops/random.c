@@ -307,7 +307,8 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* The indices of the n largest p / q, q exponential. i is first with probability p_i / sum p. */
+/* The indices of the n largest p / q, where each q is an exponential random number. Index i comes
+ * first with probability p_i / sum(p). */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;

@@ -87,7 +87,7 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* NULL if mask is 0: a check of the arguments has failed. */
+/* NULL if mask is 0, because a check of the arguments has failed. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {

@@ -251,8 +251,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* x = 0 for the keys that a bool mask hides from query i: a score that hd_masked_fill overwrites
- * has no gradient, even in a row of NaN. */
+/* x = 0 for the keys that a bool mask masks for query i: a score that hd_masked_fill overwrites has
+ * no gradient, even in a row of NaN. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];

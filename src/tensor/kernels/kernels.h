@@ -66,9 +66,9 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Two sorts of kernels are not compiled for AVX-512: those of types that few programs compute much
- * with, and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined
- * at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
+/* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
+ * and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined at
+ * all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
  * which each level has its own kernels (`most`). hdk_softmax_for(dtype) is the table to use for a
  * dtype; hdk_softmax_common() is the table that has every kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };

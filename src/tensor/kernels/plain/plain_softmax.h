@@ -11,7 +11,7 @@ static HDK_NOINLINE T fn(exp)(T x)
     return EXP(x);
 }
 
-/* The largest of n elements; -inf of none. A NaN makes its sum of exponentials NaN anyway. */
+/* The largest of n elements, or -inf if n is 0. A NaN makes its sum of exponentials NaN anyway. */
 static T fn(largest)(const T *x, int64_t xn, int64_t n)
 {
     T m = -(T)INFINITY;
