@@ -33,7 +33,7 @@ typedef struct hd__run_capture {
 typedef struct hd__run_aside { /* fields of n that an inner run puts back when it ends */
     hd__node *n;               /* retained */
     hd_tensor *pending;        /* the outer run's sum at a leaf, held; else NULL */
-    uint8_t queued;            /* 0: only the mark is put back */
+    uint8_t queued;            /* 0 if only the mark is put back */
     uint64_t mark;
 } hd__run_aside;
 
@@ -48,8 +48,9 @@ typedef struct hd__run {
     int64_t n_commits, cap_commits;
     hd__run_capture *captures; /* owned by hd_grad_of; sorted for hd__run_captured */
     int64_t n_captures;
-    uint64_t mark;    /* only nodes with this mark run, on paths to captures; 0: all nodes run */
-    uint64_t counted; /* mark of leaves whose edges are counted (backward_end.c); 0: none */
+    /* only nodes with this mark run, those on paths to captures; 0 if all nodes run */
+    uint64_t mark;
+    uint64_t counted; /* mark of leaves whose edges are counted (backward_end.c), or 0 */
     hd__run_aside *asides;
     int64_t n_asides, cap_asides;
     struct hd__run *outer; /* the run inside which this one runs, or NULL */
@@ -66,8 +67,9 @@ hd__node *hd__run_pop(hd__run *r);
 
 /* Two marks that no run has used before: the result, and the result + 1. */
 uint64_t hd__run_marks(void);
-/* Collects all nodes but leaves that can be reached from the outputs into *order, *n of them, the
- * youngest first. Marks each, and the leaves if r counts them. The caller frees *order. */
+/* Collects all nodes, except leaves, that can be reached from the outputs into *order, the youngest
+ * first, and sets *n to their number. Marks each, and the leaves if r counts them. The caller frees
+ * *order. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
@@ -87,7 +89,7 @@ hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* *slot = t, held. False if t is NULL, because its computation failed. */
+/* Sets *slot to t, and holds t. False if t is NULL, because its computation failed. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {

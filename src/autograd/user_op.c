@@ -213,7 +213,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Frees the user's data of a call that failed before it had a node, which would have freed it. */
+/* Frees the user's data if the call failed before it had a node; the node would free them later. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

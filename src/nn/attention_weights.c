@@ -101,7 +101,7 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
-/* The mask's rows of the tokens first to n - 1, (n - first, n). */
+/* The part (n - first, n) of the mask: the rows of the tokens first to n - 1. */
 static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);

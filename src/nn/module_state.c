@@ -44,9 +44,9 @@ static void note(problems *p, int which, const char *name, const char *what, con
     hd_free(text.s);
 }
 
-/* The tensor that is copied into item: d's tensor of this name, converted. NULL if d has none or
- * its shape is wrong, which is noted; a missing name is not noted if d has another name of the same
- * tensor (`named`). */
+/* Returns the tensor to copy into item: d's tensor of this name, converted. Returns NULL and notes
+ * the fault if it has the wrong shape or is missing; but a missing name is no fault if d has
+ * another name of the same tensor (`named`). */
 static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);

@@ -14,7 +14,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E), or HD_NONE and the next three */
+    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the next three are used */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */

@@ -56,9 +56,10 @@ struct hd_optim {
     hd__optim_slot *slots;
     int64_t n_groups, groups_room;
     hd__optim_group *groups;
-    unsigned int dtypes; /* hd__tensor_taken_over when states last had their parameters' dtypes */
-    bool scheduled;      /* a schedule was made for it */
-    bool stepped;        /* it has stepped since its first schedule was made */
+    /* the value of hd__tensor_taken_over when the states last had their parameters' dtypes */
+    unsigned int dtypes;
+    bool scheduled; /* a schedule was made for it */
+    bool stepped;   /* it has stepped since its first schedule was made */
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* its number, from 1 on; no two optimizers have the same */
     bool told_used;  /* the warning of stale gradients was given */
@@ -80,7 +81,7 @@ static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
 /* True if an optimizer with these options needs state k (options.c). */
 bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int k);
 
-/* Parameter i of a list; NULL with an error if it is HD_NONE. */
+/* Parameter i of a list; NULL with an error if it is HD_NONE or the list cannot be read. */
 hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i);
 
 #endif

@@ -11,7 +11,7 @@
 enum { HD__WALKED = 4 }; /* the most operands of a walk */
 
 typedef struct hd__dims_axis {
-    int64_t size, stride[HD__WALKED]; /* stride 0: the operand is repeated along the dim */
+    int64_t size, stride[HD__WALKED]; /* stride 0 repeats the operand along the dim */
 } hd__dims_axis;
 
 typedef struct hd__dims {

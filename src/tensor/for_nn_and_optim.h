@@ -51,8 +51,8 @@ void hd__tensor_write_array(hd_tensor *x, const void *array);
  * thread, fails with HD_STATE. */
 bool hd__tensor_may_take_over(const hd_tensor *t);
 /* Gives leaf t the storage, dtype and strides of y, a fresh tensor of t's shape. Its .grad becomes
- * g, or none for HD_NONE. It keeps its holders and hooks. Views of t, and aliases that a graph
- * saved, keep the old storage. Cannot fail. */
+ * g; if g is HD_NONE, t has no .grad afterwards. t keeps its holders and hooks. Views of t, and
+ * aliases that a graph saved, keep the old storage. Cannot fail. */
 void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
 extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the process */
 
@@ -123,11 +123,11 @@ bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
 /* Marks a name in fresh, so that hd__dict_commit removes it from d. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor `key`. It must have x's dtype and shape: "hd_optim_load: 'o.sum'
- * is float32 (2,): expected float32 (3,)". `of` is a string that stands before the key in the
+ * is float32 (2,): expected float32 (3,)". `of` is a string that comes before the key in the
  * message, or "". */
 hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x);
-/* *v = d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is 0:
- * expected 1 to 9". False for a NULL name, after a failed hd__dict_field. */
+/* Sets *v to d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is
+ * 0: expected 1 to 9". Returns false if name is NULL, which a failed hd__dict_field returns. */
 bool hd__dict_int_within(const hd_dict *d, const char *name, int64_t least, int64_t most,
                          int64_t *v);
 

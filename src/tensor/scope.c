@@ -40,7 +40,7 @@ HD__RARE static const char *place_of_scope(int *line)
     return s ? s->file : NULL;
 }
 
-/* With HEED_DEBUG=1: the freed_by of s's tensors, which names the place that opened s. */
+/* The freed_by of s's tensors with HEED_DEBUG=1: a string that names the place that opened s. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
@@ -87,7 +87,7 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* Also arranges that the thread's end closes all of its scopes. */
+/* Also makes the end of the thread close all of its scopes. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {

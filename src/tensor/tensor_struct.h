@@ -15,7 +15,7 @@ typedef struct hd__tensor_storage {
     atomic_uint version; /* in-place changes so far */
     void *data;          /* in the storage's block, in a block of its own, or hd_wrap's memory */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* NULL: data is freed with the storage's block */
+    void (*release)(void *data, void *user); /* NULL if data is freed with the storage's block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
     bool foreign;    /* release is the program's own function */

@@ -264,7 +264,7 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* dx of y = product(x, d), through the same halves */
+/* The gradient dx of y = product(x, d). Splits x into the halves into which product splits it. */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];

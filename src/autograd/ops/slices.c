@@ -45,7 +45,7 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
     return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
 
-/* Copies dy into part p of dx; nothing if dy is NULL. */
+/* Copies dy into part p of dx. Does nothing if dy is NULL. */
 static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;

@@ -11,7 +11,7 @@
 
 enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
-    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole pays */
+    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the third cache */
     GROUP = 4,            /* panels of a that are packed together just before their first use */
     FETCH = 64,           /* cache lines that are prefetched beside one tile */
@@ -53,10 +53,10 @@ static int64_t hdk_rows_together(void)
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
-/* The blocks of product p. A copy of b pays if many rows use it. A copy of a pays if many columns
- * use it, or sooner if the rows of a would evict each other from the first cache. room_a and room_b
- * never shrink as m or n grow, although rows and cols may: the scratch of the largest of several
- * products serves all. */
+/* The blocks of product p. A copy of b is faster if many rows use it. A copy of a is faster if many
+ * columns use it, or sooner if the rows of a would evict each other from the first cache. room_a
+ * and room_b never shrink as m or n grow, although rows and cols may: the scratch of the largest of
+ * several products serves all. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};

@@ -347,8 +347,8 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
     }
 }
 
-/* Adds some steps to some columns of c, for `rows`: in tiles if c has more than three rows. The
- * columns that no tile takes are added one row of c at a time. */
+/* For fn(rows): adds `steps` steps to `cols` columns of c, in tiles if c has more than three rows.
+ * The columns that no tile takes are added one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -418,7 +418,8 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* k is 0 or 1: no sum, so a product may be -0. For k = 0 c is -0, so that c + bias is bias. */
+/* c = a b if k is 0 or 1. There is no sum, so a product may be -0. For k = 0 c is -0, so that c +
+ * bias is bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
@@ -465,7 +466,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
     bool in_caches = p->k * p->n * (int64_t)sizeof(T) <= HDK_STREAM_BYTES;
     bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* a tile takes all rows */
     bool few = p->m <= HDK_SPLIT_ROWS && p->b_col == 1 && !(one_tile && in_caches);
-    return few ? fn(rows) : NULL; /* NULL: tiles */
+    return few ? fn(rows) : NULL; /* NULL means tiles */
 }
 
 static void fn(product)(const hdk_product *p, void *scratch)

@@ -85,7 +85,7 @@ static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0: no y is -0. */
+/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0, so no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)

@@ -1,7 +1,7 @@
 /* optim.h - one optimizer step over elements of a parameter; norms and clipping of gradients.
  *
  * Arrays are dense. A kernel takes the elements [begin, end). A step changes only the parameter and
- * its states; clipping changes only the gradients. The equations stand above the loops in
+ * its states; clipping changes only the gradients. The equations are above the loops in
  * optim_steps.h. */
 #ifndef HEED_KERNELS_OPTIM_H
 #define HEED_KERNELS_OPTIM_H

@@ -278,8 +278,8 @@ enum {
 };
 
 /* Prefetches the bytes that lie `ahead` bytes after x, for a later read, into the second cache: the
- * first has no room for so much. It pays if there is something to compute meanwhile. If the bytes
- * begin within a line, their last line may be left out. */
+ * first has no room for so much. It helps only if there is something to compute meanwhile. If the
+ * bytes begin within a line, their last line may be left out. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {

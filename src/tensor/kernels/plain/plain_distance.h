@@ -1,6 +1,6 @@
-/* plain_distance.h - the reductions that only floats have, after plain_sum.h: the variance sum((x -
- * mean)^2) / p, with the first part of its gradient, and sum((x - t)^2). A template (template.h)
- * for plain.c. */
+/* plain_distance.h - the reductions that only floats have, after plain_sum.h: the variance
+ * sum((x - mean)^2) / p, with the first part of its gradient, and sum((x - t)^2). A template
+ * (template.h) for plain.c. */
 
 /* y = sum((x - mean)^2) / p of each lane */
 static void fn(var)(const hdk_lanes *l, void *const *data, double p)

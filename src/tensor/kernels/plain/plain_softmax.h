@@ -5,7 +5,7 @@
  *     logsumexp    y = log(sum(e^x))
  * Each subtracts the largest x first, so that no e^x overflows. */
 
-/* e^x. The code for float32 is long, so it stands here once. */
+/* e^x. The code for float32 is long, so it is compiled only once. */
 static HDK_NOINLINE T fn(exp)(T x)
 {
     return EXP(x);
