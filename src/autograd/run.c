@@ -83,8 +83,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Puts n on the heap, unless it is a leaf or has been there before. If r counts, adds one edge to a
- * leaf. */
+/* Puts n on the heap, unless it is a leaf or was put there before. If r counts, counts one more
+ * edge to a leaf. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;

@@ -10,7 +10,7 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* The number of ops' backwards that run. Calls inside them do not warn: the warning names the
+/* The number of backwards of ops that run now. Calls inside them do not warn: the warning names the
  * op. */
 static HD__TLS int in_backward;
 

@@ -10,7 +10,8 @@
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-/* Steps in vain before a warning. A program may skip a step after backward, as for a NaN loss. */
+/* The number of steps in vain that give a warning. A program may skip a step after backward, as for
+ * a NaN loss. */
 enum { IN_VAIN = 10 };
 
 /* What a step found in all parameters of its optimizer. */

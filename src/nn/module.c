@@ -1,8 +1,8 @@
 /* module.c - makes modules, registers their parameters, buffers and children, and frees them.
  *
- * A failed registration marks the module as failed. So a constructor may register everything in a
- * row, and hd_module_ready checks once at the end. Registering releases the field's old tensor, as
- * hd_assign does. */
+ * A failed registration marks the module as failed. So a constructor may register everything
+ * without checks, and hd_module_ready checks once at the end. Registering releases the field's old
+ * tensor, as hd_assign does. */
 #include "base/random/draws.h"
 #include "nn/module.h"
 #include "nn/module_args.h"

@@ -84,9 +84,9 @@ extern HD__TLS uint64_t hd__nn_modules_freed;
  * module whose parameters have undefined values, and set its `draw`. Under HD_NO_INIT the
  * parameters are zero, and nothing is drawn. */
 
-/* Ends a constructor: hd_module_ready, then draws the values of m and of all modules below it.
- * `draw` becomes m's own, unless it is NULL. Returns m. On failure, or if m is NULL, returns NULL;
- * m is then freed, and the random generator is where it was. */
+/* Ends a constructor: calls hd_module_ready, then draws the values of m and of all modules below
+ * it. If `draw` is not NULL, it becomes m's own. Returns m. On failure, or if m is NULL, returns
+ * NULL; m is then freed, and the random generator is where it was. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 /* Draws the values of m's own tensors, once. Under HD_NO_INIT it only marks them as drawn. */
 bool hd__module_draw(hd_module *m);

@@ -211,8 +211,8 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights,
- * *weights becomes the softmax after dropout; otherwise the attention is fused. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights, sets
+ * *weights to the softmax after dropout; otherwise the attention is fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -232,8 +232,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights,
- * *weights becomes (b * num_heads, l, s). */
+/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights, sets
+ * *weights to the weights (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {

@@ -63,8 +63,9 @@ struct hd_optim {
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* its number, from 1 on; no two optimizers have the same */
     bool told_used;  /* the warning of stale gradients was given */
-    int freed;       /* steps in a row without a gradient, because those of a backward were freed */
-    int frozen;      /* steps in a row without a gradient, because no parameter requires grad */
+    /* steps in a row without a gradient, because hd_backward's gradients were freed */
+    int freed;
+    int frozen; /* steps in a row without a gradient, because no parameter requires grad */
 };
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */

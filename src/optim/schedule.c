@@ -174,7 +174,8 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("s", s, d, prefix, schedule_write);
 }
 
-/* Moves *read and lr into s and its optimizer; read->base_lr becomes the old one. */
+/* Moves *read and lr into s and its optimizer; read->base_lr gets the old base_lr, which the caller
+ * frees. */
 static void schedule_take_over(hd_schedule *s, hd_schedule *read, const double *lr)
 {
     hd_schedule old = *s;

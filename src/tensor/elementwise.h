@@ -53,11 +53,11 @@ void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
  * nobody but the engine holds dy (hd__tensor_held_once). */
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
-/* The loop of an arithmetic op of hdk_binary on a and b. *d becomes the dtype that it computes in.
+/* The loop of an arithmetic op of hdk_binary on a and b. Sets *d to the dtype that it computes in.
  * NULL with HD_DTYPE if the op does not take these dtypes (hd_sub takes no bools). */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
-/* The loop of an arithmetic op of hdk_binary on x and the number s. *d and the error are as for
- * hd__loop_arith. */
+/* The loop of an arithmetic op of hdk_binary on x and the number s. Sets *d, and fails, as
+ * hd__loop_arith does. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

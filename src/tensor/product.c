@@ -144,7 +144,7 @@ static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, 
     *steps += *steps == 0; /* an empty sum */
 }
 
-/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, which becomes
+/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, and makes `to`
  * part's b. */
 static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64_t j, float *to)
 {

@@ -1,8 +1,8 @@
 /* scope.c - scopes: each owns the tensors that were made while it was the innermost one.
  *
  * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
- * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
- * many there are. Only the thread that owns a scope touches its list. */
+ * tensors in a doubly linked list. So entering, leaving and moving take the same time for any
+ * number of tensors. Only the thread that owns a scope reads or changes its list. */
 #include "base/error/lasting.h"
 #include "base/memory/count.h"
 #include "base/start.h"

@@ -20,8 +20,8 @@ bool hd__tensor_inside_storage(const hd_tensor *x);
 /* Writes the strides of a view of x with these sizes. False if x's strides do not allow such a
  * view. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
-/* out = sizes for a view of x. One of them may be -1, and becomes the size that fits. Fails where
- * PyTorch's view does. */
+/* Writes sizes for a view of x to out. One of them may be -1; it becomes the size that fits. Fails
+ * where PyTorch's view does. */
 bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
 #endif

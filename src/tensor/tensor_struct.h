@@ -39,8 +39,8 @@ typedef struct hd__tensor_attachment_ops {
 
 /* True if a function of the tensor layer may write to x; otherwise sets an error. It refuses leaves
  * that require grad, in grad mode, and gradients that were passed to the user's code. It is not in
- * the table above, because it also judges tensors without an attachment. A constructor in history.c
- * sets it. NULL in a program that links tensor alone: every tensor may be written. */
+ * the table above, because it also checks tensors without an attachment. A constructor in history.c
+ * sets it. It is NULL in a program that links tensor alone, where every tensor may be written. */
 extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)

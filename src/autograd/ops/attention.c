@@ -214,7 +214,7 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* The number of q's heads that share one head of k and v; -1 with the error set. */
+/* The number of q's heads that share one head of k and v; -1 with an error. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {

@@ -53,7 +53,8 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous; NULL with the error set if it is not of a float dtype or leaves [0, most]. */
+/* p, made contiguous. NULL with an error if p is not of a float dtype, or has an element outside
+ * [0, most]. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {

@@ -45,7 +45,7 @@ typedef struct hdk_attention_kernels {
     /* computes the dense weights (l, s) after dropout, of the queries [from, to), whose lse forward
      * wrote */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
-    /* backward computes dk and dv of the keys [from, to); dq (l, d) becomes the part of dq that
+    /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
      * these keys give */
     int64_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,

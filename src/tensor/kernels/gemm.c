@@ -126,8 +126,8 @@ static void hdk_fetch(hdk_ahead *s)
 /* The columns of a tile, and of a panel of b. */
 #define WIDTH (2 * VECTOR)
 
-/* HALVES: the type uses tiles of one vector, too. UNIT: tiles take its multiples without a
- * buffer. */
+/* HALVES is true if the type also uses tiles of one vector. Tiles need no buffer if the number of
+ * their columns is a multiple of UNIT. */
 #define HALVES (sizeof(T) == 4)
 #define UNIT (HALVES ? VECTOR : WIDTH)
 

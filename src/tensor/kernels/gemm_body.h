@@ -15,7 +15,7 @@
 /* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x,
  * `lane` elements apart, are packed into a panel of k-major rows, `width` elements apart. */
 
-/* Copies the lanes of one step, which lie side by side. */
+/* Copies the lanes of one step, which are adjacent in memory. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
@@ -40,8 +40,8 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Packs lanes whose steps lie side by side, 64 steps at a time, so that this part of the panel
- * stays in the first cache. The last four lanes may overlap the four before them. */
+/* Packs lanes whose steps are adjacent in memory, 64 steps at a time, so that this part of the
+ * panel stays in the first cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -59,7 +59,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* Packs one step of a panel whose lanes lie side by side. Missing lanes become 0. */
+/* Packs one step of a panel whose lanes are adjacent in memory. Missing lanes become 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -242,8 +242,9 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows, some at a time: how->cols in `panels`, else one panel
- * on the stack, or all that tiles read in place without a buffer. */
+/* Computes all columns of the block's rows, some at a time. If b is packed into `panels`, these are
+ * how->cols columns; otherwise they are one panel on the stack, or all columns that tiles read in
+ * place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {

@@ -182,8 +182,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* dx, dw and db of row i, each unless it is NULL. If all are requested, the most frequent case, one
- * pass after the sums computes them together. */
+/* Computes dx, dw and db of row i, each unless it is NULL. If all three are requested, which is the
+ * most frequent case, one pass after the sums computes them together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {

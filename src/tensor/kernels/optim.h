@@ -40,8 +40,9 @@ enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* to [-a, a]; NaN stays */ };
 struct hdk_optim {
     void (*step[HDK_STEPS][2])(const hdk_step *s, int64_t begin, int64_t end);
 
-    /* Adds the sum of |x|^p over [begin, end) to *sum; for p 0 the number of nonzero elements. For
-     * p INFINITY *sum becomes the largest |x| so far, for -INFINITY the smallest. NaN stays. */
+    /* Adds the sum of |x|^p over [begin, end) to *sum; for p = 0, adds the number of nonzero
+     * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
+     * smallest. NaN stays. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     /* HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);

@@ -182,7 +182,7 @@ static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e
     fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* e = exp(x - *m) unless e is NULL. Returns the sum. *m becomes the maximum of the row `next`. */
+/* e = exp(x - *m), unless e is NULL. Returns the sum. Sets *m to the maximum of the row `next`. */
 static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(exp_pass)(x, n, *m, 0, e, next, m);

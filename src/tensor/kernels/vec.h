@@ -206,9 +206,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: q, s in the place of x, and the
- * first term of u. vexp_term_f32 adds the other terms. With `exact` the bits are the same at every
- * level. */
+/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: sets q, replaces x by s, and sets
+ * u to its first term. vexp_term_f32 adds the other terms. With `exact` the bits are the same at
+ * every level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
