@@ -184,7 +184,8 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* For messages: says why view x cannot be given a new graph node after its base changed. */
+/* For messages: the origin of view x, the reason why x cannot get a new node after its base
+ * changed. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"

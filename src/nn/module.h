@@ -33,8 +33,8 @@ typedef struct hd__nn_stray {
 
 struct hd__module {
     hd_module *parent; /* NULL if the user frees it */
-    hd_module *above;  /* hd__module_after: the module from which it came to this one */
-    int64_t place;     /* hd__module_after: this module's index among above's entries */
+    hd_module *above;  /* for hd__module_after: the module from which the walk came here */
+    int64_t place;     /* for hd__module_after: this module's index among above's entries */
     bool training;
     bool failed; /* a registration failed; hd_module_ready will fail, too */
     int64_t n, room;

@@ -206,7 +206,7 @@ void *hd__scope_alloc(size_t bytes)
     if (!t) {
         return NULL;
     }
-    t->storage->spoiled = 0; /* with HEED_DEBUG=1 a freed text is empty */
+    t->storage->spoiled = 0; /* so that with HEED_DEBUG=1 a freed string is empty */
     return t->storage->data;
 }
 

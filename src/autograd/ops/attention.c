@@ -330,8 +330,9 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* Row by row, the fused path saves the cost of ten ops for a handful of tokens. For a few
-     * dozen, the composed path is up to four times as fast, with the same bits. */
+    /* For a handful of tokens, the fused path, which then goes row by row, saves the cost of ten
+     * ops. For a few dozen tokens, the composed path is up to four times as fast, with the same
+     * bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);

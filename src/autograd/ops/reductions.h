@@ -1,5 +1,5 @@
 /* reductions.h - parts of reductions that softmax.c and loss_elements.c use, too: the reduced dims,
- * the way back to x's shape, and the division of a mean (reductions.c). */
+ * the expansion of a result to x's shape, and the division of a mean (reductions.c). */
 #ifndef HEED_OPS_REDUCTIONS_H
 #define HEED_OPS_REDUCTIONS_H
 

@@ -106,9 +106,9 @@ static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64
     return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
 }
 
-/* Prefetches some lines of s. Packing from memory takes four times as long as from the second
- * cache. So the last tiles before it prefetch its lines, late enough that the cache still holds
- * them then. */
+/* Prefetches some of the lines of s, which will be packed next. Packing from memory takes four
+ * times as long as packing from the second cache. So the last tiles before the packing prefetch
+ * these lines, late enough that the cache still holds them then. */
 static void hdk_fetch(hdk_ahead *s)
 {
     int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;

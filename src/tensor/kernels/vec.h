@@ -186,7 +186,7 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
     return most;
 }
 
-enum { VEXP_MOST = 4 }; /* most vectors of exponents side by side */
+enum { VEXP_MOST = 4 }; /* the most vectors of exponents that are computed together */
 
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
