@@ -69,8 +69,8 @@ bool hd__nn_has_children(const hd_module *m);
  * have put another module into a field since the registration. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
-/* Like hd_register_module, for a container's child, which has no field in m's struct. The name must
- * be new in m. */
+/* Registers a container's child, which has no field in m's struct, and otherwise does what
+ * hd_register_module does. The name must be new in m. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
 /* Grows whenever this thread frees a module. A walk compares it before and after a call of the

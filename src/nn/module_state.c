@@ -21,7 +21,8 @@ typedef struct problems {
 /* The dictionary's tensor for one item. */
 typedef struct source {
     hd_tensor *t; /* contiguous and of the item's dtype; NULL if the dictionary has none */
-    /* A tensor with several names has several items. Its first item has, for all of them: */
+    /* A tensor with several names has several items. The source of its first item has these fields
+     * for all of them. */
     bool named;       /* the dictionary has one of the names */
     int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
 } source;

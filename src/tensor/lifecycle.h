@@ -29,8 +29,8 @@ hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
                             const int64_t *strides, int64_t offset);
 /* An alias with x's sizes, strides and offset. */
 hd_tensor *hd__tensor_alias_of(const hd_tensor *x);
-/* hd__tensor_alias_of, but in no scope. The caller holds the result, and drops it with
- * hd__tensor_drop. */
+/* An alias as hd__tensor_alias_of makes it, but in no scope. The caller holds the result, and drops
+ * it with hd__tensor_drop. */
 hd_tensor *hd__tensor_alias_held(const hd_tensor *x);
 
 /* Add and drop a hold of heed's own, which hd_release never drops. Both ignore NULL and HD_NONE. */

@@ -39,7 +39,7 @@ static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
     return (hd__tensor_is_address(x) && hd__tensor_is_tensor(x)) || hd__tensor_read_fail(call, x);
 }
 
-/* hd__tensor_arg, but HD_NONE passes, too. */
+/* True if x is HD_NONE or passes hd__tensor_arg; otherwise sets an error. */
 static inline bool hd__tensor_arg_or_none(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && (hd__tensor_is_computed(x) || hd__tensor_is_none(x))) ||

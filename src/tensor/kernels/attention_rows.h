@@ -113,7 +113,7 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
     }
 }
 
-/* True if all n are -inf. A maximum of -inf does not prove it, because it may hide a NaN. */
+/* True if all n are -inf. A maximum of -inf does not prove it, because there may be a NaN, too. */
 static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
