@@ -1,6 +1,6 @@
 /* schedule.c - makes, steps, saves and loads schedules of any type. A type is a formula
  * (schedules.c). It computes a group's lr from the number of steps so far, the present lr and the
- * base lr, which was the group's lr when the schedule was made. */
+ * base lr. The base lr is the group's lr when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>

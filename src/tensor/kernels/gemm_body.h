@@ -73,9 +73,8 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* Packs all lanes into panels of `width` lanes each; lanes missing in the last panel are 0. If
- * lanes are adjacent in memory, TOGETHER panels are packed at a time, so memory is read in long
- * runs and few cache lines are read twice. */
+/* Packs all lanes into panels of `width` lanes; missing lanes become 0. If lanes are adjacent,
+ * packs TOGETHER panels at a time, to read memory in long runs and few cache lines twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
@@ -160,8 +159,7 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs up to GROUP panels of a, from row i, into `to`, and plans the prefetch of the next group.
- * The caller uses the panels at once. */
+/* Packs up to GROUP panels of a, from row i, into `to`. Plans the prefetch of the next group. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
@@ -242,9 +240,8 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows, some at a time. If b is packed into `panels`, these are
- * how->cols columns; otherwise they are one panel on the stack, or all columns that tiles read in
- * place without a buffer. */
+/* Computes all columns of the block's rows, some at a time: how->cols columns in `panels`, one
+ * panel on the stack, or all columns that tiles read in place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {
@@ -419,8 +416,7 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* c = a b if k is 0 or 1. There is no sum, so a product may be -0. For k = 0 c is -0, so that c +
- * bias is bias. */
+/* k <= 1. There is no sum, so a product may be -0. If k is 0, c is -0, so that c + bias is bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {

@@ -29,9 +29,9 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
-/* The number with which the sum of a lane begins. PyTorch's sum begins with 0 or, over the last
- * dim, where the elements are side by side, with the first element; -0 before it does not change
- * it. For a tensor of no dims sn is 0. */
+/* The number with which the sum of a lane begins. PyTorch's sum begins with 0. Over the last dim,
+ * where the elements are side by side, it begins with the first element; -0 before it does not
+ * change it. For a tensor of no dims sn is 0. */
 static double first_zero(const hdk_lanes *l)
 {
     return l->sn[0] <= 1 ? -0.0 : 0.0;
