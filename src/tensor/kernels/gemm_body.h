@@ -73,8 +73,8 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* Packs all lanes into panels of `width` lanes; missing lanes become 0. If lanes are adjacent,
- * packs TOGETHER panels at a time, to read memory in long runs and few cache lines twice. */
+/* Packs all lanes into panels of `width` lanes; missing lanes become 0. Adjacent lanes are packed
+ * for TOGETHER panels at a time, so memory is read in long runs, and few cache lines twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {

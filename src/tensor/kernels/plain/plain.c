@@ -1,5 +1,5 @@
-/* plain.c - the level plain: the kernels of the other levels, written to be read and stepped
- * through.
+/* plain.c - the level plain: kernels that compute the same as those of the other levels, written to
+ * be read and stepped through.
  *
  * They are nested loops, without packing, vectors and threads. Every template here is included once
  * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
