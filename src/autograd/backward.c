@@ -37,8 +37,9 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* g in the shape and dtype of output `out`: undoes broadcasting, for every op. g came from node
- * `from` for its input number `input`; from the caller, with the right shape, if `from` is NULL. */
+/* Returns g in the shape and dtype of output `out`: sums over the dims that broadcasting added or
+ * expanded. Node `from` computed g for its input number `input`. If `from` is NULL, the caller
+ * passed g, and its shape is right. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -57,8 +58,8 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when an outer run waits at n or runs it. A leaf can be shared; another node is an
- * error. */
+/* Called when an outer run waits at n or runs it. Both runs may share a leaf; for any other node,
+ * sets an error. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -156,8 +157,9 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. If n adds commits, the first of them retains n, until the .grad is written. Commits of
- * other leaves that complete meanwhile retain their own nodes. */
+/* Runs n. A commit is a gradient that is written to .grad when the run ends. If running n adds
+ * commits, the first of them holds a reference to n until then. A leaf that runs inside this call
+ * is held by its own commit. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -176,8 +178,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called when a node has passed an edge that may lead to a leaf. A counted leaf runs right after
- * its last edge; when it comes out of the heap later, it has nothing left to do. */
+/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. A leaf whose
+ * edges are counted runs right after its last edge; when it comes out of the heap later, it has
+ * nothing left to do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -266,7 +269,8 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n's backward contributes to a requested gradient. That of a captured node may not. */
+/* True if n's backward contributes to a requested gradient. The backward of a captured node may
+ * contribute to none. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;

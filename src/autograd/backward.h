@@ -10,8 +10,8 @@
 
 /* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. */
 bool hd__run_begin(hd__run *r);
-/* Starts the run at y with the gradient grad; HD_NONE stands for a 1. Allocates in the current
- * scope. */
+/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE. Allocates in the
+ * current scope. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
 /* Runs the backward of each waiting node, the youngest first. */
 bool hd__run_walk(hd__run *r);
@@ -19,8 +19,8 @@ bool hd__run_walk(hd__run *r);
  * none. Frees everything that the run holds. */
 bool hd__run_end(hd__run *r, bool ok);
 
-/* True if n's saved tensor i still has the values that it had when it was saved. Fails with HD_GRAD
- * if it was changed in place, or if an earlier backward has freed it. */
+/* True if n's saved tensor i still has the values that it had when it was saved; otherwise fails
+ * with HD_GRAD: it was changed in place, or an earlier backward has freed it. */
 bool hd__run_saved_ok(const hd__node *n, int i);
 
 #endif

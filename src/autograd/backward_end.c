@@ -1,11 +1,11 @@
-/* backward_end.c - hd_on_backward_end: a function that is called at the end of each backward, and
- * hooks of leaves that run early for it.
+/* backward_end.c - hd_on_backward_end: registers a function that is called at the end of each
+ * backward. If one is registered, a leaf's hooks run as soon as its gradient is complete.
  *
  * Training on several machines (heed-mpi) sends each leaf's gradient while backward still runs,
  * from a hook, and waits for the last one at the end, before any .grad is written. A leaf's
- * gradient is complete when its last edge has passed. The heap cannot tell when: a leaf is older
- * than all other nodes and leaves the heap last. So the edges to each leaf are counted before the
- * walk. The order of the sums does not change, and neither do their bits. */
+ * gradient is complete when its last edge has passed. The heap does not show this moment: a leaf is
+ * older than all other nodes and leaves the heap last. So the edges to each leaf are counted before
+ * the walk. The order of the sums does not change, and neither do their bits. */
 #include "autograd/backward_end.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
@@ -14,7 +14,7 @@
 typedef hd__run run;
 
 static HD__TLS struct {
-    hd_backward_end f; /* NULL: none is registered */
+    hd_backward_end f; /* NULL if none is registered */
     void *user;
     run *at; /* while f is called: the run that ends; else NULL */
 } end;

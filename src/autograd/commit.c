@@ -44,9 +44,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* The part of a commit that may fail. It decides whether the value is added to the .grad in place,
- * or whether their sum replaces the .grad: a tensor that the user passed to hd_set_grad must not
- * change, and an expanded one cannot be added to. */
+/* Does the part of a commit that may fail. Decides whether the value is added to the .grad in
+ * place, or whether their sum replaces the .grad: a tensor that the user passed to hd_set_grad must
+ * not change, and an expanded one cannot be added to. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;
@@ -85,7 +85,7 @@ static bool all_zero(const hd_tensor *g)
     return i == g->numel;
 }
 
-/* The same for a leaf's .grad, and records for warnings how backward changed it. */
+/* Applies a commit to a leaf's .grad, and records for warnings how backward changed it. */
 HD__RARE static void apply_and_note(hd__run_commit *c)
 {
     hd__tensor_grad_use *use = hd__graph_leaf_use(c->n);

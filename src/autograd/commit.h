@@ -5,8 +5,8 @@
 
 #include "autograd/run.h"
 
-/* Adds the gradient of output k of n to the gradients that the run will write. `leaf`: into n's own
- * .grad; otherwise into that of hd_retain_grad. */
+/* Collects the gradient of output k of n. If `leaf`, the run will write it to n's own .grad;
+ * otherwise to the .grad that hd_retain_grad asked for. */
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf);
 /* Writes all collected gradients if `ok`, and drops them otherwise. */
 bool hd__run_end_commits(hd__run *r, bool ok);

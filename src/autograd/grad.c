@@ -134,8 +134,8 @@ static hd__node_own_grad *own_grad_of(hd_tensor *x)
     return extra->own;
 }
 
-/* The place of x's .grad; *given becomes the place of its flag grad_given. NULL if x has none
- * yet. */
+/* Returns the address of x's .grad, and sets *given to the address of its flag grad_given. NULL if
+ * x has no place for a .grad yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__graph_leaf_node(x);

@@ -184,14 +184,16 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* For messages: the kind of a view that can get no new node. */
+/* For messages: the origin of view x, the reason why x cannot get a new node after its base
+ * changed. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
                                        : "a view taken while grad mode was off";
 }
 
-/* True if view x still lies in its base's memory. hd_module_to moves parameters to new memory. */
+/* True if view x still lies in its base's memory; otherwise fails with HD_GRAD. hd_module_to moves
+ * parameters to new memory. */
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
@@ -302,7 +304,9 @@ __attribute__((constructor)) static void install(void)
 
 /* ---------------------------------------------------------------- a change in place */
 
-/* dbase = dy, with the inner node's gradient at the view's place */
+/* Gradient of CopySlices. dx[0] = dy, in which the view's part is replaced by the gradient from the
+ * inner node; dx[1...] are the inner node's other gradients. dx[0] is HD_NONE if the base needs no
+ * gradient. */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);

@@ -6,12 +6,13 @@
 #include "autograd/grad.h"
 #include "autograd/node.h"
 
-/* Makes y, an alias of x from hd__tensor_alias, a view of x, and records it. Every view goes
- * through here, also while grad mode is off, so that its base is known. Returns the result of
+/* Makes y, an alias of x from hd__tensor_alias, a view of x, and records it. Every view is made
+ * here, even while grad mode is off, so that its base is known. Returns the result of
  * hd__record. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
-/* The same for an op that makes several views of x (split, unbind). */
+/* Makes each of ys (aliases of x) a view of x, and records them as the outputs of one node (split,
+ * unbind). No recorded op can change such a view in place. False on failure. */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 

@@ -14,7 +14,7 @@ static HD__TLS uint64_t last_seq; /* of this thread's nodes */
 
 /* ---------------------------------------------------------------- making */
 
-/* Numbers n after this thread's last node and after every input, also one of another thread. */
+/* Numbers n after this thread's last node and after every input, even one of another thread. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;

@@ -56,11 +56,12 @@ static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 const char *hd__node_name(const hd__node *n, char text[64]);
 /* "hd_log" or "hd_log in GPT.blocks.0" */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
-/* Ends the error about a tensor that n saved and that was changed in its storage s: "; hd_exp saved
- * it, and hd_mul_ changed it". */
+/* The end of the error about a saved tensor of n whose storage s was changed: "; hd_exp saved it,
+ * and hd_mul_ changed it". */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* True if 0 <= i < n; otherwise HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to 1". */
+/* True if 0 <= i < n; otherwise fails with HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to
+ * 1". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

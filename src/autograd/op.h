@@ -23,7 +23,7 @@ typedef struct hd_ctx hd__node;
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
-    void (*free)(hd__node *n); /* frees memory that the params own; NULL: they own none */
+    void (*free)(hd__node *n); /* frees memory that the params own; NULL if they own none */
     /* Refuses a second backward although this op saves no tensor, because PyTorch's op saves
      * one. */
     bool once;
@@ -39,14 +39,15 @@ typedef struct hd__op {
         .name = (text), .backward = (f), .kind = (number)                                          \
     }
 
-/* An edge and a saved tensor take 16 bytes each, also where pointers have 4 bytes. */
+/* An edge and a saved tensor take 16 bytes each, even where pointers have 4 bytes. */
 typedef struct hd__edge {
-    hd__node *node; /* NULL: this input needs no gradient */
+    hd__node *node; /* NULL if this input needs no gradient */
     _Alignas(8) uint32_t output;
 } hd__edge;
 
 typedef struct hd__node_saved {
-    hd_tensor *t;                 /* a detached alias, held; HD_NONE: not saved, or freed */
+    /* a detached alias, held; HD_NONE if it was not saved, or was freed */
+    hd_tensor *t;
     _Alignas(8) uint32_t version; /* its storage's version when it was saved */
 } hd__node_saved;
 
@@ -63,7 +64,7 @@ struct hd_ctx {
     _Alignas(16) atomic_int refs;
     bool complete;      /* all fields are set; only then release calls op->free */
     bool freed;         /* its saved tensors are freed: a second backward is an error */
-    uint8_t queued;     /* depth of the run in which it waits or runs; 0: none (run.h) */
+    uint8_t queued;     /* depth of the run in which it waits or runs, or 0 (run.h) */
     bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
     bool saved_apart;   /* `saved` is a block of its own (users' ops) */
     bool failed;        /* user's op only: its last backward failed */
@@ -71,9 +72,9 @@ struct hd_ctx {
     atomic_uchar ended; /* HD__ENDED: a backward without retain_graph has run or started here */
     const hd__op *op;
     uint64_t seq;  /* larger than every input's, and than that of the thread's previous node */
-    uint64_t mark; /* written by the last run that marked this node (grad_of.c, backward_end.c) */
+    uint64_t mark; /* the mark of the last run that marked this node (grad_of.c, backward_end.c) */
     int32_t n_in, n_saved, n_out;
-    int32_t outstanding;     /* leaf only, in a run that counts: edges that have not passed yet */
+    int32_t outstanding;     /* leaf only, in a run that counts: edges not yet handled */
     hd__edge *edges;         /* n_in */
     hd__node_saved *saved;   /* n_saved */
     hd__node_out_meta *outs; /* n_out */
@@ -81,7 +82,8 @@ struct hd_ctx {
     hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
-    const char *made_by, *made_in; /* debug mode: the call and the module that recorded it; NULL */
+    /* in debug mode: the call and the module that recorded it; else NULL */
+    const char *made_by, *made_in;
 };
 
 typedef struct hd__node_hook {
@@ -102,7 +104,7 @@ typedef struct hd__node_own_grad {
 
 typedef struct hd__node_out_extra {
     hd__node_hook *hooks;   /* in the order of registration */
-    hd__node_own_grad *own; /* held; NULL: the user has not asked for a .grad yet */
+    hd__node_own_grad *own; /* held; NULL if the user has not asked for a .grad yet */
 } hd__node_out_extra;
 
 /* The op of every leaf node, and the op of every node of a user's op. */
@@ -120,9 +122,9 @@ static inline const char *hd__node_user_name(const hd__node *n)
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
     int64_t n_in;
-    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE: an optional one is missing */
+    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE for a missing one */
     int n_saved;
-    hd_tensor *const *saved; /* tensors for backward; HD_NONE: not needed; never y (save_y) */
+    hd_tensor *const *saved; /* tensors for backward; HD_NONE if not needed; never y (save_y) */
     bool save_y;             /* also saves the result y, after the others */
     bool saved_is_old;       /* in-place op: x was saved before the change; backward refuses it */
     const void *params;      /* copied into the node */

@@ -77,8 +77,8 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
     return n->mark == r->mark ? &n->outs[output].pending : NULL;
 }
 
-/* Stores the gradient *at of output k into each capture; hd_grad_of may request one several
- * times. */
+/* Stores the gradient *at of output k into each capture of it. A caller of hd_grad_of may request
+ * one gradient several times. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
     hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;

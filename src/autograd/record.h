@@ -12,7 +12,9 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *arg
 /* HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(p)) */
 #define HD__RECORD(op, y, ...) hd__record(op, y, &(hd__record_args){__VA_ARGS__})
 
-/* The same for an op with several outputs. */
+/* Records ys[0] to ys[n_out - 1] as the outputs of one node, when hd__record would record; an
+ * output of an integer dtype stays out of the graph. False if memory runs out. No ys[k] may be
+ * NULL. */
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 

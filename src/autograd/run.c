@@ -58,7 +58,7 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* The last one first: a leaf may have been set aside twice, and the first time has the older
+/* Puts back the last one first: if a leaf was set aside twice, the first time stored the older
  * value. */
 void hd__run_put_back(run *r)
 {
@@ -83,8 +83,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Puts n on the heap, unless it is a leaf or has been there before. If r counts, adds one edge to a
- * leaf. */
+/* Puts n on the heap, unless it is a leaf or was put there before. If r counts, counts one more
+ * edge to a leaf. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;

@@ -12,12 +12,13 @@
 #include "tensor/lifecycle.h"
 
 typedef struct hd__run_commit { /* at the end of the run, value is added to *slot, a .grad */
-    hd__node *n;                /* retained, so that *slot exists; NULL: an earlier commit has it */
-    hd__node_own_grad *own;     /* not a leaf: *slot lies in it, held; else NULL */
-    hd_tensor **slot, *value;   /* value is held */
-    bool *given;                /* true if the user gave the present *slot */
-    bool in_place; /* value is added into *slot's memory; otherwise it replaces *slot */
-    bool gives;    /* value came from hd_set_backward_grad */
+    /* retained, so that *slot exists; NULL if an earlier commit retains it */
+    hd__node *n;
+    hd__node_own_grad *own;   /* held; *slot lies in it. NULL if n is a leaf */
+    hd_tensor **slot, *value; /* value is held */
+    bool *given;              /* true if the user gave the present *slot */
+    bool in_place;            /* value is added into *slot's memory; otherwise it replaces *slot */
+    bool gives;               /* value came from hd_set_backward_grad */
 } hd__run_commit;
 
 /* A gradient that hd_grad_of returns: the sum at one output of a node. A leaf's gradients are
@@ -26,19 +27,19 @@ typedef struct hd__run_commit { /* at the end of the run, value is added to *slo
 typedef struct hd__run_capture {
     hd__edge at;      /* retained */
     int64_t input;    /* index among the caller's inputs */
-    hd_tensor *value; /* held; NULL: no gradient has arrived yet */
+    hd_tensor *value; /* held; NULL if no gradient has arrived yet */
 } hd__run_capture;
 
 typedef struct hd__run_aside { /* fields of n that an inner run puts back when it ends */
     hd__node *n;               /* retained */
     hd_tensor *pending;        /* the outer run's sum at a leaf, held; else NULL */
-    uint8_t queued;            /* 0: only the mark is put back */
+    uint8_t queued;            /* 0 if only the mark is put back */
     uint64_t mark;
 } hd__run_aside;
 
 typedef struct hd__run {
     const char *seed;  /* for messages: the name of the argument that the run starts from */
-    uint8_t depth;     /* 1; 2 in a run inside another one, and so on */
+    uint8_t depth;     /* 1, or 2 in a run inside another one, and so on */
     bool retain_graph; /* keeps saved tensors for another run */
     bool accumulate;   /* hd_backward: writes .grad of leaves and of tensors with retain_grad */
     hd__node **heap;   /* nodes at which gradients wait, retained */
@@ -47,8 +48,9 @@ typedef struct hd__run {
     int64_t n_commits, cap_commits;
     hd__run_capture *captures; /* owned by hd_grad_of; sorted for hd__run_captured */
     int64_t n_captures;
-    uint64_t mark;    /* only nodes with this mark run, on paths to captures; 0: all nodes run */
-    uint64_t counted; /* mark of leaves whose edges are counted (backward_end.c); 0: none */
+    /* only nodes with this mark run, those on paths to captures; 0 if all nodes run */
+    uint64_t mark;
+    uint64_t counted; /* mark of leaves whose edges are counted (backward_end.c), or 0 */
     hd__run_aside *asides;
     int64_t n_asides, cap_asides;
     struct hd__run *outer; /* the run inside which this one runs, or NULL */
@@ -65,17 +67,19 @@ hd__node *hd__run_pop(hd__run *r);
 
 /* Two marks that no run has used before: the result, and the result + 1. */
 uint64_t hd__run_marks(void);
-/* Collects all nodes but leaves that can be reached from the outputs into *order, *n of them, the
- * youngest first. Marks each, and the leaves if r counts them. The caller frees *order. */
+/* Collects all nodes, except leaves, that can be reached from the outputs into *order, the youngest
+ * first, and sets *n to their number. Marks each, and the leaves if r counts them. The caller frees
+ * *order. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
-/* Moves n's pending sum and `queued` aside until r ends. mark_only: stores only n's mark. */
+/* Moves n's pending sum and `queued` aside until r ends. With mark_only, stores only n's mark. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* Undoes hd__run_set_aside, for all nodes. */
 void hd__run_put_back(hd__run *r);
 
-/* The first capture at this output of n; the others follow it directly. NULL: none. */
+/* The first capture at this output of n, or NULL if there is none. The others follow it
+ * directly. */
 hd__run_capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 /* Sorts the captures by node and output, as hd__run_captured needs them. */
 void hd__run_sort_captures(hd__run *r);
@@ -85,7 +89,7 @@ hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* *slot = t, held. False if t is NULL, because its computation failed. */
+/* Sets *slot to t, and holds t. False if t is NULL, because its computation failed. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {

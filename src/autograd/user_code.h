@@ -14,7 +14,7 @@
 typedef struct hd__graph_guest {
     const char *call;                     /* hd__call before it */
     const hd__node *n;                    /* the node whose gradients are passed */
-    int64_t hook;                         /* the hook's id; 0: n's own function */
+    int64_t hook;                         /* the hook's id; 0 for n's own function */
     int n_lent;                           /* number of passed gradients */
     hd_tensor *const *lent;               /* the passed gradients, held */
     bool grad_mode;                       /* grad mode before it */
@@ -30,14 +30,15 @@ extern HD__TLS const hd__graph_guest *hd__graph_guests;
 /* Call it right before the user's code. The caller has set n, hook, n_lent and lent. */
 void hd__graph_guest_enter(hd__graph_guest *g);
 /* Call it right after the user's code. True if no failure is left uncleared and the scopes are as
- * before. Otherwise an error is set, and the caller must not read the call's results. */
+ * before; otherwise an error is set, and the caller must not read the call's results. */
 bool hd__graph_guest_left(hd__graph_guest *g);
 
 /* A read-only alias of g for the user's code, in the innermost scope. */
 hd_tensor *hd__graph_lend(const hd_tensor *g);
 
-/* True if the user's code may write to x: x was never passed as a gradient, and shares no memory
- * with one that is passed now. Otherwise fails with HD_GRAD and names the hook or op. */
+/* True if the user's code may write to x; otherwise fails with HD_GRAD and names the hook or op. x
+ * must never have been passed as a gradient, and must share no memory with one that is passed
+ * now. */
 bool hd__graph_lent_fail(const char *arg, const hd_tensor *x);
 static inline bool hd__graph_not_lent(const char *arg, const hd_tensor *x)
 {

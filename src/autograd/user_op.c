@@ -33,7 +33,8 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* True if all gradients in dx exist. The error names one that the user's backward has freed. */
+/* True if all gradients in dx exist; otherwise sets an error, which names one that the user's
+ * backward has freed. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -212,7 +213,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Frees the user's data of a call that failed before it had a node, which would have freed it. */
+/* Frees the user's data if the call failed before it had a node; the node would free them later. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

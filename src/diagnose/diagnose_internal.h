@@ -34,15 +34,16 @@ extern pthread_mutex_t hd__diagnose_lock;
 /* The data of a thread while hd__event_telling. It is not thread-local, because a library that is
  * loaded late may have few thread-local variables. */
 typedef struct hd__trace_hearing {
-    int thread;          /* its number in lines, from 1 on; 0: it has written none */
+    int thread;          /* its number in lines, from 1 on; 0 if it has written none */
     int depth;           /* the number of forwards and backwards that run, to indent lines */
     const char *walking; /* hd__call of the backward whose node runs now, or NULL */
     int spans;           /* the number of open spans */
-    int64_t seen;        /* the profile has the time up to here; 0: no tensor was made yet */
-    const char *call;    /* the call that began an op, or NULL */
-    int64_t began;       /* when the op or the outermost span began */
-    uint64_t failures;   /* hd_error_count at that time */
-    int64_t flop;        /* floating-point operations since then */
+    /* the profile has counted the time up to here; 0 if no tensor was made yet */
+    int64_t seen;
+    const char *call;  /* the call that began an op, or NULL */
+    int64_t began;     /* when the op or the outermost span began */
+    uint64_t failures; /* hd_error_count at that time */
+    int64_t flop;      /* floating-point operations since then */
 } hd__trace_hearing;
 
 HD__RARE hd__trace_hearing *hd__trace_heard(void); /* never NULL */
@@ -72,7 +73,8 @@ void hd__trace_tell_step(const char *type, int64_t n, int64_t all);
 
 /* The counts of HEED_PROFILE for one name in one module. */
 typedef struct hd__diagnose_profiled {
-    const char *name, *module;     /* lasting texts. name "": a forward; module NULL: no module */
+    /* lasting strings; name is "" for a forward, module is NULL outside one */
+    const char *name, *module;
     int64_t calls, time, backward; /* nanoseconds; backward: the part of the time in backward */
     int64_t bytes, flop;
 } hd__diagnose_profiled;
@@ -92,8 +94,8 @@ unsigned int hd__diagnose_not_finite(const hd_tensor *x);
 enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
 const char *hd__diagnose_not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
-/* Warn if ys, which op made from a->in, have a NaN or an infinity that the inputs do not have; and
- * if the loss that made_by made has one (first_nan.c). */
+/* hd__watch_record warns if ys, which op made from a->in, have a NaN or an infinity that the inputs
+ * do not have. hd__watch_loss warns if a loss that made_by made has one (first_nan.c). */
 HD__RARE void hd__watch_record(const struct hd__op *op, int n_out, hd_tensor *const *ys,
                                const struct hd__record_args *a);
 void hd__watch_loss(double loss, const char *made_by);
@@ -101,7 +103,8 @@ void hd__watch_loss(double loss, const char *made_by);
 /* Writes "the root scope", or "the scope opened at" and its file and line (live_tensors.c). */
 const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size);
 
-/* At the end, in debug mode: warn of stray modules, and of the live tensors. */
+/* Called at the end in debug mode. hd__diagnose_tell_strays warns of stray modules, and
+ * hd__live_tell of live tensors. */
 void hd__diagnose_tell_strays(void);
 void hd__live_tell(void);
 

@@ -67,8 +67,8 @@ static bool all_finite(hd_tensor *x)
 /* ---------------------------------------------------------------- the first one that is not
  * finite */
 
-/* Searches x in row-major order. *first: the number of its first NaN, or else of its first
- * infinity. */
+/* Searches x in row-major order. Sets *first to the number of its first NaN or, if it has none, of
+ * its first infinity. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};

@@ -2,7 +2,7 @@
  * loss that is not finite.
  *
  * A NaN is "first" if no input of the call has one; an infinity, if all inputs are finite. So a
- * softmax over a mask with -inf gives no warning, but the NaN of a row that is hidden completely
+ * softmax over a mask with -inf gives no warning, but the NaN of a row that is masked completely
  * does. */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* The number of ops' backwards that run. Calls inside them do not warn: the warning names the
+/* The number of backwards of ops that run now. Calls inside them do not warn: the warning names the
  * op. */
 static HD__TLS int in_backward;
 

@@ -11,8 +11,8 @@
  * gradients are added up. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
-/* The tensors that a scope owns from the rounds between the first and the last loss. The largest
- * round may have made tensors that the program wants to keep. */
+/* The tensors of a scope that were made in the rounds between the first and the last loss. The
+ * largest round may have made tensors that the program wants to keep. */
 typedef struct rounds {
     int64_t graphs; /* losses of one maker whose backward has ended */
     int64_t bytes, tensors;

@@ -20,7 +20,7 @@ static struct {
 typedef struct maker {
     const hd__tensor_storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside a forward */
-    int64_t scope;                 /* the scope's number; 0: the root scope, or unused */
+    int64_t scope;                 /* the scope's number; 0 for the root scope, or if unused */
     int64_t order;                 /* the bytes of a storage count at the lowest order */
     int64_t count, bytes;
 } maker;

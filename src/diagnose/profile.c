@@ -24,7 +24,7 @@ typedef hd__diagnose_profiled row;
 
 /* Protected by hd__diagnose_lock. */
 static struct {
-    row *rows; /* PLACES for each table; a row without a name is empty; NULL: not allocated */
+    row *rows; /* PLACES for each table; a row without a name is empty; NULL if not allocated */
     row rest[TABLES];
     int64_t whole; /* the time of all threads */
 } profile;

@@ -2,15 +2,16 @@
  * gradients.
  *
  * A leaf's hd__tensor_grad_use has the optimizer that used its .grad last, and whether only
- * backward has changed it since. Zeroing the .grad, also in place, and hd_set_grad end that. So a
- * loop that does any of these gives no warning, and neither does one that adds up the gradients of
- * several backwards. */
+ * backward has changed it since. hd_set_grad, and zeroing the .grad even in place, reset this
+ * record. So a loop that does one of these gives no warning, and neither does one that adds up the
+ * gradients of several backwards. */
 #include <inttypes.h>
 
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-/* Steps in vain before a warning. A program may skip a step after backward, as for a NaN loss. */
+/* The number of steps in vain that give a warning. A program may skip a step after backward, as for
+ * a NaN loss. */
 enum { IN_VAIN = 10 };
 
 /* What a step found in all parameters of its optimizer. */
@@ -53,8 +54,8 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Counts a step, in vain or not. True if it is the last of IN_VAIN steps in vain in a row. The
- * count then stays, so that the warning comes once. */
+/* Adds 1 to *steps if the step was in vain; otherwise sets *steps to 0. True if it has just reached
+ * IN_VAIN. Then it stays there, so that the warning comes once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {

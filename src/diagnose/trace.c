@@ -1,5 +1,5 @@
-/* trace.c - writes lines of HEED_TRACE, those of modules and optimizers with their counts for
- * HEED_PROFILE. trace_graph.c has ops and nodes.
+/* trace.c - writes the lines of HEED_TRACE for modules and optimizers, and counts these for
+ * HEED_PROFILE. trace_graph.c writes the lines of ops and nodes.
  *
  * A line is built on the stack and written at once. So it stays whole whatever other threads write,
  * and needs no memory. Only a line with many shapes is cut off. */

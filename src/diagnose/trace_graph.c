@@ -7,8 +7,9 @@
 
 /* ---------------------------------------------------------------- ops */
 
-/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's; the line has
- * it without "Backward" if this call was not recorded. NULL: the op never records. */
+/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's name, or NULL
+ * for an op that never records. If this call was not recorded, the line has the name without
+ * "Backward". */
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the only module that may use it, not retained; NULL: any */
+    const hd_module *attention; /* the only module that may use it, not retained; NULL if any may */
     hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
     int64_t len;                /* number of tokens in it */
 };

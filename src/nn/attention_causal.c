@@ -1,5 +1,5 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, line for
- * line as in the notebooks: a mask hides all later tokens from each token. */
+ * line as in the notebooks: a mask keeps each token from attending to later ones. */
 #include "nn/attention_causal.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"

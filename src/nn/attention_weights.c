@@ -84,7 +84,7 @@ static bool all_same(const char *x, int64_t n, size_t size)
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* True if the mask hides from each of the tokens first to n - 1 exactly the later tokens. Each call
+/* True if for each of the tokens first to n - 1 the mask masks exactly the later tokens. Each call
  * reads the mask again: a stored answer would be a race between threads. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
@@ -101,7 +101,7 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
-/* The mask's rows of the tokens first to n - 1, (n - first, n). */
+/* The part (n - first, n) of the mask: the rows of the tokens first to n - 1. */
 static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);

@@ -8,10 +8,12 @@
 /* The struct of each attention class begins with this one. A field that a class lacks is NULL. */
 typedef struct hd__nn_attention {
     hd_module base;
-    bool keep;          /* hd_attention_keep_weights */
-    hd_tensor *weights; /* attention weights of the last forward, retained; NULL or HD_NONE: none */
+    bool keep; /* hd_attention_keep_weights */
+    /* attention weights of the last forward, retained; NULL or HD_NONE if there are none */
+    hd_tensor *weights;
     hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
-    hd_tensor *mask; /* (context_length, context_length), a buffer: not 0 where a key is hidden */
+    /* (context_length, context_length), a buffer; a nonzero element masks its key */
+    hd_tensor *mask;
 } hd__nn_attention;
 
 /* A module of class `type` with three blank Linear(d_in, d_out): W_query, W_key and W_value,

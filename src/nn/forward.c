@@ -75,9 +75,9 @@ static const char *empty_field(const hd_module *m)
     return NULL;
 }
 
-/* Ends the error of a NULL argument, which is most likely a field of the running module. Names the
- * registered field that is NULL. Without one, lists the registered fields: the user's is
- * missing. */
+/* Writes the end of the error about a NULL argument, which most likely is a field of the running
+ * module. Names a registered field that is NULL. If there is none, lists the registered fields,
+ * because the user has not registered the one that is NULL. */
 static void note_of_null(char text[HD__NOTE])
 {
     const hd_module *m = top ? top->m : NULL;
@@ -94,7 +94,8 @@ static void note_of_null(char text[HD__NOTE])
     }
 }
 
-/* The innermost forward of the user's, for the first word of its errors. */
+/* The innermost forward that the user's code runs; its errors begin with the name of its module's
+ * class. */
 static hd__call_forward forward_running(void)
 {
     const frame *f = top;
@@ -110,8 +111,7 @@ __attribute__((constructor)) static void install_notes(void)
     hd__forward_now = forward_running;
 }
 
-/* Begins a frame and its scope. x: forward's argument; NULL after hd_forward_begin, which has
- * none. */
+/* Begins a frame and its scope. x is forward's argument, or NULL if hd_forward_begin was called. */
 static frame *push(hd_module *m, hd_tensor *x, enum how how)
 {
     frame *f = hd_alloc(sizeof *f);
@@ -146,7 +146,7 @@ static uint64_t failures_since(const frame *f)
     return failures;
 }
 
-/* Ends the top frame and its scope. Hands y out of it; NULL: the forward failed. */
+/* Ends the top frame and its scope. Moves y to the outer scope. y is NULL if the forward failed. */
 static void leave_top(hd_tensor *y)
 {
     frame *left = top;
@@ -165,8 +165,8 @@ static void leave_top(hd_tensor *y)
     hd_free(left);
 }
 
-/* True if just the scopes of f and of the frames above it are open. Otherwise f's module has closed
- * one of them or left one open, and the error names the module. */
+/* True if exactly the scopes of f and of the frames above it are open; otherwise fails and names
+ * f's module, which has closed one of them or left another one open. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;
@@ -174,7 +174,7 @@ static bool scopes_ok(frame *f)
         int above = hd__scopes_above(f->scope, f->serial);
         for (frame *each = top; each != f && above >= 0; each = each->outer) {
             each->how = ENDED;
-            hd__debug_module = each->name; /* in the end f's, for the error */
+            hd__debug_module = each->name; /* after the loop, f's name for the error */
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         if (above != 0) {

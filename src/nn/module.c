@@ -1,8 +1,8 @@
 /* module.c - makes modules, registers their parameters, buffers and children, and frees them.
  *
- * A failed registration marks the module as failed. So a constructor may register everything in a
- * row, and hd_module_ready checks once at the end. Registering releases the field's old tensor, as
- * hd_assign does. */
+ * A failed registration marks the module as failed. So a constructor may register everything
+ * without checks, and hd_module_ready checks once at the end. Registering releases the field's old
+ * tensor, as hd_assign does. */
 #include "base/random/draws.h"
 #include "nn/module.h"
 #include "nn/module_args.h"
@@ -59,8 +59,8 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- walking without memory */
 
-/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL: no
- * child. */
+/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL if there
+ * is no such child. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
     hd_module *child = hd__nn_child_from(m, &i);
@@ -257,8 +257,9 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
            hd_assign(e->tensor, t);
 }
 
-/* True if child may become a child of m, which may be NULL. Sets *ours if the caller must free the
- * child when something else fails: not if it has a parent, which frees it, nor if it holds m. */
+/* True if child may become a child of m, which may be NULL; otherwise sets an error. Sets *ours if
+ * a caller that fails must free child: not if child has a parent, which frees it, nor if it
+ * contains m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;

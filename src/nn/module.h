@@ -32,9 +32,9 @@ typedef struct hd__nn_stray {
 } hd__nn_stray;
 
 struct hd__module {
-    hd_module *parent; /* NULL: the user frees it */
-    hd_module *above;  /* hd__module_after: the module from which it came to this one */
-    int64_t place;     /* hd__module_after: this module's index among above's entries */
+    hd_module *parent; /* NULL if the user frees it */
+    hd_module *above;  /* for hd__module_after: the module from which the walk came here */
+    int64_t place;     /* for hd__module_after: this module's index among above's entries */
     bool training;
     bool failed; /* a registration failed; hd_module_ready will fail, too */
     int64_t n, room;
@@ -49,7 +49,7 @@ static inline hd_module *hd__nn_child(const hd__nn_entry *e)
     return e->child ? *e->child : e->own;
 }
 
-/* The first child of m at entry *i or later. Sets *i to its entry. NULL: no child follows. */
+/* The first child of m at entry *i or later. Sets *i to its entry. NULL if no child follows. */
 static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 {
     for (; *i < m->priv->n; ++*i) {
@@ -65,15 +65,16 @@ bool hd__nn_has_children(const hd_module *m);
 
 /* The module that follows m in the order of hd_module_visit, which begins with root. NULL after the
  * last one. Needs no memory and no recursion: on the way down it writes into each module where it
- * came from (`above`), so only one thread may walk. `parent` would not do: the user may have put
- * another module into a field since the registration. */
+ * came from (`above`), so only one thread may walk. `parent` is not enough, because the user may
+ * have put another module into a field since the registration. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
-/* Like hd_register_module, for a container's child, which has no field in m's struct. The name must
- * be new in m. */
+/* Registers a container's child, which has no field in m's struct, and otherwise does what
+ * hd_register_module does. The name must be new in m. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
-/* Grows whenever this thread frees a module. A walk compares it around a call of the user's. */
+/* Grows whenever this thread frees a module. A walk compares it before and after a call of the
+ * user's code. */
 extern HD__TLS uint64_t hd__nn_modules_freed;
 
 /* ---------------------------------------------------------------- making and drawing */
@@ -83,9 +84,9 @@ extern HD__TLS uint64_t hd__nn_modules_freed;
  * module whose parameters have undefined values, and set its `draw`. Under HD_NO_INIT the
  * parameters are zero, and nothing is drawn. */
 
-/* Ends a constructor: hd_module_ready, then draws the values of m and of all modules below it.
- * `draw` becomes m's own, unless it is NULL. Returns m. On failure, or if m is NULL, returns NULL;
- * m is then freed, and the random generator is where it was. */
+/* Ends a constructor: calls hd_module_ready, then draws the values of m and of all modules below
+ * it. If `draw` is not NULL, it becomes m's own. Returns m. On failure, or if m is NULL, returns
+ * NULL; m is then freed, and the random generator is where it was. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 /* Draws the values of m's own tensors, once. Under HD_NO_INIT it only marks them as drawn. */
 bool hd__module_draw(hd_module *m);

@@ -20,8 +20,9 @@ typedef struct problems {
 
 /* The dictionary's tensor for one item. */
 typedef struct source {
-    hd_tensor *t; /* contiguous and of the item's dtype; NULL: the dictionary has none */
-    /* A tensor with several names has several items. Its first item has, for all of them: */
+    hd_tensor *t; /* contiguous and of the item's dtype; NULL if the dictionary has none */
+    /* A tensor with several names has several items. The source of its first item has these fields
+     * for all of them. */
     bool named;       /* the dictionary has one of the names */
     int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
 } source;
@@ -44,8 +45,9 @@ static void note(problems *p, int which, const char *name, const char *what, con
     hd_free(text.s);
 }
 
-/* The tensor of d that is copied into item. NULL if d has none, which is noted unless d has another
- * name of the item's tensor (`named`). */
+/* Returns the tensor to copy into item: d's tensor of this name, converted. Returns NULL and notes
+ * the fault if it has the wrong shape or is missing; but a missing name is no fault if d has
+ * another name of the same tensor (`named`). */
 static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
@@ -114,9 +116,9 @@ static void find_sources(const hd_dict *d, const hd__nn_items *items, source *so
     note_unexpected(items->names, d, p);
 }
 
-/* True if nothing in p is an error. Missing and unexpected names are errors only if `strict`. The
- * message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is (2, 3), expected
- * (2, 4)". */
+/* True if nothing in p is an error; otherwise fails. Missing and unexpected names are errors only
+ * if `strict`. The message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is
+ * (2, 3), expected (2, 4)". */
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
     static const char *const before[LISTS] = {"missing ", "unexpected ", "in the dictionary ",
@@ -136,7 +138,8 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     return fitting;
 }
 
-/* Writes all tensors or none: it looks for read-only ones before the first write. */
+/* Writes every item that has a source, or none of them: read-only ones are found before the first
+ * write. */
 static bool write_all(const hd_module *m, const hd__nn_items *items, const source *sources)
 {
     bool ok = true;
@@ -199,8 +202,8 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* On failure it undoes the tensors before. Undoing cannot fail: a leaf keeps its gradient's
- * place. */
+/* On failure, undoes the change of the earlier tensors. Undoing cannot fail: a leaf keeps its
+ * gradient's place. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;

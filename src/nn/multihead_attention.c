@@ -14,7 +14,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E), or HD_NONE and the next three */
+    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the next three are used */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -98,7 +98,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* also under hd_forward, whose x is query, key and value */
+    HD__CALL("hd_multihead_attention"); /* even under hd_forward, whose x is query, key and value */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {
@@ -147,8 +147,8 @@ static bool only_causal(const call_args *a)
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
-/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE: no
- * mask. s includes the `more` appended keys. */
+/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE if
+ * there is no mask. s includes the `more` appended keys. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {
@@ -211,8 +211,8 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights,
- * *weights becomes the softmax after dropout; otherwise the attention is fused. */
+/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights, sets
+ * *weights to the softmax after dropout; otherwise the attention is fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -232,8 +232,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights,
- * *weights becomes (b * num_heads, l, s). */
+/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights, sets
+ * *weights to the weights (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {

@@ -187,8 +187,8 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-/* detached: each name gets an alias of its own, even if several names share a tensor. Otherwise a
- * shared tensor appears once, under its first name. */
+/* If `detached`, each name gets an alias of its own, even if several names share a tensor.
+ * Otherwise a shared tensor appears once, under its first name. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);
@@ -239,8 +239,8 @@ static hd__nn_entry *find_entry(const hd_module *m, const char *name, size_t len
     return NULL;
 }
 
-/* The module that all parts of *name but the last one lead to; *name becomes the last part. NULL if
- * a part names no child. */
+/* The module that *name leads to without its last part. Sets *name to the last part. NULL if
+ * another part names no child. */
 static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -51,9 +51,9 @@ enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);
 
-/* The entry with this dotted name whose kind is in the mask `kinds`. If m has none, the error is
- * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field is the same error,
- * unless the caller passes `holder`. *holder becomes the module that has the entry. */
+/* The entry with this dotted name whose kind is in the mask `kinds`. If m has none, fails with
+ * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field fails in the same way,
+ * unless the caller passes `holder`. Sets *holder to the module that has the entry. */
 hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
                           hd_module **holder);
 

@@ -111,7 +111,7 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* Adds the complete text of the child `name`, which it takes over. */
+/* Adds the complete text of the child `name`. The level then keeps the text or frees it. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {
@@ -131,7 +131,7 @@ static void take_child(level *at, const char *name, hd__text text)
     at->next = place + 1;
 }
 
-/* Completes the innermost module's text, and hands it to the level above. */
+/* Completes the innermost module's text, and adds it to the level above. */
 static bool step_up(open_levels *l)
 {
     level *at = &l->v[l->n - 1];

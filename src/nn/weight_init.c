@@ -107,8 +107,8 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Draws candidates for all elements, again and again, and keeps them where the last one was
- * refused. It draws into a copy, so that a failure leaves x unchanged. */
+/* Draws candidates for all elements, round after round, until none is refused. A round replaces
+ * only those that are still refused. Draws into a copy, so that a failure leaves x unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);

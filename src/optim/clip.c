@@ -1,4 +1,4 @@
-/* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils.
+/* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils do.
  *
  * All gradients are read before the first is written. Sums are in double, first within each grain
  * and then over the grains in order, so the number of threads does not matter. */
@@ -12,9 +12,10 @@
 
 typedef struct grads {
     hd__optim_walk w; /* over the gradients that exist and have elements */
-    double *sums;     /* the sum of powers of each grain */
-    int kernel;       /* the kernel that changes the gradients */
-    double number;    /* the p of a norm, or the number for the kernel */
+    /* sums[g] = sum of |x|^p over grain g (a run of at most HD__GRAIN elements, see walk.h) */
+    double *sums;
+    int kernel;    /* the kernel that changes the gradients */
+    double number; /* the p of a norm, or the number for the kernel */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
@@ -54,7 +55,7 @@ static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *
     }
 }
 
-/* The p-norm for the sum of powers `sum` */
+/* The p-norm of elements whose sum of |x|^p is `sum` */
 static double root(double sum, double p)
 {
     return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
@@ -65,7 +66,7 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* The total of the sums or, if p is infinite, their maximum or minimum */
+/* The n sums added up or, if p is infinite, their maximum or minimum */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -129,7 +130,7 @@ static void note_clip(const hd_list *parameters)
     }
 }
 
-/* Changes all gradients or none. The gradient that a hook receives must not be changed. */
+/* Changes all gradients, or none if one must not be written, such as one that a hook received. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;

@@ -31,7 +31,8 @@ typedef struct hd__optim_group {
 
 typedef struct hd__optim_state_type {
     const char *name; /* PyTorch's name */
-    int when;         /* the state is needed if this option is not 0; 0: always needed */
+    /* index of an option: the state is needed if that option is not 0. 0 if it is always needed */
+    int when;
 } hd__optim_state_type;
 
 typedef struct hd__optim_type {
@@ -39,10 +40,11 @@ typedef struct hd__optim_type {
     const char *giver;                     /* "hd_adamw_defaults()", for messages */
     const void *defaults;                  /* the options that it returns */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
-    int momentum;                          /* the option that a one-cycle schedule sets; 0: none */
+    /* index of the option that a one-cycle schedule sets, or 0 */
+    int momentum;
     bool (*options_ok)(const void *options); /* further checks, or NULL */
     hd__optim_state_type states[HD__STATES];
-    int start; /* the option that fills a new state; 0: zeros fill it */
+    int start; /* index of the option that fills a new state; if it is 0, zeros do */
     /* The numbers for the kernel in step `step`, counted from 1 */
     hdk_numbers (*numbers)(const void *options, int64_t step);
     int kernel; /* HDK_ADAM */
@@ -54,20 +56,22 @@ struct hd_optim {
     hd__optim_slot *slots;
     int64_t n_groups, groups_room;
     hd__optim_group *groups;
-    unsigned int dtypes; /* hd__tensor_taken_over when states last had their parameters' dtypes */
-    bool scheduled;      /* a schedule was made for it */
-    bool stepped;        /* it has stepped since its first schedule was made */
+    /* the value of hd__tensor_taken_over when the states last had their parameters' dtypes */
+    unsigned int dtypes;
+    bool scheduled; /* a schedule was made for it */
+    bool stepped;   /* it has stepped since its first schedule was made */
     /* For warnings (stale_gradients.c in src/diagnose). */
-    uint64_t number; /* from 1; each optimizer has its own */
+    uint64_t number; /* its number, from 1 on; no two optimizers have the same */
     bool told_used;  /* the warning of stale gradients was given */
-    int freed;       /* steps in a row without a gradient, because those of a backward were freed */
-    int frozen;      /* steps in a row without a gradient, because no parameter requires grad */
+    /* steps in a row without a gradient, because hd_backward's gradients were freed */
+    int freed;
+    int frozen; /* steps in a row without a gradient, because no parameter requires grad */
 };
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
-/* A new optimizer with one group. options NULL: the defaults. Fails if the list does not hold
- * distinct parameters, or if an option is out of its range. */
+/* A new optimizer with one group. If options is NULL, it has the defaults. Fails if the list does
+ * not hold distinct parameters, or if an option is out of its range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
@@ -78,7 +82,7 @@ static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
 /* True if an optimizer with these options needs state k (options.c). */
 bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int k);
 
-/* Parameter i of a list; NULL with an error if it is HD_NONE. */
+/* Parameter i of a list; NULL with an error if it is HD_NONE or the list cannot be read. */
 hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i);
 
 #endif

@@ -34,15 +34,15 @@ enum { HD__OPTIONS = 11 };
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
     }
 
-/* An option's field, a double, in a struct of options */
+/* The address of an option's field, which is a double, in a struct of options */
 double *hd__optim_option_double(const hd__optim_option *option, const void *options);
 
 /* True if v is in the range; otherwise fails: "hd_sgd_new: lr -1: expected 0 or more". */
 bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
-/* The same for all options of a table. */
+/* Checks every option of a table as hd__optim_number_ok does. */
 bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
 
-/* True if no error stands; otherwise fails with HD_STATE. */
+/* True if no error is set; otherwise fails with HD_STATE. */
 bool hd__optim_may_step(void);
 
 /* ---------------------------------------------------------------- saved state */

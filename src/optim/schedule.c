@@ -1,6 +1,6 @@
 /* schedule.c - makes, steps, saves and loads schedules of any type. A type is a formula
- * (schedules.c) for a group's lr: from the steps so far, the present lr, and the base lr, that of
- * the group when the schedule was made. */
+ * (schedules.c). It computes a group's lr from the number of steps so far, the present lr and the
+ * base lr. The base lr is the group's lr when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -174,7 +174,8 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("s", s, d, prefix, schedule_write);
 }
 
-/* Moves *read and lr into s and its optimizer; read->base_lr becomes the old one. */
+/* Moves *read and lr into s and its optimizer; read->base_lr gets the old base_lr, which the caller
+ * frees. */
 static void schedule_take_over(hd_schedule *s, hd_schedule *read, const double *lr)
 {
     hd_schedule old = *s;

@@ -21,12 +21,12 @@ typedef union hd__schedule_options {
 typedef struct hd__schedule_type {
     const char *name; /* "StepLR" */
     hd__optim_option table[HD__OPTIONS];
-    /* True if step t is possible; otherwise fails. NULL: every step is. */
+    /* True if step t is possible; otherwise fails. NULL if every step is possible. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
-    int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */
+    int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL if there is none */
     /* The lr of step t, from the base lr and the present lr */
     double (*lr)(const hd__schedule_options *o, double base, double now, int64_t t);
-    /* True if step t needs a base lr for every group. NULL: no step does. */
+    /* True if step t needs a base lr for every group. NULL if no step needs one. */
     bool (*needs_base)(const hd__schedule_options *o, int64_t t);
     /* The momentum of step t. NaN leaves it unchanged, and so does NULL. */
     double (*momentum)(const hd__schedule_options *o, int64_t t);
@@ -41,7 +41,8 @@ struct hd_schedule {
     int64_t n;       /* number of the optimizer's groups when the schedule was made */
     double *base_lr; /* the lr of these n groups then; a newer group's base is its present lr */
     double best;     /* ReduceLROnPlateau: the best metric so far */
-    int64_t bad, cooldown; /* ReduceLROnPlateau: steps without a better one; steps still to wait */
+    /* ReduceLROnPlateau: steps without a better metric; steps that it still waits */
+    int64_t bad, cooldown;
 };
 
 /* A new schedule, which has set o's learning rates for step 0; NULL on error. */

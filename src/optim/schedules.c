@@ -90,7 +90,7 @@ hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_facto
 
 /* ---------------------------------------------------------------- cosine annealing */
 
-/* True if step t is the first one after the lr was eta_min. */
+/* True if the lr was eta_min at step t - 1, so that it rises at step t. */
 static bool annealing_rises(const hd__schedule_options *o, int64_t t)
 {
     int64_t last = t - 1, cycle = o->annealing.T_max;

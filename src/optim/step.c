@@ -11,7 +11,7 @@
 typedef struct pending {
     hd__optim_slot *slot;
     hd_tensor *grad;              /* contiguous */
-    hd_tensor *state[HD__STATES]; /* NULL: not used */
+    hd_tensor *state[HD__STATES]; /* NULL if not used */
     hdk_step step;
     int kernel;
 } pending;

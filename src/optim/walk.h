@@ -19,9 +19,9 @@ bool hd__optim_walk_add(hd__optim_walk *w, hd_tensor *x);
 /* Handles elements [begin, end) of dense[i], which are grain number `grain` of all tensors. */
 typedef void (*hd__optim_run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
 
-/* Calls run for all elements, in parallel. A grain has HD__GRAIN elements, the rest of a tensor, or
- * all of one that is not contiguous. writes: run writes to dense[i]; a copy is then written back to
- * x[i], and its grain is -1. */
+/* Calls run for all elements, in parallel. A grain has HD__GRAIN elements; the last grain of a
+ * tensor may have fewer, and a tensor that is not contiguous is one grain. If `writes`, run writes
+ * to dense[i], and a copy is then written back to x[i]; for a copy, run gets -1 as the grain. */
 void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run, void *arg);
 int64_t hd__optim_grains(const hd_tensor *x); /* the number of x's grains */
 

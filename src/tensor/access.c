@@ -122,7 +122,7 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
                                              : hd_scalar_int(hd__tensor_int_at(x, at));
 }
 
-/* Element `at` of x's storage. If at is -1, a failed function's result: NaN, or INT64_MIN. */
+/* Element `at` of x's storage. If at is -1, which stands for a failure: NaN, or INT64_MIN. */
 static double number_at(const hd_tensor *x, int64_t at)
 {
     return at < 0 ? NAN : hd__tensor_scalar_double(load(x, at));
@@ -154,7 +154,7 @@ int64_t hd_item_int(const hd_tensor *x)
     return integer_at(x, locate_one(x));
 }
 
-/* The same for the element at index. */
+/* The place in x's storage of the element at index; -1 with an error if an argument is wrong. */
 static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && (n <= 0 || hd__arg_given("index", index)) &&

@@ -23,7 +23,7 @@ static inline double hd__tensor_float_at(const hd_tensor *x, int64_t at)
                                     : (double)hdk_from_bf16(((const uint16_t *)data)[at]);
 }
 
-/* The same for an x of int64 or bool. */
+/* Element number `at` of x's storage. x is int64 or bool. */
 static inline int64_t hd__tensor_int_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;

@@ -25,7 +25,7 @@ typedef hd__attention_call attention_call;
 
 /* A tensor (..., rows, cols) that is read head by head, over the batch dims of the result. */
 typedef struct operand {
-    char *p; /* NULL: the call has no such tensor, and the other fields are not set */
+    char *p; /* NULL if the call has no such tensor; the other fields are then not set */
     int64_t row, col;
     int64_t head[HD_MAX_DIMS]; /* strides along the dims of `heads`, in bytes */
 } operand;
@@ -45,7 +45,8 @@ typedef struct attention_task {
     atomic_llong next;
 } attention_task;
 
-/* Sets operand `which`. x's last `own` dims are a head's: rows and cols, or rows alone. */
+/* Sets operand `which` to x. The last `own` dims of x belong to one head: rows and cols, or rows
+ * alone. */
 static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];

@@ -97,7 +97,7 @@ hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src)
 
 /* ---------------------------------------------------------------- parts side by side */
 
-/* Copies x into y from index `start` of dim on. */
+/* Copies x into the part of y that begins at index `start` of dim. */
 static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 {
     hd_tensor place = *y;

@@ -28,8 +28,8 @@ typedef struct hd__tensor_array {
 
 hd_tensor *hd__tensor_array_of(hd__tensor_array *a, const hd_tensor *x, const void *array);
 
-/* Copies n >= 1 parts of y's other sizes to a contiguous y, one after another along dim. An empty
- * part may have any shape. */
+/* Copies n >= 1 parts into a contiguous y, one after another along dim. In the other dims each part
+ * has y's sizes; an empty part may have any shape. */
 void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts);
 /* x = value, converted as by PyTorch's fill_. Does not count as an in-place change. Returns x. */
 hd_tensor *hd__tensor_fill(hd_tensor *x, hd_scalar value);

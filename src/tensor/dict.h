@@ -22,7 +22,7 @@ struct hd_dict {
     int64_t len, room; /* of entries */
     hd__dict_entry **entries;
     uint32_t *slots;
-    int64_t places; /* the number of slots; 0: no entry was ever set */
+    int64_t places; /* the number of slots; 0 if no entry was ever set */
 };
 
 /* "prefix.field", or "field" for an empty prefix, in the innermost scope. NULL if memory runs out;

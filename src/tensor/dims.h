@@ -11,7 +11,7 @@
 enum { HD__WALKED = 4 }; /* the most operands of a walk */
 
 typedef struct hd__dims_axis {
-    int64_t size, stride[HD__WALKED]; /* stride 0: the operand is repeated along the dim */
+    int64_t size, stride[HD__WALKED]; /* stride 0 repeats the operand along the dim */
 } hd__dims_axis;
 
 typedef struct hd__dims {
@@ -86,7 +86,7 @@ bool hd__dims_alike(const hd__dims *a, const hd__dims *b);
 
 /* Writes place number `flat` of the walk, 0 <= flat < hd__dims_count. */
 void hd__dims_seek(const hd__dims *w, int64_t flat, hd__dims_place *p);
-/* The same for the indices alone. */
+/* Writes to at[] the indices of place number `flat`, as hd__dims_seek does, without offsets. */
 static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 {
     for (int d = 0; d < w->ndim; d++) {
@@ -96,7 +96,7 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
     }
 }
 
-/* hd__dims_next at the end of dim d. */
+/* Does what hd__dims_next does, for a p at the end of dim d. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
 /* Moves p by one step in dim d or, at its end, in the next outer dim; dims inside d do not move.
  * After the last place it returns false, and p is at the first place again. */

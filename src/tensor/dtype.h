@@ -11,15 +11,15 @@ static inline bool hd__tensor_dtype_arg(int d)
 {
     return (unsigned)d <= HD_BFLOAT16 || hd__tensor_dtype_fail(d);
 }
-/* True for float32 and float64: "hd_log_: int64: expected float32 or float64". */
+/* True for float32 and float64; otherwise fails: "hd_log_: int64: expected float32 or float64". */
 bool hd__tensor_float_dtype(int d);
-/* True for float32, float64 and int64. */
+/* True for float32, float64 and int64; otherwise fails. */
 bool hd__tensor_number_dtype(int d);
-/* True if a and b are of the same dtype: "hd_linear: x of float64 and weight of float32: expected
- * the same dtype. hd_to converts one of them". */
+/* True if a and b are of the same dtype; otherwise fails: "hd_linear: x of float64 and weight of
+ * float32: expected the same dtype. hd_to converts one of them". */
 bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_name,
                           const hd_tensor *b);
-/* True if x is of dtype d: "hd_where: condition of int64: expected bool". */
+/* True if x is of dtype d; otherwise fails: "hd_where: condition of int64: expected bool". */
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
 static inline bool hd__tensor_float_arg(const hd_tensor *x)
 {
@@ -45,7 +45,8 @@ static inline int64_t hd__tensor_scalar_int(hd_scalar s)
 
 /* The bytes of value in dtype d, converted as PyTorch's fill_ does. */
 void hd__tensor_scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
-/* True if d can hold the value. Fails with HD_VALUE for NaN as int64, or 1e40 as float32. */
+/* True if d can hold the value; otherwise fails with HD_VALUE, for example NaN as int64 or 1e40 as
+ * float32. */
 bool hd__tensor_scalar_fits(hd_dtype d, hd_scalar value);
 
 #endif

@@ -6,7 +6,7 @@
 #include "tensor/kernels/elementwise.h"
 
 /* Calls f for each run along the walk's innermost dim. Splits many elements into tasks of the pool.
- * data[i]: operand i's first element. Each task ends with `after`, unless it is NULL. */
+ * data[i] points to operand i's first element. Each task ends with `after`, unless it is NULL. */
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
 /* Calls f for all elements of operands[0], the output, to which the others broadcast. Returns the
@@ -16,10 +16,11 @@ hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *oper
  * large for the cache past the cache. */
 hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* A dim of the walk, not the innermost, in which an input is dense, so that tiles pay; 0: none. */
+/* The dim of the walk that the tiles of hd__loop_over_tiles use: not the innermost one, and an
+ * input is dense in it. 0 if tiles would not be faster. */
 int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands);
-/* hd__loop in tiles; d is the dim of hd__loop_tiled_dim. f NULL copies the input to the output,
- * which has its dtype and is dense along the innermost dim. */
+/* hd__loop in tiles; d is the dim of hd__loop_tiled_dim. If f is NULL, copies the input to the
+ * output, which has the input's dtype and is dense along the innermost dim. */
 void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
                          hd_tensor *const *operands);
 
@@ -37,12 +38,14 @@ hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s);
  * PyTorch's TensorIterator: the sum of two transposed tensors is transposed. */
 hd_tensor *hd__loop_out(hd_dtype d, int n, hd_tensor *const *xs);
 
-/* f(x), and a op b. The inputs are converted to dtype `in` first. The result is of dtype `in`; that
- * of map_binary of dtype `out`. */
+/* hd__map_unary returns f(x), and hd__map_binary a op b. The inputs are converted to dtype `in`
+ * first. The result of hd__map_unary is of dtype `in`, and that of hd__map_binary of dtype
+ * `out`. */
 hd_tensor *hd__map_unary(hdk_loop loop, const void *params, hd_dtype in, hd_tensor *x);
 hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b);
 
-/* a + b, and y = y + b. The operands have the same shape and dtype; y may be b. */
+/* hd__loop_add returns a + b, and hd__loop_add_into computes y = y + b. The operands have the same
+ * shape and dtype; y may be b. */
 hd_tensor *hd__loop_add(hd_tensor *a, hd_tensor *b);
 void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
 
@@ -50,10 +53,11 @@ void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
  * nobody but the engine holds dy (hd__tensor_held_once). */
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
-/* The loop of an arithmetic op of hdk_binary on a and b. *d becomes the dtype that it computes in.
+/* The loop of an arithmetic op of hdk_binary on a and b. Sets *d to the dtype that it computes in.
  * NULL with HD_DTYPE if the op does not take these dtypes (hd_sub takes no bools). */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
-/* The same for x and the number s. */
+/* The loop of an arithmetic op of hdk_binary on x and the number s. Sets *d, and fails, as
+ * hd__loop_arith does. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* True if x, which is not NULL, is a tensor: not HD_NONE and not freed. Sets no error. */
 bool hd__tensor_exists(const hd_tensor *x);
-/* True if l is a list whose scope is still open. Otherwise sets an error. */
+/* True if l is a list whose scope is still open; otherwise sets an error. */
 bool hd__tensor_list_arg(const char *arg, const hd_list *l);
 
 /* x's sizes in a message: "(2, 3)". */
@@ -26,7 +26,7 @@ static inline bool hd__tensor_is_float(int dtype)
     return dtype == HD_FLOAT32 || dtype == HD_FLOAT64;
 }
 
-/* True for every floating-point dtype, also for bfloat16, which heed only stores. */
+/* True for every floating-point dtype, even for bfloat16, which heed only stores. */
 static inline bool hd__tensor_holds_floats(int d)
 {
     return hd__tensor_is_float(d) || d == HD_BFLOAT16;
@@ -37,8 +37,8 @@ static inline bool hd__tensor_holds_floats(int d)
 /* True if hd_data_mut(x) would succeed; otherwise fails as it does. Changes nothing. A function
  * that writes to several tensors checks all of them first. */
 bool hd__tensor_may_write(hd_tensor *x);
-/* True if every element of x may be written separately. Fails for an expanded x, for a leaf that
- * requires grad in grad mode, and for a gradient that was passed to a hook. */
+/* True if every element of x may be written separately; otherwise sets an error. Refuses an
+ * expanded x, a leaf that requires grad in grad mode, and a gradient that was passed to a hook. */
 bool hd__tensor_writable(const char *arg, hd_tensor *x);
 /* True if several indices reach the same element, as in an expanded tensor. */
 bool hd__tensor_overlaps_itself(const hd_tensor *x);
@@ -47,12 +47,12 @@ void hd__tensor_write_array(hd_tensor *x, const void *array);
 
 /* ---------------------------------------------------------------- another dtype (lifecycle.c) */
 
-/* True if hd__tensor_take_over may be called on leaf t. Fails with HD_STATE while a backward runs
- * on this thread. */
+/* True if hd__tensor_take_over may be called on leaf t; otherwise, while a backward runs on this
+ * thread, fails with HD_STATE. */
 bool hd__tensor_may_take_over(const hd_tensor *t);
 /* Gives leaf t the storage, dtype and strides of y, a fresh tensor of t's shape. Its .grad becomes
- * g, or none for HD_NONE. It keeps its holders and hooks. Views of t, and aliases that a graph
- * saved, keep the old storage. Cannot fail. */
+ * g; if g is HD_NONE, t has no .grad afterwards. t keeps its holders and hooks. Views of t, and
+ * aliases that a graph saved, keep the old storage. Cannot fail. */
 void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
 extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the process */
 
@@ -60,15 +60,17 @@ extern atomic_uint hd__tensor_taken_over; /* the number of these calls in the pr
 
 /* How a leaf's .grad was used. Kept up to date only while a program listens to warnings. */
 typedef struct hd__tensor_grad_use {
-    uint64_t by;     /* the optimizer that stepped with it; 0: none, or the program changed it */
-    int64_t version; /* of the .grad, after that step or the last backward: the later of both */
-    int64_t stepped; /* version of the leaf itself after that step */
-    bool added;      /* a backward has added to it since that step */
+    /* the optimizer that stepped with it; 0 if none did, or if the program changed it */
+    uint64_t by;
+    int64_t version;     /* of the .grad, after that step or the last backward: the later of both */
+    int64_t stepped;     /* version of the leaf itself after that step */
+    bool added;          /* a backward has added to it since that step */
     atomic_bool written; /* a backward has written it since the last step of any optimizer */
 } hd__tensor_grad_use;
 
-/* The record of p's .grad, which the caller may change; NULL if p is no leaf or has never required
- * grad. *version, unless NULL, becomes the present version of p's .grad; -1 without one. */
+/* The record of p's .grad, which the caller may change. NULL if p has no node, or is no leaf that
+ * ever required grad. If p has a node and version is not NULL, sets *version to the version of p's
+ * .grad, or to -1 if p has no .grad. */
 hd__tensor_grad_use *hd__tensor_grad_use_of(const hd_tensor *p, int64_t *version);
 /* The number of in-place changes of x's storage so far. */
 int64_t hd__tensor_version_of(const hd_tensor *x);
@@ -107,8 +109,8 @@ const char *hd__tensor_text_give(hd__text *t);
 #define HD__MOST_SAVED ((int64_t)1 << 53)
 
 /* Ends a function that saves state and has filled `fresh`, a new dictionary. If `complete`, moves
- * all entries of fresh to d; none if memory runs out. Frees fresh, which may be NULL. Returns true
- * if it has moved them. */
+ * all entries of fresh to d, or none if memory runs out. Frees fresh, which may be NULL. Returns
+ * true if it has moved them. */
 bool hd__dict_commit(hd_dict *d, hd_dict *fresh, bool complete);
 
 /* The body of a function that saves an object's state: checks its arguments, lets `write` fill a
@@ -121,10 +123,11 @@ bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
 /* Marks a name in fresh, so that hd__dict_commit removes it from d. */
 bool hd__dict_set_removed(hd_dict *fresh, const char *name);
 /* A row-major copy of d's tensor `key`. It must have x's dtype and shape: "hd_optim_load: 'o.sum'
- * is float32 (2,): expected float32 (3,)". `of`: a text before the key in the message, or "". */
+ * is float32 (2,): expected float32 (3,)". `of` is a string that comes before the key in the
+ * message, or "". */
 hd_tensor *hd__dict_copy(const char *of, const hd_dict *d, const char *key, const hd_tensor *x);
-/* *v = d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is 0:
- * expected 1 to 9". False for a NULL name, after a failed hd__dict_field. */
+/* Sets *v to d's integer `name`. Fails if it is outside [least, most]: "hd_optim_load: 'o.step' is
+ * 0: expected 1 to 9". Returns false if name is NULL, which a failed hd__dict_field returns. */
 bool hd__dict_int_within(const hd_dict *d, const char *name, int64_t least, int64_t most,
                          int64_t *v);
 

@@ -16,8 +16,8 @@ static bool is_c_type(hd_c_type type)
            hd_fail(HD_VALUE, "hd_c_type %d: expected 0 to %d", (int)type, (int)HD_C_POINTER);
 }
 
-/* True if an array of this type can be read as dtype d. An invalid d passes, because
- * hd__tensor_measure refuses it later. */
+/* True if an array of this type can be read as dtype d; otherwise sets an error. An invalid d
+ * passes, because hd__tensor_measure refuses it later. */
 static bool type_fits(hd_dtype d, hd_c_type type)
 {
     static const struct {
@@ -40,7 +40,8 @@ static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, con
                    type, bytes, room);
 }
 
-/* True if the elements of a tensor of these sizes fit into `room` bytes. */
+/* True if the elements of a tensor of these sizes fit into `room` bytes; otherwise fails with
+ * HD_VALUE, or as hd__tensor_measure does for a wrong d or wrong sizes. */
 static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     int64_t numel;

@@ -50,7 +50,8 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
 }
 
-/* Takes the dim of neighbouring lanes out of the walk: the one with operand 1's smallest stride. */
+/* Takes the dim with operand 1's smallest stride out of the walk: lanes that are neighbours along
+ * this dim go to the kernel together. */
 static void choose_side(hd__lanes *w)
 {
     hd__dims_axis side = {1, {0}};

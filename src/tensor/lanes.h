@@ -17,11 +17,11 @@ typedef struct hd__lanes {
 /* The dim of x with the smallest stride, among those of more than one element; -1 for a 0-d x. */
 int hd__lanes_innermost(const hd_tensor *x);
 
-/* x or, if it pays, a contiguous copy, in which elements along dim d are neighbours, as in the
- * result. If another dim of x is innermost, it always pays: without it, softmax of a transposed x
- * takes 8 times as long, and cumsum 3 times. If d is innermost with gaps, it pays only if the
- * kernel reads x `again`: for x[:, ::2], softmax takes 1.2 to 2.2 times as long without it,
- * logsumexp 1.5 to 17 times, but cumsum 1.5 to 1.9 times as long with it. */
+/* x or, if that is faster, a contiguous copy, in which elements along dim d are neighbours, as in
+ * the result. A copy is always faster if another dim of x is innermost: without it, softmax of a
+ * transposed x takes 8 times as long, and cumsum 3 times. If d is innermost with gaps, a copy is
+ * faster only if the kernel reads x `again`: for x[:, ::2], softmax takes 1.2 to 2.2 times as long
+ * without it, logsumexp 1.5 to 17 times, but cumsum 1.5 to 1.9 times as long with it. */
 hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
 
 /* Sets up the lanes along dim of operands of one shape. The caller passes an operand of fewer dims

@@ -60,8 +60,8 @@ static void storage_release(hd__tensor_storage *s)
     hd__mem_retire(s);
 }
 
-/* Reports the end of a listed tensor. Releases a moved tensor's storage, and gives it back its old
- * one, whose block it lies in, so that destroy releases that, too. */
+/* Reports the end of a listed tensor. If t took over another storage, releases that storage and
+ * gives t its old one back. t lies in the old storage's block, which destroy then releases. */
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {

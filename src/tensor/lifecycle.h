@@ -10,9 +10,9 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
  * sizes. */
 hd_tensor *hd__tensor_empty(hd_dtype d, int ndim, const int64_t *sizes);
 
-/* The same with x's shape. */
+/* hd__tensor_empty with x's shape. */
 hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x);
-/* The same with another size at dim, which may be a new last dim. ndim: the result's. */
+/* hd__tensor_empty of ndim dims, with x's sizes except `size` at dim. dim may be a new last dim. */
 hd_tensor *hd__tensor_empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 
 /* Computes the bytes of a contiguous copy of x. Fails with HD_MEMORY if they overflow, as those of
@@ -29,7 +29,8 @@ hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
                             const int64_t *strides, int64_t offset);
 /* An alias with x's sizes, strides and offset. */
 hd_tensor *hd__tensor_alias_of(const hd_tensor *x);
-/* The same in no scope. The caller holds it, and calls hd__tensor_drop at the end. */
+/* An alias as hd__tensor_alias_of makes it, but in no scope. The caller holds the result, and drops
+ * it with hd__tensor_drop. */
 hd_tensor *hd__tensor_alias_held(const hd_tensor *x);
 
 /* Add and drop a hold of heed's own, which hd_release never drops. Both ignore NULL and HD_NONE. */

@@ -128,9 +128,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* The steps and columns of a part of b that is widened into `room` elements: whole dense lines of
- * b, or pieces of lines if fewer than WIDE_LINES would fit. Not for HDK_SPLIT, whose sums cannot
- * continue from part to part. */
+/* Sets *steps and *cols to the size of a part of b that fits into `room` elements when it is
+ * widened: whole dense lines of b, or pieces of lines if fewer than WIDE_LINES would fit. Not for
+ * HDK_SPLIT, whose sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -144,7 +144,7 @@ static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, 
     *steps += *steps == 0; /* an empty sum */
 }
 
-/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, which becomes
+/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, and makes `to`
  * part's b. */
 static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64_t j, float *to)
 {
@@ -204,8 +204,8 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
     }
 }
 
-/* The bytes of scratch for the largest cell; 0: scratch is of no use. Also sets the size of a part
- * of a widened b. */
+/* The bytes of scratch for the largest cell, or 0 if scratch is of no use. Also sets the size of a
+ * part of a widened b. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;
@@ -301,9 +301,10 @@ static void deal(product_task *t)
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
-/* True if PyTorch's product of one step (k = 1) keeps -0: always with a bias; without one, if at
- * most one factor has a batch and, with that batch folded into it, a has several rows and b several
- * columns. */
+/* True if PyTorch's matrix product with k <= 1 can give -0 (not +0). With a bias it always can.
+ * Without a bias it can if k is 1 and all three hold: at most one factor has a batch; a, with its
+ * batch counted as rows, has more than one row; b, with its batch counted as columns, has more than
+ * one column. */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),

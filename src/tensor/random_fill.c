@@ -16,9 +16,10 @@ enum { BUFFER = 256 };
 
 typedef struct distribution {
     hd_generator *g;
-    double a, b;                                    /* parameters of the distribution */
-    bool single;                                    /* float32 */
-    double (*sample)(const struct distribution *d); /* draws one number; NULL: uniform */
+    double a, b; /* parameters of the distribution */
+    bool single; /* float32 */
+    /* draws one number; NULL if the numbers are uniform */
+    double (*sample)(const struct distribution *d);
 } distribution;
 
 static double normal_sample(const distribution *d)

@@ -92,8 +92,8 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__tensor_bytes_of(t->dtype));
 }
 
-/* A contiguous copy of x with the dims of *mask last, in x's order. *mask becomes their new
- * mask. */
+/* A contiguous copy of x in which the dims of *mask come last, in x's order. Sets *mask to the mask
+ * of these dims in the copy. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];

@@ -16,8 +16,8 @@ typedef enum hd__reduce_pieces {
 } hd__reduce_pieces;
 
 /* y = x reduced over the dims of mask by kernels[dtype] with the number p. y is contiguous and has
- * the kept dims. extra: a second result, the kernel's operand 2, or NULL. Fails only if memory runs
- * out. */
+ * the kept dims. `extra` is a second result, the kernel's operand 2, or NULL. Fails only if memory
+ * runs out. */
 bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_tensor *y,
                 const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra);
 

@@ -12,7 +12,7 @@
 #include "tensor/repr_text.h"
 #include "tensor/tensor_args.h"
 
-enum { INDENT = 7 }; /* of all lines but the first: the length of "tensor(" */
+enum { INDENT = 7 }; /* columns of all lines but the first: the length of "tensor(" */
 
 typedef struct printer {
     const hd_tensor *x;
@@ -28,7 +28,7 @@ typedef struct printer {
 
 static struct {
     pthread_mutex_t lock;
-    hd_print_options o; /* size 0: the defaults are in force */
+    hd_print_options o; /* its size is 0 while the defaults apply */
 } process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 hd_print_options hd_print_defaults(void)
@@ -294,7 +294,7 @@ static void write_suffixes(printer *p, size_t start)
     }
 }
 
-/* o NULL: the options in force. */
+/* Writes x's text. If o is NULL, uses the options of the process. */
 static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
 {
     printer p = {.x = x, .o = o ? *o : options_in_force(), .out = out};

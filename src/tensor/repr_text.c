@@ -1,4 +1,4 @@
-/* repr_text.c - hands a text to a scope or to a file, and writes a number as text. */
+/* repr_text.c - moves a text to a scope or writes it to a file, and writes a number as text. */
 #include <errno.h>
 
 #include "base/system/system.h"

@@ -1,8 +1,8 @@
 /* scope.c - scopes: each owns the tensors that were made while it was the innermost one.
  *
  * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
- * tensors in a doubly linked list, so that entering, leaving and moving take the same time however
- * many there are. Only the thread that owns a scope touches its list. */
+ * tensors in a doubly linked list. So entering, leaving and moving take the same time for any
+ * number of tensors. Only the thread that owns a scope reads or changes its list. */
 #include "base/error/lasting.h"
 #include "base/memory/count.h"
 #include "base/start.h"
@@ -40,7 +40,7 @@ HD__RARE static const char *place_of_scope(int *line)
     return s ? s->file : NULL;
 }
 
-/* With HEED_DEBUG=1: the freed_by of s's tensors, which names the place that opened s. */
+/* The freed_by of s's tensors with HEED_DEBUG=1: a string that names the place that opened s. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
@@ -87,7 +87,7 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* Also arranges that the thread's end closes all of its scopes. */
+/* Also makes the end of the thread close all of its scopes. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {
@@ -206,7 +206,7 @@ void *hd__scope_alloc(size_t bytes)
     if (!t) {
         return NULL;
     }
-    t->storage->spoiled = 0; /* with HEED_DEBUG=1 a freed text is empty */
+    t->storage->spoiled = 0; /* so that with HEED_DEBUG=1 a freed string is empty */
     return t->storage->data;
 }
 

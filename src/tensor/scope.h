@@ -10,7 +10,7 @@ struct hd_scope {
     hd_tensor *first;
     int64_t count;    /* tensors that it owns */
     int64_t warn_at;  /* next count at which backward looks for a missing HD_SCOPE */
-    const char *file; /* the place that opened it; NULL: not known */
+    const char *file; /* the place that opened it, or NULL if it is not known */
     int line;
 };
 

@@ -16,7 +16,8 @@ const char *hd__tensor_shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT])
 const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
 #define HD__INDEX(x, flat) hd__tensor_index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
 
-/* True if a tensor can have n dims, and sizes is given. Fails with HD_SHAPE or HD_NULL_ARG. */
+/* True if n is 0 to HD_MAX_DIMS and sizes is given (if n > 0); otherwise fails with HD_SHAPE or
+ * HD_NULL_ARG. */
 static inline bool hd__tensor_sizes_arg(int n, const int64_t *sizes)
 {
     if (n < 0 || n > HD_MAX_DIMS) {
@@ -33,14 +34,16 @@ int hd__tensor_dim(const hd_tensor *x, int64_t dim);
  * with HD_INDEX if it is out of range: "hd_get: index 5 at dim 0 of (2, 3): expected -2 to 1". */
 int64_t hd__tensor_index_at(const hd_tensor *x, int d, int64_t index);
 
-/* hd__tensor_dim, after the check that the argument x is a tensor; -1 with an error. */
+/* Checks the argument x and returns hd__tensor_dim(x, dim). Returns -1 with an error if x or dim is
+ * wrong. */
 int hd__tensor_dim_of(const hd_tensor *x, int64_t dim);
-/* The same as a mask with this dim's bit; 0 with an error. */
+/* Checks x and dim as hd__tensor_dim_of does, and returns a mask with this dim's bit. Returns 0
+ * with an error if x or dim is wrong. */
 uint32_t hd__tensor_dim_mask(const hd_tensor *x, int64_t dim);
 /* A list of n dims as a bit mask; n == 0 stands for all dims. Returns 0 with an error if x is not a
  * tensor, or if a dim is out of range or repeated (HD_INDEX). */
 uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
-/* The same without the check of x. */
+/* hd__dims_mask for an x that the caller has checked. */
 uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims);
 
 /* Broadcasts sizes, of *ndim dims, with n others by NumPy's rule. sizes has room for n. Returns 0

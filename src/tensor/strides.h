@@ -17,10 +17,11 @@ void hd__tensor_geometry_changed(hd_tensor *x);
 /* For assertions: true if every index of x reaches an element of its storage. */
 bool hd__tensor_inside_storage(const hd_tensor *x);
 
-/* The strides of a view of x with these sizes. False if x's strides do not allow such a view. */
+/* Writes the strides of a view of x with these sizes. False if x's strides do not allow such a
+ * view. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
-/* out = sizes for a view of x. One of them may be -1, and becomes the size that fits. Fails where
- * PyTorch's view does. */
+/* Writes sizes for a view of x to out. One of them may be -1; it becomes the size that fits. Fails
+ * where PyTorch's view does. */
 bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
 #endif

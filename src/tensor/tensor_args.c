@@ -1,6 +1,6 @@
 /* tensor_args.c - the errors of wrong tensor arguments, such as NULL, a number or a freed tensor.
  *
- * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
+ * quarantine.c in src/base explains how freed memory is kept. When a tensor loses its last holder,
  * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
  * that the message reads. If the memory was used again, the seal almost certainly does not match;
  * then the message says less, and no pointer is followed. */

@@ -6,21 +6,23 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-/* Sets the error of a check that x failed, and returns false. True for HD_NONE if none_ok. */
+/* Sets the error for an x that a check below refuses, and returns false. For HD_NONE with none_ok,
+ * returns true and sets no error. */
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
-/* True if x is a tensor of a dtype that heed computes with. HD_NONE and NULL fail with HD_NULL_ARG;
- * for NULL, an earlier error stays in place (hd__arg_null_arg). A freed tensor fails with HD_STATE,
- * as long as it is recognised (base's quarantine.c); the message says what freed it and what made
- * it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
+/* True if x is a tensor of a dtype that heed computes with; otherwise sets an error. HD_NONE and
+ * NULL fail with HD_NULL_ARG; for NULL, an earlier error stays in place (hd__arg_null_arg). A freed
+ * tensor fails with HD_STATE as long as it is recognised (base's quarantine.c); the message names
+ * the functions that freed it and made it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16,
+ * which is for storing only: ...". */
 static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_computed(x)) ||
            hd__tensor_arg_fail(arg, x, false);
 }
 
-/* The same for a function that takes every dtype, because it does not compute. With none_ok it
- * takes HD_NONE, too. */
+/* hd__tensor_arg without the check of the dtype, for a function that does not compute. With
+ * none_ok, HD_NONE passes, too. */
 static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
     return (hd__tensor_is_address(x) &&
@@ -28,24 +30,24 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* The same for a public function, `call`, that only reads a field of x. Programs call these
- * functions often, and HD__CALL would take longer than the reading, so the function names itself
- * only if x is wrong. */
+/* True if x is a tensor of any dtype; otherwise fails as hd__tensor_arg does. For a public
+ * function, `call`, that only reads a field of x. Programs call these functions often, and HD__CALL
+ * would take longer than the reading, so this check sets hd__call only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_tensor(x)) || hd__tensor_read_fail(call, x);
 }
 
-/* hd__tensor_arg for a function that takes HD_NONE, too. */
+/* True if x is HD_NONE or passes hd__tensor_arg; otherwise sets an error. */
 static inline bool hd__tensor_arg_or_none(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && (hd__tensor_is_computed(x) || hd__tensor_is_none(x))) ||
            hd__tensor_arg_fail(arg, x, true);
 }
 
-/* True if all of xs[] are tensors. With `any`, HD_NONE and every dtype are fine, too. The message
- * calls them name[0], name[1] ... */
+/* True if each of xs[] passes hd__tensor_arg; otherwise sets an error. With `any`, HD_NONE and
+ * every dtype pass, too. The message calls the tensors name[0], name[1] ... */
 bool hd__tensor_args(const char *name, int64_t n, hd_tensor *const *xs, bool any);
 
 static inline bool hd__tensor_two_args(const hd_tensor *a, const hd_tensor *b)

@@ -15,7 +15,7 @@ typedef struct hd__tensor_storage {
     atomic_uint version; /* in-place changes so far */
     void *data;          /* in the storage's block, in a block of its own, or hd_wrap's memory */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* NULL: data is freed with the storage's block */
+    void (*release)(void *data, void *user); /* NULL if data is freed with the storage's block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
     bool foreign;    /* release is the program's own function */
@@ -39,8 +39,8 @@ typedef struct hd__tensor_attachment_ops {
 
 /* True if a function of the tensor layer may write to x; otherwise sets an error. It refuses leaves
  * that require grad, in grad mode, and gradients that were passed to the user's code. It is not in
- * the table above, because it also judges tensors without an attachment. A constructor in history.c
- * sets it. NULL in a program that links tensor alone: every tensor may be written. */
+ * the table above, because it also checks tensors without an attachment. A constructor in history.c
+ * sets it. It is NULL in a program that links tensor alone, where every tensor may be written. */
 extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
@@ -109,8 +109,8 @@ static inline bool hd__tensor_is_tensor(const hd_tensor *x)
     return x->mark == HD__TENSOR;
 }
 
-/* True if x is also of a dtype that heed computes with: not bfloat16. One comparison tests both,
- * because the mark is the sign bit. */
+/* True if x is a tensor of a dtype that heed computes with: not bfloat16. One comparison tests
+ * both, because the mark is the sign bit. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;

@@ -85,8 +85,9 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* maximum: da += dy where a > b,  db += dy where a < b; minimum: the other way round. Equal
- * elements get half of dy each. Where a or b is NaN, both get dy, because NaN compares false. */
+/* maximum: da += dy where a > b,  db += dy where a < b; minimum: da += dy where a < b,  db += dy
+ * where a > b. Equal elements get half of dy each. Where a or b is NaN, both get dy, because NaN
+ * compares false. */
 static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bool maximum = n->op->kind == HDK_MAXIMUM;

@@ -20,7 +20,7 @@
 
 /* ---------------------------------------------------------------- checks */
 
-/* True if b broadcasts to x's shape. */
+/* True if b broadcasts to x's shape; otherwise fails with HD_SHAPE. */
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
     return hd__tensor_spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||

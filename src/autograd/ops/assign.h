@@ -12,7 +12,7 @@ bool hd__op_overwrites(const hd__op *op, hd_tensor *x);
 void hd__op_zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 /* Checks that *b broadcasts to x and can be read while x is written. Fails if both are dense and
- * overlap in part. Otherwise, if they may share elements, *b becomes a copy. */
+ * overlap in part. Otherwise, if they may share elements, sets *b to a copy. */
 bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b);
 
 #endif

@@ -1,7 +1,7 @@
 /* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
  *
  * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops; attention_of says when. */
+ * scores. The composed path calls other ops. attention_of chooses the path. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -16,7 +16,8 @@
 
 typedef hd__attention_call attention_args;
 
-enum { ROWS_PAY = 1 << 13 }; /* multiplications; measured with 8 and 16 features per head */
+/* multiplications up to which row by row is faster; measured with 8 and 16 features per head */
+enum { ROWS_PAY = 1 << 13 };
 
 static atomic_bool fused = true;
 
@@ -213,7 +214,7 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* The number of q's heads that share one head of k and v; -1 with the error set. */
+/* The number of q's heads that share one head of k and v; -1 with an error. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {
@@ -329,8 +330,9 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* Row by row, the fused path saves the cost of ten ops for a handful of tokens. For a few
-     * dozen, the composed path is up to four times as fast, with the same bits. */
+    /* For a handful of tokens, the fused path, which then goes row by row, saves the cost of ten
+     * ops. For a few dozen tokens, the composed path is up to four times as fast, with the same
+     * bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);

@@ -27,7 +27,8 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
     return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
-/* Converts via the common dtype, in which a 0-d operand of a wider dtype may become 0. */
+/* Converts a and b to their common dtype before bool, so a 0-d operand of a wider dtype may become
+ * 0. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__tensor_two_args(a, b)) {

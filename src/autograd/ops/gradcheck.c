@@ -115,8 +115,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
     return true;
 }
 
-/* The gradients of weighted(c) by backward, HD_NONE for an input without one. name becomes the
- * grad_fn of f's result. */
+/* Sets grads[i] to the gradient of weighted(c) for input i by backward, or to HD_NONE for an input
+ * that has none. Writes the grad_fn of f's result to name. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);

@@ -78,7 +78,7 @@ typedef struct index_lines {
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward skips; negative: none */
+    int64_t skip; /* the index that backward skips, or a negative number */
 } index_lines;
 
 static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
@@ -299,7 +299,8 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* True if index is 1-d, and source has x's sizes with the length of index at dim d. */
+/* True if index has at most 1 dim, and source has x's sizes but index's length at dim d; otherwise
+ * fails with HD_SHAPE. A 0-d x needs an index of 1 element. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -493,8 +494,7 @@ hd_tensor *hd_nonzero(hd_tensor *x)
     if (!columns) {
         return NULL;
     }
-    write_places(truth, columns);
-    /* transposed, as in PyTorch */
+    write_places(truth, columns); /* transposed below, so that strides are PyTorch's */
     hd_tensor *y = hd__tensor_alias(columns, 2, (int64_t[]){n, ndim}, (int64_t[]){1, n}, 0);
     return hd__record_told(NULL, hd_scope_return(y), 1, &x);
 }

@@ -11,8 +11,8 @@
 #include "tensor/elementwise.h"
 #include "tensor/tensor_args.h"
 
-/* True if x's dtype is of the result's category or a higher one: bool < integer < float. The
- * numbers of the dtypes are in the opposite order. */
+/* True if x's dtype is of the result's category or a higher one (bool < integer < float); otherwise
+ * fails with HD_DTYPE. The numbers of the dtypes are in the opposite order. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
@@ -44,8 +44,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* x = x op b. save: backward needs b for dx, and the old x for db; the db of a quotient needs b,
- * too. */
+/* x = x op b. If `save`, backward needs b for dx, and the old x for db; the db of a quotient needs
+ * b, too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;

@@ -121,7 +121,8 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
-/* True if w, a weight or bias, is HD_NONE or has the normalized shape and x's dtype. */
+/* True if w, a weight or bias, is HD_NONE or has the normalized shape and x's dtype; otherwise sets
+ * an error. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
     if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {

@@ -132,7 +132,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* A loss's ops, named for x of up to 2 dims, for x of more, and for a last step that is a view */
+/* The ops of a loss. PyTorch names them in three ways: if x has up to 2 dims, if it has more, and
+ * if the last step is a view */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -194,14 +195,15 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
                    swapped ? ". Swap the two arguments" : "");
 }
 
-/* True if x holds floats, and target int64 class numbers. */
+/* True if x is float32 or float64 and target is int64; otherwise fails with HD_DTYPE. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
     return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||
            class_dtypes_fail(x, target);
 }
 
-/* True if target has x's shape without the classes. For x (c,) it may also be (1,). */
+/* True if target has x's shape without the dim of the classes; otherwise fails with HD_SHAPE. For x
+ * (c,), target may also be (1,). */
 static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t expected[HD_MAX_DIMS];
@@ -219,7 +221,8 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
            target_shape_fail(x, target, n, expected);
 }
 
-/* The number of targets that are not ignored; -1 with the error set if one is not a class. */
+/* The number of targets that are not ignored. Returns -1 with HD_INDEX if one of them is no
+ * class. */
 static int64_t count_targets(const hdk_logits *l)
 {
     int64_t count = 0;

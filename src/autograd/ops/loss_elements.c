@@ -45,7 +45,8 @@ static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *
            hd__tensor_broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
 }
 
-/* True if x or target holds floats; *d becomes the dtype of the losses. */
+/* Sets *d to the dtype of the losses. True if x or target is float32 or float64; otherwise fails
+ * with HD_DTYPE. */
 static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
 {
     /* As in PyTorch, a 0-d tensor counts, too. */
@@ -334,7 +335,7 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
                     HD__SHAPE(target)));
 }
 
-/* True if all elements of x lie in [0, 1]. */
+/* True if all elements of x lie in [0, 1]; otherwise fails with HD_VALUE. */
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);

@@ -66,7 +66,8 @@ static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const
     return &matmul_unsafe_view_op;
 }
 
-/* sizes = the broadcast batch sizes of a and b. Returns their number; -1 with the error set. */
+/* Writes the broadcast batch sizes of a and b to sizes. Returns their number, or -1 with an
+ * error. */
 static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
     int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;

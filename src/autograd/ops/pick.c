@@ -11,7 +11,7 @@
 enum {
     PICK_GRAIN = 32768,
     PICK_SIDE = 256, /* neighbouring lines that are walked together */
-    WHOLE = 4096     /* the same if all lines have one index, so that whole rows are copied */
+    WHOLE = 4096     /* neighbouring lines if all have one index, so that whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };

@@ -53,7 +53,8 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous; NULL with the error set if it is not of a float dtype or leaves [0, most]. */
+/* p, made contiguous. NULL with an error if p is not of a float dtype, or has an element outside
+ * [0, most]. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -218,7 +219,8 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-/* True if each row of p, contiguous (rows, m), has a positive weight. */
+/* True if each row of p, contiguous (rows, m), has a positive weight; otherwise fails with
+ * HD_VALUE. */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {
@@ -306,7 +308,8 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* The indices of the n largest p / q, q exponential. i is first with probability p_i / sum p. */
+/* The indices of the n largest p / q, where each q is an exponential random number. Index i comes
+ * first with probability p_i / sum(p). */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;

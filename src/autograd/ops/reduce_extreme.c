@@ -24,7 +24,7 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 static const hd__op max_op = HD__OP("MaxBackward1", extreme_backward);
 static const hd__op min_op = HD__OP("MinBackward1", extreme_backward);
 
-/* All dims as a mask; 0, with the error set, if x has no elements. */
+/* All dims as a mask; 0 with an error if x has no elements. */
 static uint32_t mask_of_all(const hd_tensor *x)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -55,7 +55,7 @@ hd_tensor *hd_min(hd_tensor *x)
 
 /* ---------------------------------------------------------------- along a dim */
 
-/* dim as a mask; 0, with the error set, if x has no such dim or its size is 0. */
+/* dim as a mask; 0 with an error if x has no such dim or its size is 0. */
 static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
     int at = hd__tensor_dim_of(x, dim);

@@ -87,7 +87,7 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* NULL if mask is 0: a check of the arguments has failed. */
+/* NULL if mask is 0, because a check of the arguments has failed. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
@@ -264,7 +264,7 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* dx of y = product(x, d), through the same halves */
+/* The gradient dx of y = product(x, d). Splits x into the halves into which product splits it. */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];

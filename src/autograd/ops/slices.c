@@ -45,7 +45,7 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
     return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
 
-/* Copies dy into part p of dx; nothing if dy is NULL. */
+/* Copies dy into part p of dx. Does nothing if dy is NULL. */
 static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
@@ -99,7 +99,7 @@ static bool has_dims(const hd_tensor *x)
     return x->ndim > 0 || hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
 }
 
-/* dim counted from the front; -1 with the error set if x is 0-d or has no such dim. */
+/* dim counted from the front; -1 with an error if x is 0-d or has no such dim. */
 static int dim_of(const hd_tensor *x, int dim)
 {
     return hd__tensor_any_arg("x", x, false) && has_dims(x) ? hd__tensor_dim(x, dim) : -1;

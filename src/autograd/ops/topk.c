@@ -147,7 +147,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* The indices of the first k along dim, in order; NULL with the error set. */
+/* The indices of the first k along dim, in order; NULL with an error. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
@@ -198,7 +198,7 @@ static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
     return hd__tensor_copy(copy, y);
 }
 
-/* The indices that sort x along d; NULL with the error set. */
+/* The indices that sort x along d; NULL with an error. */
 static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 {
     HD_NO_GRAD;

@@ -16,15 +16,17 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 typedef struct hdk_head {
     int64_t l, s, d, dv; /* queries; keys; width of a query and a key; width of a value */
     hdk_rows q, k, v, out;
-    void *lse;         /* (l), written by forward; +inf for a row whose weights are all 0 */
-    int64_t sees;      /* query i sees the keys before i + sees; the others cost nothing */
-    hdk_rows mask;     /* (l, s); its p is NULL without a mask */
-    bool mask_is_bool; /* the mask is true where a key is seen; false: it is added to the scores */
-    bool safe;         /* a row of -inf gives zeros; false: it gives NaN, as in softmax */
-    double scale;      /* factor of the scores if divisor is 0 */
-    double divisor;    /* divisor of the scores; 0: scale is used */
-    double keep;       /* dropout keeps with this probability and divides by it; 1: no dropout */
-    const uint8_t *bits; /* one bit per weight, bit 0 of byte 0 first, 1: kept; or NULL */
+    void *lse;     /* (l), written by forward; +inf for a row whose weights are all 0 */
+    int64_t sees;  /* query i sees the keys before i + sees; the others cost nothing */
+    hdk_rows mask; /* (l, s); its p is NULL without a mask */
+    /* the mask is bool, true where a key is seen; else it is added to the scores */
+    bool mask_is_bool;
+    bool safe;      /* a row of -inf gives zeros; else it gives NaN, as in softmax */
+    double scale;   /* factor of the scores if divisor is 0 */
+    double divisor; /* divisor of the scores, or 0 if scale is used */
+    /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
+    double keep;
+    const uint8_t *bits; /* one bit per weight, bit 0 of byte 0 first, 1 if it is kept; or NULL */
     uint32_t seed;       /* without bits: the first element of dropout's stream (mcg31.h of base) */
     uint32_t limit;      /* without bits: a weight is kept if its element is below limit */
     int64_t first;       /* the index of this head's first weight, in the bits or the stream */
@@ -37,12 +39,14 @@ typedef struct hdk_head_grads {
 /* The caller gives each thread scratch of `room` bytes, which are zero at first. If the thread's
  * next call has the same head, it finds the packed operands there. */
 typedef struct hdk_attention_kernels {
-    /* out and lse of the queries [from, to) */
+    /* forward computes out and lse of the queries [from, to) */
     int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
-    /* the dense weights (l, s) after dropout, of the queries [from, to); forward wrote their lse */
+    /* computes the dense weights (l, s) after dropout, of the queries [from, to), whose lse forward
+     * wrote */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
-    /* dk and dv of the keys [from, to); dq (l, d) becomes the part of dq that these keys give */
+    /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
+     * these keys give */
     int64_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                      void *scratch);

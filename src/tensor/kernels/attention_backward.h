@@ -44,7 +44,7 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
-/* Packs q and dout. Divides dout by `keep` in place of the kept weights. */
+/* Packs q and dout. Divides dout by `keep`, so that the kept weights need not be divided. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
     if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {

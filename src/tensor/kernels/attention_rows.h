@@ -113,7 +113,7 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
     }
 }
 
-/* True if all n are -inf. A maximum of -inf does not prove it, because it may hide a NaN. */
+/* True if all n are -inf. A maximum of -inf does not prove it, because there may be a NaN, too. */
 static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -251,8 +251,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* x = 0 for the keys that a bool mask hides from query i: a score that hd_masked_fill overwrites
- * has no gradient, even in a row of NaN. */
+/* x = 0 for the keys that a bool mask masks for query i: a score that hd_masked_fill overwrites has
+ * no gradient, even in a row of NaN. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];

@@ -129,8 +129,8 @@ static inline hdk_loop hdk_unary_loop(int op, int dtype)
     return loop ? loop : hdk_unary_common()->of[op][dtype];
 }
 
-/* The loop that converts. There is none between bfloat16 and a dtype other than float32: convert to
- * float32 first. */
+/* The loop that converts. No loop converts between bfloat16 and a dtype other than float32; the
+ * caller converts to float32 first. */
 static inline hdk_loop hdk_convert(int to, int from)
 {
     return hdk_unary_loop(HDK_TO_F32 + to, from);

@@ -1,5 +1,5 @@
-/* functions.h - the functions in the rows of elementwise.h, by one name for all types: EXP_OF(x)
- * takes a vector of float32 or a double. GELU is here, too.
+/* functions.h - the math functions that the table in elementwise.h uses. One name serves all types:
+ * EXP_OF(x) takes a vector of float32 or a double. Also defines GELU.
  *
  * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x Phi(x), and its approximation
  * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */

@@ -11,7 +11,7 @@
 
 enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
-    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole pays */
+    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the third cache */
     GROUP = 4,            /* panels of a that are packed together just before their first use */
     FETCH = 64,           /* cache lines that are prefetched beside one tile */
@@ -53,10 +53,10 @@ static int64_t hdk_rows_together(void)
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
-/* The blocks of product p. A copy of b pays if many rows use it. A copy of a pays if many columns
- * use it, or sooner if the rows of a would evict each other from the first cache. room_a and room_b
- * never shrink as m or n grow, although rows and cols may: the scratch of the largest of several
- * products serves all. */
+/* The blocks of product p. A copy of b is faster if many rows use it. A copy of a is faster if many
+ * columns use it, or sooner if the rows of a would evict each other from the first cache. room_a
+ * and room_b never shrink as m or n grow, although rows and cols may: the scratch of the largest of
+ * several products serves all. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
@@ -106,9 +106,9 @@ static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64
     return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
 }
 
-/* Prefetches some lines of s. Packing from memory takes four times as long as from the second
- * cache. So the last tiles before it prefetch its lines, late enough that the cache still holds
- * them then. */
+/* Prefetches some of the lines of s, which will be packed next. Packing from memory takes four
+ * times as long as packing from the second cache. So the last tiles before the packing prefetch
+ * these lines, late enough that the cache still holds them then. */
 static void hdk_fetch(hdk_ahead *s)
 {
     int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;
@@ -126,8 +126,8 @@ static void hdk_fetch(hdk_ahead *s)
 /* The columns of a tile, and of a panel of b. */
 #define WIDTH (2 * VECTOR)
 
-/* HALVES: the type uses tiles of one vector, too. UNIT: tiles take its multiples without a
- * buffer. */
+/* HALVES is true if the type also uses tiles of one vector. Tiles need no buffer if the number of
+ * their columns is a multiple of UNIT. */
 #define HALVES (sizeof(T) == 4)
 #define UNIT (HALVES ? VECTOR : WIDTH)
 

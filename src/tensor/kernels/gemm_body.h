@@ -15,7 +15,7 @@
 /* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x,
  * `lane` elements apart, are packed into a panel of k-major rows, `width` elements apart. */
 
-/* Copies the lanes of one step, which lie side by side. */
+/* Copies the lanes of one step, which are adjacent in memory. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
@@ -40,8 +40,8 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Packs lanes whose steps lie side by side, 64 steps at a time, so that this part of the panel
- * stays in the first cache. The last four lanes may overlap the four before them. */
+/* Packs lanes whose steps are adjacent in memory, 64 steps at a time, so that this part of the
+ * panel stays in the first cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -59,7 +59,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* Packs one step of a panel whose lanes lie side by side. Missing lanes become 0. */
+/* Packs one step of a panel whose lanes are adjacent in memory. Missing lanes become 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -73,8 +73,8 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* Packs all lanes into panels of `width` lanes each. Lanes that lie side by side are read for
- * TOGETHER panels at a time: memory is read in long runs, and few of its lines twice. */
+/* Packs all lanes into panels of `width` lanes; missing lanes become 0. Adjacent lanes are packed
+ * for TOGETHER panels at a time, so memory is read in long runs, and few cache lines twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
@@ -159,7 +159,7 @@ static int64_t fn(across)(const BLOCK *t)
     return (t->cols + WIDTH - 1) / WIDTH;
 }
 
-/* Packs GROUP panels of a, from row i on, into `to`, just before their tiles use them. */
+/* Packs up to GROUP panels of a, from row i, into `to`. Plans the prefetch of the next group. */
 static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
@@ -240,8 +240,8 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows, some at a time: how->cols in `panels`, else one panel
- * on the stack, or all that tiles read in place without a buffer. */
+/* Computes all columns of the block's rows, some at a time: how->cols columns in `panels`, one
+ * panel on the stack, or all columns that tiles read in place without a buffer. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {
@@ -345,8 +345,8 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
     }
 }
 
-/* Adds some steps to some columns of c, for `rows`: in tiles if c has more than three rows. The
- * columns that no tile takes are added one row of c at a time. */
+/* For fn(rows): adds `steps` steps to `cols` columns of c, in tiles if c has more than three rows.
+ * The columns that no tile takes are added one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -416,7 +416,7 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* k is 0 or 1: no sum, so a product may be -0. For k = 0 c is -0, so that c + bias is bias. */
+/* k <= 1. There is no sum, so a product may be -0. If k is 0, c is -0, so that c + bias is bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
@@ -463,7 +463,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
     bool in_caches = p->k * p->n * (int64_t)sizeof(T) <= HDK_STREAM_BYTES;
     bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* a tile takes all rows */
     bool few = p->m <= HDK_SPLIT_ROWS && p->b_col == 1 && !(one_tile && in_caches);
-    return few ? fn(rows) : NULL; /* NULL: tiles */
+    return few ? fn(rows) : NULL; /* NULL means tiles */
 }
 
 static void fn(product)(const hdk_product *p, void *scratch)

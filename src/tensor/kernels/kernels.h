@@ -66,9 +66,9 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Two sorts of kernels are not compiled for AVX-512: those of types that few programs compute much
- * with, and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined
- * at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
+/* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
+ * and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined at
+ * all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
  * which each level has its own kernels (`most`). hdk_softmax_for(dtype) is the table to use for a
  * dtype; hdk_softmax_common() is the table that has every kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
@@ -81,10 +81,10 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 #define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
-/* `lowest` is the lowest level with a table of its own: plain, or baseline. A baseline table then
- * serves the level plain, too. */
+/* `lowest` is the lowest level with a table of its own: plain, or baseline. If it is baseline, the
+ * level plain uses the baseline table. */
 
-/* For a family whose speed is limited by memory: the AVX2 table serves AVX-512, too. */
+/* For a family whose speed is limited by memory. AVX-512 uses the AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
 #define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
     extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \

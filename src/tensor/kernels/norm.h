@@ -10,7 +10,7 @@
 typedef struct hdk_norm_rows {
     int64_t rows, n;
     const void *x;      /* (rows, n) */
-    const void *weight; /* (n,) or NULL: ones */
+    const void *weight; /* (n,), or NULL for ones */
     void *stats;
 } hdk_norm_rows;
 

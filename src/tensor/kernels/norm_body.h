@@ -85,7 +85,7 @@ static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0: no y is -0. */
+/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0, so no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -182,8 +182,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* dx, dw and db of row i, each unless it is NULL. If all are requested, the most frequent case, one
- * pass after the sums computes them together. */
+/* Computes dx, dw and db of row i, each unless it is NULL. If all three are requested, which is the
+ * most frequent case, one pass after the sums computes them together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {
@@ -201,9 +201,9 @@ static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *
     fn(row_dx)(x, dy, w, stats, of, n, stream, dx, all ? dw : NULL, all ? db : NULL);
 }
 
-/* The address in `room` whose place in its page is that of x plus `bytes`. A load waits for a store
- * to the same place of another page, so dw and db keep their places apart from x's. `room` has one
- * page more than needed. */
+/* Returns the address in `room` that has the same offset within a page as (char *)x + bytes. A load
+ * can be delayed by a store at the same page offset, so dw and db are kept at other offsets than x.
+ * `room` is one page larger than needed. */
 static inline T *fn(apart_from)(T *room, const void *x, uintptr_t bytes)
 {
     return room + ((uintptr_t)x + bytes - (uintptr_t)room) % HDK_PAGE / sizeof(T);

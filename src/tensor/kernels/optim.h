@@ -1,7 +1,7 @@
 /* optim.h - one optimizer step over elements of a parameter; norms and clipping of gradients.
  *
  * Arrays are dense. A kernel takes the elements [begin, end). A step changes only the parameter and
- * its states; clipping changes only the gradients. The equations stand above the loops in
+ * its states; clipping changes only the gradients. The equations are above the loops in
  * optim_steps.h. */
 #ifndef HEED_KERNELS_OPTIM_H
 #define HEED_KERNELS_OPTIM_H
@@ -12,7 +12,7 @@
 /* The numbers of a step. Those that a kernel does not read are 0. */
 typedef struct hdk_numbers {
     double lr;           /* Adam: lr / (1 - beta1^t); Adagrad: lr after lr_decay */
-    double weight_decay; /* the parameter times this is added to the gradient; 0 for AdamW */
+    double weight_decay; /* gradient += weight_decay * parameter; 0 for AdamW */
     double decay; /* the parameter's factor: 1 - lr weight_decay for AdamW and Lion; 1 for Adam */
     double momentum, dampening;
     double beta1, beta2; /* RMSprop: beta2 is alpha */
@@ -40,8 +40,9 @@ enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* to [-a, a]; NaN stays */ };
 struct hdk_optim {
     void (*step[HDK_STEPS][2])(const hdk_step *s, int64_t begin, int64_t end);
 
-    /* Adds the sum of |x|^p over [begin, end) to *sum; for p 0 the number of nonzero elements. For
-     * p INFINITY *sum becomes the largest |x| so far, for -INFINITY the smallest. NaN stays. */
+    /* Adds the sum of |x|^p over [begin, end) to *sum; for p = 0, adds the number of nonzero
+     * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
+     * smallest. NaN stays. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     /* HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);

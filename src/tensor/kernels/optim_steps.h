@@ -73,8 +73,8 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), by way of the momentum v. If alpha
- * and w are 1 and v and m are NULL, it is Adagrad's step to the bit. */
+/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), with momentum by way of v. If alpha and
+ * w are 1 and v and m are NULL, it is Adagrad's step to the bit. */
 HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
                                 T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {

@@ -12,7 +12,7 @@ enum {
     HDK_ANY, /* to bool: true if any element is not 0 */
     HDK_ALL,
     HDK_VAR,    /* sum((x - mean)^2) / p, float64 inside */
-    HDK_ARGMAX, /* to int64: the first maximum, or the first NaN; operand 2: its value, or NULL */
+    HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2: its value, or NULL */
     HDK_ARGMIN,
     HDK_REDUCTIONS
 };

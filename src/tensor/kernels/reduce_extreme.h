@@ -62,7 +62,8 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
 
 REDUCTION(best(value), T, T, REDUCE_TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
-/* The place of the first of n <= REDUCE_BLOCK elements that is m or NaN; m is one of them. */
+/* The index of the first element that is m or NaN, of n <= REDUCE_BLOCK elements; m is one of
+ * them. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
     int64_t i = 0;

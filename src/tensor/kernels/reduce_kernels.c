@@ -69,8 +69,9 @@ enum {
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
 
-/* The functions for any and all. truth writes n bytes: 1 if x is not 0. has is true if a run has an
- * element that is 0 (`zero`, for all), or one that is not (for any). FLAGS is as wide as T. */
+/* The functions for any and all. truth writes n bytes: 1 if x is not 0, else 0. has returns true if
+ * the run has an element that is 0 (with `zero`, for all) or one that is not 0 (without it, for
+ * any). FLAGS is as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
@@ -104,7 +105,8 @@ TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
 
-/* y = `any` of each of k lanes if `settles` is 1, `all` if it is 0; such an element decides. */
+/* For each of k lanes, y is its `any` if `settles` is 1, and its `all` if `settles` is 0. One
+ * element whose truth is `settles` decides y. */
 static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
                          int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {

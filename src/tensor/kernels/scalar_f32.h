@@ -29,7 +29,8 @@ static inline float scalar_of_f32(uint32_t bits)
  * the same at every CPU level, because fmaf is exact even if the level has no instruction for it.
  * For x <= -104 it is 0, for x > 88.73 infinity; NaN stays. Subnormal results are rounded once. */
 
-/* 1.5 * 2^23: v plus it has rint(v) in the low bits; subtracting it again gives rint(v). */
+/* 1.5 * 2^23. v + HDK_EXP_SHIFT has rint(v) in its low bits; subtracting HDK_EXP_SHIFT again gives
+ * rint(v). */
 #define HDK_EXP_SHIFT 12582912.0f
 
 #define HDK_LOG2_E 1.44269504088896341f

@@ -2,9 +2,9 @@
  *
  * `along` is indexed by the operation, by the place of the lanes, and by the dtype. HDK_LAST is the
  * last dim, where every operand has sn 1; HDK_OTHER is any other dim, with any strides. Operand 0
- * is the result. Forward, operand 1 is x. Backward, operand 1 is dy and operand 2 is y. The result
- * overlaps no other operand; only backward over HDK_OTHER it may be dy itself. For HDK_LAST, p is
- * not 0 if the result goes past the cache (float32). */
+ * is the result. In forward, operand 1 is x. In backward, operand 1 is dy and operand 2 is y. The
+ * result overlaps no other operand, except that backward over HDK_OTHER may write to dy itself. For
+ * HDK_LAST, p is not 0 if the result is to be written past the cache (float32 only). */
 #ifndef HEED_KERNELS_SOFTMAX_H
 #define HEED_KERNELS_SOFTMAX_H
 

@@ -26,7 +26,7 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
     }
 }
 
-/* One row whose maximum is *m; *m becomes the maximum of the row `next`. A long row that goes past
+/* One row whose maximum is *m. Sets *m to the maximum of the row `next`. A long row that goes past
  * the cache is computed twice, so that its exponentials need no buffer. */
 static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {

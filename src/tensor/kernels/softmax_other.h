@@ -2,7 +2,7 @@
  * once: a template (template.h), which every CPU level compiles for float32 and float64. Lanes that
  * are not side by side are copied row by row. */
 
-/* m, but -0 for 0: subtracting -0 from either zero gives +0. */
+/* m, or -0 if m is 0, because subtracting -0 from either zero gives +0. */
 static inline T fn(minus_zero)(T m)
 {
     return m == 0 ? -(T)0 : m;

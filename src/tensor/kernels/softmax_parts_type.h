@@ -134,7 +134,7 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
 }
 
 /* e = exp(x - m - log_sum) for `some` elements, a constant for the compiler. Adds them to the
- * lanes. Unless next is NULL, `most` takes in the same elements of next. */
+ * lanes. Unless next is NULL, also raises the maxima `most` to the same elements of next. */
 HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
                                   const T *next, V *most)
 {
@@ -151,8 +151,8 @@ HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T 
 }
 
 /* Returns sum(exp(x - m - log_sum)). The exponentials go to e unless it is NULL; e may be x. Unless
- * next_max is NULL, *next_max becomes the maximum of the n elements at next: so memory is read
- * while exp is computed. */
+ * next_max is NULL, sets *next_max to the maximum of the n elements at next, which are read from
+ * memory while exp is computed. */
 HDK_INLINE T fn(exp_pass)(const T *x, int64_t n, T m, T log_sum, T *e, const T *next, T *next_max)
 {
     LANES lane = {{{0}}};
@@ -189,7 +189,7 @@ static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e
     fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* e = exp(x - *m) unless e is NULL. Returns the sum. *m becomes the maximum of the row `next`. */
+/* e = exp(x - *m), unless e is NULL. Returns the sum. Sets *m to the maximum of the row `next`. */
 static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(exp_pass)(x, n, *m, 0, e, next, m);

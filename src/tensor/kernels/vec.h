@@ -151,7 +151,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* The largest element, found by halves. */
+/* The largest element: folds the vector in half until one element is left. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -170,7 +170,7 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
     return a > b ? a : b;
 }
 
-/* The same for float64. */
+/* a > b ? a : b */
 HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
 {
     const __typeof__(a > b) larger = a > b;
@@ -186,7 +186,7 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
     return most;
 }
 
-enum { VEXP_MOST = 4 }; /* most vectors of exponents side by side */
+enum { VEXP_MOST = 4 }; /* the most vectors of exponents that are computed together */
 
 /* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
@@ -206,9 +206,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: q, s in the place of x, and the
- * first term of u. vexp_term_f32 adds the other terms. With `exact` the bits are the same at every
- * level. */
+/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: sets q, replaces x by s, and sets
+ * u to its first term. vexp_term_f32 adds the other terms. With `exact` the bits are the same at
+ * every level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
@@ -278,8 +278,8 @@ enum {
 };
 
 /* Prefetches the bytes that lie `ahead` bytes after x, for a later read, into the second cache: the
- * first has no room for so much. It pays if there is something to compute meanwhile. If the bytes
- * begin within a line, their last line may be left out. */
+ * first has no room for so much. It helps only if there is something to compute meanwhile. If the
+ * bytes begin within a line, their last line may be left out. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {

@@ -1,10 +1,11 @@
-/* plain.c - the level plain: what the other levels compute, written to be read and stepped through.
+/* plain.c - the level plain: kernels that compute the same as those of the other levels, written to
+ * be read and stepped through.
  *
- * One loop over another, without packing, vectors and threads. Every template here is included once
+ * They are nested loops, without packing, vectors and threads. Every template here is included once
  * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
  * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
- * kernels compare the other levels with these. What has no table here is computed by the table of
- * the level baseline. */
+ * kernels compare the other levels with these. A family without a table here uses the table of the
+ * level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"
@@ -14,7 +15,7 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/template.h"
 
-/* What elements are added up in */
+/* The type in which the elements of each type are added up */
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
@@ -28,15 +29,15 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
-/* What the sum of a lane begins with. PyTorch's begins with 0, but over the last dim, where the
- * elements are side by side, with the first element; -0 before that does not change it. Of a tensor
- * of no dims sn is 0. */
+/* The number with which the sum of a lane begins. PyTorch's sum begins with 0. Over the last dim,
+ * where the elements are side by side, it begins with the first element; -0 before it does not
+ * change it. For a tensor of no dims sn is 0. */
 static double first_zero(const hdk_lanes *l)
 {
     return l->sn[0] <= 1 ? -0.0 : 0.0;
 }
 
-/* Does the causal mask or a bool mask hide key j from query i? */
+/* True if the causal mask or a bool mask masks key j for query i. */
 static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
 {
     const uint8_t *seen = h->mask.p;
@@ -44,7 +45,7 @@ static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
     return later || (seen && h->mask_is_bool && !seen[i * h->mask.row + j * h->mask.col]);
 }
 
-/* Does dropout keep weight (i, j)? Its bit says so, or its number in the stream. */
+/* True if dropout keeps weight (i, j), by its bit or by its number in the stream. */
 static bool is_kept(const hdk_head *h, int64_t i, int64_t j)
 {
     int64_t n = h->first + i * h->s + j;
@@ -98,7 +99,7 @@ static void split_bf16(const hdk_product *p)
     product_bf16(p, NULL);
 }
 
-/* Nothing is packed. */
+/* The product here packs nothing, so it needs no scratch. */
 static int64_t no_room(const hdk_product *p)
 {
     (void)p;

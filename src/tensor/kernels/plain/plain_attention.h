@@ -29,7 +29,7 @@ static void fn(add_row)(const hdk_rows *a, int64_t i, T c, const hdk_rows *b, in
     }
 }
 
-/* The rows [from, to) of a, of n elements, become 0. */
+/* Sets the rows [from, to) of a, of n elements each, to 0. */
 static void fn(clear)(const hdk_rows *a, int64_t from, int64_t to, int64_t n)
 {
     for (int64_t i = from; i < to; i++) {
@@ -50,7 +50,7 @@ static T fn(score)(const hdk_head *h, int64_t i, int64_t j)
     return h->mask.p && !h->mask_is_bool ? x + fn(row)(&h->mask, i)[j * h->mask.col] : x;
 }
 
-/* What dropout multiplies weight (i, j) by */
+/* The factor by which dropout multiplies weight (i, j) */
 static T fn(drop_factor)(const hdk_head *h, int64_t i, int64_t j)
 {
     return h->keep >= 1 ? 1 : is_kept(h, i, j) ? 1 / (T)h->keep : 0;
@@ -59,7 +59,7 @@ static T fn(drop_factor)(const hdk_head *h, int64_t i, int64_t j)
 /* w (s,) = the weights of query i; writes its lse = log(sum(e^score)). */
 static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
 {
-    bool dead = h->safe; /* are all scores -inf? */
+    bool dead = h->safe; /* stays true if all scores are -inf */
     for (int64_t j = 0; j < h->s; j++) {
         w[j] = fn(score)(h, i, j);
         dead = dead && w[j] == -(T)INFINITY;
@@ -113,7 +113,7 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
         for (int64_t j = from; j < to && j < i + h->sees; j++) {
             T w = fn(exp)(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
             T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
-            /* What is hidden has w = 0, but in a row of NaN it has NaN. */
+            /* A masked key has w = 0, but NaN in a row of NaN. */
             ds = isnan(lse[i]) && is_hidden(h, i, j) ? 0 : ds;
             fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
             fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);

@@ -1,4 +1,4 @@
-/* plain_distance.h - what only floats have of the reductions, after plain_sum.h: the variance
+/* plain_distance.h - the reductions that only floats have, after plain_sum.h: the variance
  * sum((x - mean)^2) / p, with the first part of its gradient, and sum((x - t)^2). A template
  * (template.h) for plain.c. */
 

@@ -1,5 +1,5 @@
 /* plain_product.h - the matrix product, c = a b + bias: a template (template.h) for plain.c, which
- * says of what type b's elements are (`weight`), and how one becomes a T (`widened`). */
+ * defines the type of b's elements (`weight`) and their conversion to T (`widened`). */
 
 /* c (m, n) = a (m, k) b (k, n) + bias (n,); or c += a b, and + bias at the end */
 static void fn(product)(const hdk_product *p, void *scratch)

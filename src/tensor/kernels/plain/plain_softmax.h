@@ -5,13 +5,13 @@
  *     logsumexp    y = log(sum(e^x))
  * Each subtracts the largest x first, so that no e^x overflows. */
 
-/* e^x. The code for float32 is long, so it stands here once. */
+/* e^x. The code for float32 is long, so it is compiled only once. */
 static HDK_NOINLINE T fn(exp)(T x)
 {
     return EXP(x);
 }
 
-/* The largest of n elements; -inf of none. A NaN makes its sum of exponentials NaN anyway. */
+/* The largest of n elements, or -inf if n is 0. A NaN makes its sum of exponentials NaN anyway. */
 static T fn(largest)(const T *x, int64_t xn, int64_t n)
 {
     T m = -(T)INFINITY;

@@ -1,6 +1,6 @@
 /* plain_sum.h - the sum of each lane, and its running sum y_i = x_0 + ... + x_i: a template
- * (template.h) for plain.c, which says in what type they are added up (`total`). Of the lane at x,
- * element i is x[i * xn]. */
+ * (template.h) for plain.c, which defines the type of the sums (`total`). Of the lane at x, element
+ * i is x[i * xn]. */
 
 /* sum(x). The few elements of a short row are added in PyTorch's order, in four partial sums of
  * every fourth element: the last printed digit shows it. */
