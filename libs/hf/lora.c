@@ -78,7 +78,7 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     const lora_search *s = user;
     bool has = m->type == &lora_type;
     if (has && s->o) {
-        return hd_fail(HD_STATE, "'%s' has an adapter already", name);
+        return hd_fail(HD_STATE, "'%s' has an adapter already. Call hd_lora_merge first", name);
     }
     bool wanted = *name && (s->o ? is_target(s->o, m, name) : has);
     return !wanted || hd_dict_set_int(s->names, name, 0);

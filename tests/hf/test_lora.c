@@ -749,9 +749,11 @@ START_TEST(the_wrong_time)
     ck_error(HD_STATE, "hd_lora_save: Tiny has no adapters. Call hd_lora_apply first.");
     apply(m, NULL);
     ck_assert(!hd_lora_apply(m, NULL));
-    ck_error(HD_STATE, "hd_lora_apply: 'block.c_attn' has an adapter already");
+    ck_error(HD_STATE,
+             "hd_lora_apply: 'block.c_attn' has an adapter already. Call hd_lora_merge first");
     ck_assert(!hd_lora_load(m, ADAPTER));
-    ck_error(HD_STATE, "hd_lora_load: 'block.c_attn' has an adapter already");
+    ck_error(HD_STATE,
+             "hd_lora_load: 'block.c_attn' has an adapter already. Call hd_lora_merge first");
     ck_assert(hd_lora_merge(m));
     hd_lora_options o = rank2();
     apply(hd_module_get(m, "block"), &o);
