@@ -477,7 +477,7 @@ START_TEST(a_resized_vocabulary)
     o.pad_token_id = 256;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: the pad token is 256: expected less than 256, the vocab_size "
-                       "of the model. The model reads it after the end of a text.");
+                       "of the model. The model reads it after the end of a text");
     hd_module_free(m);
     hd_tokenizer_free(t);
 }
