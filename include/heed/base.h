@@ -189,12 +189,12 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *     hd_backward(loss);
  *     hd_optim_zero_grad(opt);
  *     hd_optim_step(opt);
- * The tenth such step warns. No warning after a step that found a gradient, and none while there is
- * a second optimizer.
+ * The tenth such step in a row warns. No warning after a step that found a gradient, and none while
+ * there is a second optimizer.
  *
  * hd_optim_step, frozen parameters: none of the optimizer's parameters requires grad, because it
- * was made before hd_lora_apply or hd_module_freeze. The tenth such step warns, with the same two
- * exceptions.
+ * was made before hd_lora_apply or hd_module_freeze. The tenth such step in a row warns, with the
+ * same two exceptions.
  *
  * hd_cross_entropy, softmax twice: hd_cross_entropy does a softmax itself, so x must be the logits:
  *     hd_tensor *wrong = hd_cross_entropy(hd_softmax(x, 1), y);

@@ -176,7 +176,7 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
     return (!given_twice(object, item) ||
             hd_fail(HD_FORMAT, "%s: %s: given twice", l->from.place, HD__CONFIG_SHOWN(path))) &&
            (!strchr(item->string, '.') ||
-            hd_config_refuse(&l->from, path, "the name has a dot in it. Write nested objects.")) &&
+            hd_config_refuse(&l->from, path, "the name has a dot in it. Write nested objects")) &&
            take_member(l, object_path, path, item);
 }
 
@@ -308,7 +308,7 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
     uint64_t errors = hd_error_count();
     return !t->check || run_check(t, config, from) ||
            (hd_error_count() == errors &&
-            hd_fail(HD_USER, "%s: the check returned false. End it in hd_config_refuse.",
+            hd_fail(HD_USER, "%s: the check returned false. End it in hd_config_refuse",
                     from->place));
 }
 

@@ -162,7 +162,7 @@ bool hd_config_save(const hd_config_table *t, const void *config, const char *pa
     bool ok =
         n <= HD__CONFIG_LARGEST || hd_fail(HD_VALUE,
                                            "'%.*s': the text has %zu bytes: expected at most %d. "
-                                           "hd_config_load reads no larger file.",
+                                           "hd_config_load reads no larger file",
                                            HD__CUT(path), n, HD__CONFIG_LARGEST);
     ok = ok && text && hd__file_whole_write(path, text, n);
     hd_free(text);

@@ -172,7 +172,7 @@ static const char *path_fault(const hd_config_table *t, int64_t i)
                 return "its path is used already";
             }
             if (shares(path, before, n) && !shares(path, t->fields[i - 1].path, n)) {
-                return "it is apart from the other fields of its object. Put them together.";
+                return "it is apart from the other fields of its object. Put them together";
             }
         }
     }

@@ -330,7 +330,7 @@ static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__template_arena arena = {0};
     if (c->len == 0) {
-        hd_fail(HD_VALUE, "there are no messages. Add one with hd_chat_add.");
+        hd_fail(HD_VALUE, "there are no messages. Add one with hd_chat_add");
         return -1;
     }
     size_t bytes = c->n;

@@ -68,7 +68,7 @@ static bool llama3_ok(const hd__hf_config_file *f)
         if (!hd__hf_value_of(f, k->name).name) {
             return hd_fail(HD_VALUE,
                            "'%.*s': %s%s is missing: expected a number. The rope_type llama3 "
-                           "needs it.",
+                           "needs it",
                            HD__CUT(f->path), f->inside, k->name);
         }
     }

@@ -67,4 +67,4 @@ const hd__hf_config_keys hd__hf_adapter_keys = {
     adapter_keys,
     "auto_mapping. base_model_name_or_path fan_in_fan_out inference_mode peft_version "
     "megatron_core. qalora_group_size revision task_type",
-    "the default of this key. heed has plain LoRA only.", true};
+    "the default of this key. heed has plain LoRA only", true};

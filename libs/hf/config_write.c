@@ -130,7 +130,7 @@ static bool module_unlike(const char *name, const char *found, const char *expec
 {
     return hd_fail(HD_STATE,
                    "%.*s is %s, but the configuration says %s. transformers has no "
-                   "such model. Save it with hd_checkpoint_save.",
+                   "such model. Save it with hd_checkpoint_save",
                    HD__CUT(*name ? name : "m"), found, expected);
 }
 
@@ -141,7 +141,7 @@ static bool module_plain(hd_module *m, const char *name, void *user)
     return strcmp(m->type->name, "lora.Linear") != 0 ||
            hd_fail(HD_STATE,
                    "'%s' has an adapter. Merge the adapters with hd_lora_merge, or save them with "
-                   "hd_lora_save.",
+                   "hd_lora_save",
                    name);
 }
 

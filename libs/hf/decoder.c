@@ -270,7 +270,7 @@ bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config
     return !windowed || !hd__hf_is_word(&use, "true") ||
            hd_fail(HD_VALUE,
                    "'%.*s': use_sliding_window: found true: expected false. heed has no attention "
-                   "with a window.",
+                   "with a window",
                    HD__CUT(f->path));
 }
 

@@ -369,7 +369,7 @@ static bool ends_ok(hd_tensor *mask)
         if (hd_get_int(mask, i, -1) == 0) {
             return hd_fail(HD_VALUE,
                            "row %" PRId64 " of attention_mask ends in 0: expected 1. Put the "
-                           "padding on the left, because new tokens follow the last one.",
+                           "padding on the left, because new tokens follow the last one",
                            i);
         }
     }
@@ -397,7 +397,7 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
             pads_from(first + t - 1, t, -1, pad) != pads_from(row + t - 1, t, -1, pad)) {
             hd_warn("rows 0 and %" PRId64 " begin or end with different numbers of the pad "
                     "token %" PRId64 ", which the model reads as text. Set o->attention_mask, with "
-                    "0 for padding.",
+                    "0 for padding",
                     i, pad);
             break;
         }
@@ -413,7 +413,7 @@ static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o
     return !fills || pad_of(o) < vocab ||
            hd_fail(HD_VALUE,
                    "the pad token is %" PRId64 ": expected less than %" PRId64
-                   ", the vocab_size of the model. The model reads it after the end of a text.",
+                   ", the vocab_size of the model. The model reads it after the end of a text",
                    pad_of(o), vocab);
 }
 

@@ -78,7 +78,7 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     const lora_search *s = user;
     bool has = m->type == &lora_type;
     if (has && s->o) {
-        return hd_fail(HD_STATE, "'%s' has an adapter already", name);
+        return hd_fail(HD_STATE, "'%s' has an adapter already. Call hd_lora_merge first", name);
     }
     bool wanted = *name && (s->o ? is_target(s->o, m, name) : has);
     return !wanted || hd_dict_set_int(s->names, name, 0);
@@ -94,7 +94,7 @@ static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
         const char *first = o && o->num_target_modules > 0 ? o->target_modules[0] : "an empty list";
         ok = o ? hd_fail(HD_VALUE, "target_modules: %s matches no module of %s", first,
                          m->type->name)
-               : hd_fail(HD_STATE, "%s has no adapters. Call hd_lora_apply first.", m->type->name);
+               : hd_fail(HD_STATE, "%s has no adapters. Call hd_lora_apply first", m->type->name);
     }
     return hd__hf_dict_if(ok, s.names);
 }
@@ -246,7 +246,7 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     if (strcmp(found, wanted) != 0) {
         return hd_fail(HD_SHAPE,
                        "'%.*s': %s is %s: expected %s, as in this model. Load "
-                       "the adapter into a model whose vocabulary was resized in the same way.",
+                       "the adapter into a model whose vocabulary was resized in the same way",
                        HD__CUT(path), name, found, wanted);
     }
     bool rounded =
@@ -257,7 +257,7 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     return own &&
            (hd_equal(copy, own) || hd_fail(HD_VALUE,
                                            "'%.*s': %s differs from the weight of this model. heed "
-                                           "loads no modules_to_save.",
+                                           "loads no modules_to_save",
                                            HD__CUT(path), name));
 }
 

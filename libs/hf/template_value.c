@@ -229,7 +229,7 @@ void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__temp
 {
     hd__template_value *have = hd__template_table_find(r, t, key);
     if (v.kind == HD__SERIES) {
-        hd__template_fail_at(r, HD_FORMAT, "heed cannot store a generator. Write |list after it.");
+        hd__template_fail_at(r, HD_FORMAT, "heed cannot store a generator. Write |list after it");
     } else if (key.kind != HD__STRING) {
         hd__template_fail_at(r, HD_FORMAT, "a key is %s: expected a string",
                              hd__template_kind_names[key.kind]);

@@ -90,7 +90,7 @@ bool hd__mpi_meet_in_backward(const char *argument, bool ok)
     }
     if (hd__mpi.apart) {
         return hd_fail(HD_STATE, "in an earlier call the ranks were in different functions, or MPI "
-                                 "failed. No collective call is possible any more.");
+                                 "failed. No collective call is possible any more");
     }
     hd_code code = hd_error_code();
     if (!exchange_words(argument, ok ? HD_OK : code != HD_OK ? code : HD_USER)) {

@@ -17,7 +17,7 @@ bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d)
                     "%s is not the current hd_ddp: it was freed, or hd_mpi_finish was called",
                     arg)) &&
            (pthread_equal(d->thread, pthread_self()) ||
-            hd_fail(HD_STATE, "%s was made by another thread. Only that thread may use it.", arg));
+            hd_fail(HD_STATE, "%s was made by another thread. Only that thread may use it", arg));
 }
 
 bool hd__mpi_in_round(void)
@@ -25,7 +25,7 @@ bool hd__mpi_in_round(void)
     bool in = hd__mpi.ddp && hd__mpi.ddp->met;
     if (in) {
         hd_fail(HD_STATE, "the ranks are averaging gradients. Make no collective call inside "
-                          "hd_backward.");
+                          "hd_backward");
     }
     return in;
 }
@@ -57,11 +57,11 @@ static bool in_turn(const hd__mpi_slot *s)
     return hd__mpi_ddp_given("the hd_ddp", s->d) &&
            (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
             hd_fail(HD_STATE, "hd_module_to has converted the model after hd_ddp_new. Call "
-                              "hd_module_to before it.")) &&
+                              "hd_module_to before it")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
             hd_fail(HD_STATE, "a backward inside another one has reached a parameter of the "
                               "hd_ddp, which averages once in each outermost backward. Call "
-                              "hd_grad_of inside, or hd_ddp_no_sync around both."));
+                              "hd_grad_of inside, or hd_ddp_no_sync around both"));
 }
 
 /* The hook of a parameter, whose gradient g is complete. Returns HD_NONE: backward writes no .grad
@@ -299,7 +299,7 @@ static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
         return NULL;
     }
     if (hd__mpi.ddp) {
-        return hd_fail(HD_STATE, "there is an hd_ddp already. Call hd_ddp_free first.");
+        return hd_fail(HD_STATE, "there is an hd_ddp already. Call hd_ddp_free first");
     }
     hd_ddp *d = hd_alloc(sizeof *d);
     if (!d) {
@@ -321,7 +321,7 @@ hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *options)
     if (launched > 1) {
         return hd_fail(HD_STATE,
                        "mpirun started %d processes, but hd_mpi_init was not called. Call it first "
-                       "in main.",
+                       "in main",
                        launched);
     }
     hd_scope *scope = hd_scope_open();

@@ -111,7 +111,7 @@ bool hd_mpi_init(int *argc, char ***argv)
         return false;
     }
     if (hd__mpi.begun) {
-        return hd_fail(HD_STATE, "it was called already. Call it once.");
+        return hd_fail(HD_STATE, "it was called already. Call it once");
     }
     hd__mpi.begun = true;
     MPI_Initialized(&there);

@@ -64,7 +64,7 @@ static hd_tensor *room_for_all(const hd_tensor *x)
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(x);
     if (n == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "x has %d dims: expected at most %d. The result has one more.", n,
+        return hd_fail(HD_SHAPE, "x has %d dims: expected at most %d. The result has one more", n,
                        HD_MAX_DIMS - 1);
     }
     sizes[0] = hd__mpi.size;

@@ -84,7 +84,7 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     if (ok && hd_list_len(list) == 0) {
         return hd_fail(HD_VALUE,
                        "none of the %" PRId64 " parameters is left for rank %d. Start no more "
-                       "ranks than there are parameters.",
+                       "ranks than there are parameters",
                        d->n, hd__mpi.rank);
     }
     return ok ? list : NULL;

@@ -159,8 +159,9 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
     uintptr_t begin = (uintptr_t)m, at = (uintptr_t)field;
     if (at < begin + sizeof(hd_module) || at - begin > m->type->instance_size - sizeof(void *) ||
         at % _Alignof(void *) != 0) {
-        return module_refuse(
-            m, name, "has a field outside its module's struct, which begins with an hd_module");
+        return module_refuse(m, name,
+                             "has a field that is not in its module's struct. Pass a member's "
+                             "address, such as &m->head");
     }
     for (int64_t i = 0; i < m->priv->n; i++) {
         const hd__nn_entry *e = &m->priv->entries[i];

@@ -365,7 +365,7 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
         return false;
     }
     if (!hd__tensor_is_float(d)) {
-        return hd_fail(HD_DTYPE, "%s: %s: expected float32 or float64", m->type->name,
+        return hd_fail(HD_DTYPE, "%s to %s: expected float32 or float64", m->type->name,
                        hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);

@@ -30,7 +30,8 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
     }
     if (!hd_is_leaf(p)) {
         return hd_fail(HD_GRAD,
-                       "parameter %" PRId64 " of %s is the result of an operation: expected a leaf",
+                       "parameter %" PRId64 " of %s is the result of an operation: expected a leaf "
+                       "(hd_parameter makes one)",
                        i, HD__DIMS(p));
     }
     if (hd__tensor_overlaps_itself(p)) {

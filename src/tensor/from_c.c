@@ -36,8 +36,8 @@ static bool type_fits(hd_dtype d, hd_c_type type)
 
 static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, const int64_t *sizes)
 {
-    return hd_fail(HD_VALUE, "%s of %s is %zu bytes: the array has %zu", HD__SIZES(ndim, sizes),
-                   type, bytes, room);
+    return hd_fail(HD_VALUE, "%s of %s needs %zu bytes: the array has %zu bytes",
+                   HD__SIZES(ndim, sizes), type, bytes, room);
 }
 
 /* True if the elements of a tensor of these sizes fit into `room` bytes; otherwise fails with

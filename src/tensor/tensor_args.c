@@ -28,7 +28,7 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__lasting_scope_end, strlen("when its scope")) == 0;
     bool held = strstr(by, "_free"); /* an object such as a dictionary was its last holder */
-    return hd_fail(HD_STATE, "%s was freed%s%s; %s made it%s", arg,
+    return hd_fail(HD_STATE, "%s was freed%s%s; %.100s made it%s", arg,
                    scope ? " "
                    : *by ? " by "
                          : "",

@@ -205,7 +205,7 @@ START_TEST(a_text_that_is_too_long)
     ck_assert(!hd_config_save(&table, config, path));
     snprintf(message, sizeof message,
              "hd_config_save: '%s': the text has 1048577 bytes: expected at most 1048576. "
-             "hd_config_load reads no larger file.",
+             "hd_config_load reads no larger file",
              path);
     ck_error(HD_VALUE, message);
     ck_assert(hd_config_load(&table, back, path, 0, NULL));

@@ -136,7 +136,7 @@ static const refusal refusals[] = {
     {"{\"\": 1}", HD_VALUE, ": unknown: expected one of seed, model, train, data"},
     {"{\"model\": {\"\": 1}}", HD_VALUE, "model.: unknown: did you mean 'model'?"},
     {"{\"model.n_heads\": 1}", HD_VALUE,
-     "model.n_heads: the name has a dot in it. Write nested objects."},
+     "model.n_heads: the name has a dot in it. Write nested objects"},
     {"{\"a\\u0001\\u007fb\\nc\": 1}", HD_VALUE,
      "a??b?c: unknown: expected one of seed, model, train, data"},
     /* wrong types */

@@ -46,7 +46,7 @@ START_TEST(faults)
     FAULT("1, 'a': its path is used already", I("a"), I("a"));
     FAULT("1, 'a.b': its path is used already", I("a"), I("a.b"));
     FAULT("1, 'a': its path is used already", I("a.b"), I("a"));
-    FAULT("2, 'a.c': it is apart from the other fields of its object. Put them together.", I("a.b"),
+    FAULT("2, 'a.c': it is apart from the other fields of its object. Put them together", I("a.b"),
           I("d"), I("a.c"));
     FAULT("0, '': expected names with dots between them", I(""));
     FAULT("0, '.a': expected names with dots between them", I(".a"));
@@ -148,10 +148,10 @@ START_TEST(a_silent_check)
     small s;
     ck_assert(!hd_config_load(&table, &s, NULL, 0, NULL));
     ck_error(HD_USER,
-             "hd_config_load: the settings: the check returned false. End it in hd_config_refuse.");
+             "hd_config_load: the settings: the check returned false. End it in hd_config_refuse");
     ck_assert_ptr_null(hd_config_text(&table, &(small){.i = 3}));
     ck_error(HD_USER,
-             "hd_config_text: the struct: the check returned false. End it in hd_config_refuse.");
+             "hd_config_text: the struct: the check returned false. End it in hd_config_refuse");
 }
 END_TEST
 

@@ -121,9 +121,9 @@ START_TEST(arrays_of_each_type)
     check_refused(hd_from_data(HD_BOOL, names, 1),
                   "hd_from_data: HD_BOOL and an array of pointers: expected bool");
     check_refused(hd_from_data(HD_INT64, i, 3),
-                  "hd_from_data: (3,) of int64 is 24 bytes: the array has 16");
+                  "hd_from_data: (3,) of int64 needs 24 bytes: the array has 16 bytes");
     check_refused(hd_tensor_of(f, 7),
-                  "hd_tensor_of: (7,) of float32 is 28 bytes: the array has 24");
+                  "hd_tensor_of: (7,) of float32 needs 28 bytes: the array has 24 bytes");
 }
 END_TEST
 

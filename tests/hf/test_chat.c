@@ -235,7 +235,7 @@ START_TEST(messages_are_added_and_cut)
     ck_assert(!hd_chat_add(c, "\xff", "a"));
     ck_error(HD_FORMAT, "hd_chat_add: role has byte 0xff at 0: expected UTF-8");
     ck_assert(hd_chat_cut(c, 0) && !hd_chat_text(c, true));
-    ck_error(HD_VALUE, "hd_chat_text: there are no messages. Add one with hd_chat_add.");
+    ck_error(HD_VALUE, "hd_chat_text: there are no messages. Add one with hd_chat_add");
     hd_chat_free(c);
     hd_tokenizer_free(t);
     hd_chat_free(NULL);
@@ -347,7 +347,7 @@ START_TEST(constructs_that_heed_has_not)
                "\\b \\f \\v");
     ck_refused("{% set g = messages[0] | items %}", HD_FORMAT,
                "line 1: '{% set g = messages[0] | items': heed cannot store a generator. Write "
-               "|list after it.");
+               "|list after it");
     ck_refused("{{ '\xc3\xa4' | upper }}", HD_FORMAT,
                "line 1: ''\xc3\xa4' | upper': heed changes the case of ASCII only");
     ck_refused("{{ messages[0].items }}", HD_FORMAT,

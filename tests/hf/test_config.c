@@ -190,7 +190,7 @@ END_TEST
 #define ENDS ": expected a whole number, and at most 16 of them"
 #define FULL ": expected a list of full_attention, or null"
 #define FLAGS ": expected a list of at most 128 whole numbers"
-#define WINDOW "expected false. heed has no attention with a window."
+#define WINDOW "expected false. heed has no attention with a window"
 
 START_TEST(keys_that_are_refused)
 {
@@ -212,11 +212,11 @@ START_TEST(keys_that_are_refused)
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"low_freq_factor\": 1, "
          "\"high_freq_factor\": 4}",
-         "rope_scaling.factor is missing: expected a number. The rope_type llama3 needs it."},
+         "rope_scaling.factor is missing: expected a number. The rope_type llama3 needs it"},
         {LLAMA,
          "\"rope_parameters\": {\"type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 1}",
          "rope_parameters.high_freq_factor is missing: expected a number. The rope_type llama3 "
-         "needs it."},
+         "needs it"},
         {LLAMA,
          "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 4, "
          "\"high_freq_factor\": 4}",

@@ -403,7 +403,7 @@ START_TEST(parts_that_are_others)
     hd_module *third = small(9);
     ck_assert(hd_module_list_append(hd_module_get(third, "transformer.h"), small_block()));
     ck_assert_ptr_null(hd_generate(third, ids, &o));
-    ck_error(HD_STATE, "GPT2Attention: there is a layer 2, but the configuration has 2 layers");
+    ck_error(HD_STATE, "GPT2Attention: layer 2, counted from 0: the configuration has 2 layers");
     hd_module_free(third);
     ck_assert(hd_module_set(m, "transformer.h.0", moved)); /* it counts its place anew */
     ck_assert_ptr_nonnull(hd_generate(m, ids, &o));
@@ -477,7 +477,7 @@ START_TEST(a_resized_vocabulary)
     o.pad_token_id = 256;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: the pad token is 256: expected less than 256, the vocab_size "
-                       "of the model. The model reads it after the end of a text.");
+                       "of the model. The model reads it after the end of a text");
     hd_module_free(m);
     hd_tokenizer_free(t);
 }

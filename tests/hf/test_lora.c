@@ -542,18 +542,18 @@ START_TEST(configurations_that_are_refused)
     } cases[] = {
         {"{" BASIC "\"use_rslora\": true}",
          "adapter_config.json': use_rslora: found true: expected the default of this key. heed has "
-         "plain LoRA only."},
+         "plain LoRA only"},
         {"{" BASIC "\"modules_to_save\": [\"score\"]}",
          "adapter_config.json': modules_to_save.0: found score: expected the default of this key. "
-         "heed has plain LoRA only."},
+         "heed has plain LoRA only"},
         {"{" BASIC "\"bias\": \"all\"}", "adapter_config.json': bias: found all: expected the "
-                                         "default of this key. heed has plain LoRA only."},
+                                         "default of this key. heed has plain LoRA only"},
         {"{" BASIC "\"init_lora_weights\": \"pissa\"}",
          "adapter_config.json': init_lora_weights: found pissa: expected the default of this key. "
-         "heed has plain LoRA only."},
+         "heed has plain LoRA only"},
         {"{" BASIC "\"rank_pattern\": {\"head\": 4}}",
          "adapter_config.json': rank_pattern.head: found 4: expected the default of this key. heed "
-         "has plain LoRA only."},
+         "has plain LoRA only"},
         {"{" BASIC "\"target_modules\": \".*c_fc\"}",
          "adapter_config.json': target_modules: found .*c_fc: expected a list of names, or "
          "all-linear"},
@@ -571,7 +571,7 @@ START_TEST(configurations_that_are_refused)
         {"{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": \"6\"}",
          "adapter_config.json': lora_alpha: found \"6\": expected a number"},
         {"{\"peft_type\": \"IA3\"}", "adapter_config.json': peft_type: found IA3: expected the "
-                                     "default of this key. heed has plain LoRA only."},
+                                     "default of this key. heed has plain LoRA only"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_config(cases[i].config, HD_VALUE, cases[i].message);
@@ -644,11 +644,11 @@ START_TEST(tensors_that_are_no_copies)
     char message[400];
     snprintf(message, sizeof message,
              ": " HEAD " is (%d, %d): expected (%d, %d), as in this model. Load the adapter into a "
-             "model whose vocabulary was resized in the same way.",
+             "model whose vocabulary was resized in the same way",
              (int)out + 8, (int)in, (int)out, (int)in);
     ck_refused(HEAD, hd_zeros(HD_FLOAT32, out + 8, in), HD_SHAPE, message);
     ck_refused(HEAD, hd_add_scalar(head, 0.01), HD_VALUE,
-               ": " HEAD " differs from the weight of this model. heed loads no modules_to_save.");
+               ": " HEAD " differs from the weight of this model. heed loads no modules_to_save");
     ck_refused("base_model.model.score.weight", head, HD_VALUE,
                " has base_model.model.score.weight: expected only adapters of target_modules, and "
                "copies of this model's weights");
@@ -744,14 +744,16 @@ START_TEST(the_wrong_time)
 {
     hd_module *m = tiny_new();
     ck_assert(!hd_lora_merge(m));
-    ck_error(HD_STATE, "hd_lora_merge: Tiny has no adapters. Call hd_lora_apply first.");
+    ck_error(HD_STATE, "hd_lora_merge: Tiny has no adapters. Call hd_lora_apply first");
     ck_assert(!hd_lora_save(m, temporary("adapter")));
-    ck_error(HD_STATE, "hd_lora_save: Tiny has no adapters. Call hd_lora_apply first.");
+    ck_error(HD_STATE, "hd_lora_save: Tiny has no adapters. Call hd_lora_apply first");
     apply(m, NULL);
     ck_assert(!hd_lora_apply(m, NULL));
-    ck_error(HD_STATE, "hd_lora_apply: 'block.c_attn' has an adapter already");
+    ck_error(HD_STATE,
+             "hd_lora_apply: 'block.c_attn' has an adapter already. Call hd_lora_merge first");
     ck_assert(!hd_lora_load(m, ADAPTER));
-    ck_error(HD_STATE, "hd_lora_load: 'block.c_attn' has an adapter already");
+    ck_error(HD_STATE,
+             "hd_lora_load: 'block.c_attn' has an adapter already. Call hd_lora_merge first");
     ck_assert(hd_lora_merge(m));
     hd_lora_options o = rank2();
     apply(hd_module_get(m, "block"), &o);

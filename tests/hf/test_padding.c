@@ -253,7 +253,7 @@ START_TEST(masks_that_are_refused)
         o.attention_mask = k ? hd_to(mask, HD_BOOL) : mask;
         ck_assert_ptr_null(hd_generate(m, ids, &o));
         ck_error(HD_VALUE, "hd_generate: row 1 of attention_mask ends in 0: expected 1. Put the "
-                           "padding on the left, because new tokens follow the last one.");
+                           "padding on the left, because new tokens follow the last one");
     }
     ck_assert_ptr_null(hd_forward_with_mask(linear, ids, mask));
     ck_error(HD_VALUE, "hd_forward_with_mask: m is a Linear: expected a model of heed/hf.h");
@@ -280,7 +280,7 @@ START_TEST(padding_without_a_mask)
                          both[] = {9, 4, 9, 6, 9, 6, 7, 3};
     static const char warning[] =
         "hd_generate: rows 0 and 1 begin or end with different numbers of the pad token 9, which "
-        "the model reads as text. Set o->attention_mask, with 0 for padding.";
+        "the model reads as text. Set o->attention_mask, with 0 for padding";
     hd_module *m = golden_model("gpt2");
     hd_tensor *padded = hd_from_data(HD_INT64, left, 2, 4), *y;
     hd_generate_options o = hd_generate_defaults();

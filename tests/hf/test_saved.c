@@ -446,7 +446,7 @@ static void own_module_of_the_same_name(hd_module *m)
     put(m, "model.layers.0.mlp.act_fn", hd_module_ready(hd_module_new(&namesake)));
 }
 
-#define NO_SUCH ". transformers has no such model. Save it with hd_checkpoint_save."
+#define NO_SUCH ". transformers has no such model. Save it with hd_checkpoint_save"
 
 static const struct {
     const char *folder;
@@ -530,10 +530,10 @@ static const struct {
      "model.layers.0.mlp.act_fn is a class of your own, but the configuration says SiLU()" NO_SUCH},
     {"llama", adapters,
      "'model.layers.0.self_attn.q_proj' has an adapter. Merge the adapters with hd_lora_merge, or "
-     "save them with hd_lora_save."},
+     "save them with hd_lora_save"},
     {"llama_bias", adapters_that_hide_biases,
      "'model.layers.0.self_attn.o_proj' has an adapter. Merge the adapters with hd_lora_merge, or "
-     "save them with hd_lora_save."},
+     "save them with hd_lora_save"},
 };
 
 /* Nothing is written or drawn, and the model stays. */

@@ -28,7 +28,7 @@ START_TEST(a_forgotten_init)
         ck_assert_ptr_null(hd_ddp_new(m, NULL));
         ck_error(HD_STATE,
                  "hd_ddp_new: mpirun started 3 processes, but hd_mpi_init was not called. "
-                 "Call it first in main.");
+                 "Call it first in main");
         ck_assert_int_eq(setenv(names[i], i == 1 ? "many" : "1", 1), 0);
         hd_ddp *d = hd_ddp_new(m, NULL);
         ck_assert_ptr_nonnull(d);
@@ -49,12 +49,12 @@ START_TEST(init_once)
     ck_assert(argc == 1 && argv == arguments);
     ck_assert_int_eq(hd_num_threads(), threads);
     ck_assert(!hd_mpi_init(&argc, &argv));
-    ck_error(HD_STATE, "hd_mpi_init: it was called already. Call it once.");
+    ck_error(HD_STATE, "hd_mpi_init: it was called already. Call it once");
     ck_assert_int_eq(hd_mpi_size(), 1);
     ck_assert(hd_mpi_finish());
     ck_assert(hd_mpi_finish());
     ck_assert(!hd_mpi_init(NULL, NULL));
-    ck_error(HD_STATE, "hd_mpi_init: it was called already. Call it once.");
+    ck_error(HD_STATE, "hd_mpi_init: it was called already. Call it once");
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(too_many_dims)
     }
     ck_assert_ptr_null(hd_mpi_gather(hd_ones_n(HD_FLOAT32, HD_MAX_DIMS, sizes)));
     snprintf(message, sizeof message,
-             "hd_mpi_gather: x has %d dims: expected at most %d. The result has one more.",
+             "hd_mpi_gather: x has %d dims: expected at most %d. The result has one more",
              HD_MAX_DIMS, HD_MAX_DIMS - 1);
     ck_error(HD_SHAPE, message);
 }

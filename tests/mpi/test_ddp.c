@@ -181,7 +181,7 @@ START_TEST(models_refused)
     refused(frozen, NULL, HD_VALUE, "hd_ddp_new: no parameter of model requires grad");
     hd_ddp *ddp = hd_ddp_new(model, NULL);
     refused(model, NULL, HD_STATE,
-            "hd_ddp_new: there is an hd_ddp already. Call hd_ddp_free first.");
+            "hd_ddp_new: there is an hd_ddp already. Call hd_ddp_free first");
     hd_ddp_free(ddp);
     hd_ddp_free(hd_ddp_new(model, NULL));
     hd_module_free(frozen);

@@ -122,20 +122,20 @@ START_TEST(refuses_bad_fields)
     fails(hd_register_parameter(&m->base, "p", NULL, ramp_parameter(2)), HD_NULL_ARG,
           "hd_register_parameter: field is NULL");
     fails(hd_register_parameter(&m->base, "p", &outside, ramp_parameter(2)), HD_VALUE,
-          "hd_register_parameter: Probe: \"p\" has a field outside its module's struct, which "
-          "begins with an hd_module");
+          "hd_register_parameter: Probe: \"p\" has a field that is not in its module's struct. "
+          "Pass a member's address, such as &m->head");
     ck_assert_ptr_null(outside);
     fails(hd_register_buffer(&m->base, "p", (hd_tensor **)&m->base.priv, ramp_parameter(2), true),
           HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has a field outside its module's struct, which begins "
-          "with an hd_module");
+          "hd_register_buffer: Probe: \"p\" has a field that is not in its module's struct. Pass a "
+          "member's address, such as &m->head");
     fails(hd_register_buffer(&m->base, "p", (hd_tensor **)(m + 1), ramp_parameter(2), true),
           HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has a field outside its module's struct, which begins "
-          "with an hd_module");
+          "hd_register_buffer: Probe: \"p\" has a field that is not in its module's struct. Pass a "
+          "member's address, such as &m->head");
     fails(hd_register_module(&m->base, "p", &child_outside, hd_relu_new(false)), HD_VALUE,
-          "hd_register_module: Probe: \"p\" has a field outside its module's struct, which begins "
-          "with an hd_module");
+          "hd_register_module: Probe: \"p\" has a field that is not in its module's struct. Pass a "
+          "member's address, such as &m->head");
     ck_assert_ptr_null(child_outside);
     fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"p\" has the field of \"taken\"");

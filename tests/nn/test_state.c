@@ -505,7 +505,7 @@ START_TEST(to_another_dtype)
     ck_assert(hd_module_to(&m->base, HD_FLOAT64)); /* nothing to do */
     ck_assert_ptr_eq(m->a, a);
     ck_assert(!hd_module_to(&m->base, HD_INT64));
-    ck_error(HD_DTYPE, "hd_module_to: Probe: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_to: Probe to int64: expected float32 or float64");
     ck_assert(!hd_module_to(NULL, HD_FLOAT64));
     ck_error(HD_NULL_ARG, "hd_module_to: m is NULL");
     hd_module_free(&m->base);
@@ -533,7 +533,7 @@ START_TEST(frozen_in_bfloat16)
     ck_error(HD_DTYPE, "hd_module_requires_grad_: bfloat16: expected float32 or float64");
     ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
     ck_assert(!hd_module_to(m, HD_BFLOAT16));
-    ck_error(HD_DTYPE, "hd_module_to: Linear: bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_to: Linear to bfloat16: expected float32 or float64");
     ck_assert(hd_module_to(m, HD_FLOAT32));
     ck_assert_int_eq(hd_dtype_of(hd_module_get_parameter(m, "weight")), HD_FLOAT32);
     ck_assert(hd_equal(hd_forward(m, x), hd_forward(other, x)));

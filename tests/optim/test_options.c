@@ -66,7 +66,7 @@ START_TEST(parameters)
                        "hd_register_module");
     ck_assert_ptr_null(hd_adamw_new(hd_list_of(p, hd_mul_scalar(p, 2)), NULL));
     ck_error(HD_GRAD, "hd_adamw_new: parameter 1 of (2,) is the result of an operation: expected "
-                      "a leaf");
+                      "a leaf (hd_parameter makes one)");
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(hd_ones(HD_INT64, 2)), NULL));
     ck_error(HD_DTYPE, "hd_sgd_new: parameter 0 is int64: expected float32 or float64");
     hd_tensor *frozen = hd_parameter(hd_ones(HD_BFLOAT16, 2), false); /* no step writes it */

@@ -169,16 +169,16 @@ START_TEST(an_array_that_is_too_short)
     float f[] = {1, 2, 3, 4, 5};
     ck_elements(hd_from_data(HD_FLOAT32, f, 5), 1, 2, 3, 4, 5);
     ck_assert_ptr_null(hd_from_data(HD_FLOAT32, f, 2, 3));
-    ck_error(HD_VALUE, "hd_from_data: (2, 3) of float32 is 24 bytes: the array has 20");
+    ck_error(HD_VALUE, "hd_from_data: (2, 3) of float32 needs 24 bytes: the array has 20 bytes");
     ck_assert_ptr_null(hd_from_data(HD_FLOAT32, &f[3], 3));
-    ck_error(HD_VALUE, "hd_from_data: (3,) of float32 is 12 bytes: the array has 8");
+    ck_error(HD_VALUE, "hd_from_data: (3,) of float32 needs 12 bytes: the array has 8 bytes");
     ck_assert_ptr_null(hd_wrap(HD_FLOAT32, f, NULL, NULL, 6));
-    ck_error(HD_VALUE, "hd_wrap: (6,) of float32 is 24 bytes: the array has 20");
+    ck_error(HD_VALUE, "hd_wrap: (6,) of float32 needs 24 bytes: the array has 20 bytes");
     int64_t id = 7;
     ck_assert_ptr_null(hd_from_data(HD_INT64, &id, 2));
-    ck_error(HD_VALUE, "hd_from_data: (2,) of int64 is 16 bytes: the array has 8");
+    ck_error(HD_VALUE, "hd_from_data: (2,) of int64 needs 16 bytes: the array has 8 bytes");
     ck_assert_ptr_null(hd_from_data_checked(HD_FLOAT32, f, HD_C_OTHER, 8, 1, (int64_t[]){3}));
-    ck_error(HD_VALUE, "hd_from_data: (3,) of float32 is 12 bytes: the array has 8");
+    ck_error(HD_VALUE, "hd_from_data: (3,) of float32 needs 12 bytes: the array has 8 bytes");
     ck_assert_int_eq(hd_numel(hd_from_data(HD_FLOAT32, f, 0)), 0);
 
     /* Sizes that are wrong in themselves have their own errors. */
@@ -214,11 +214,11 @@ START_TEST(tensor_of_an_array)
     }
     ck_elements(hd_tensor_of(variable, n), 0, 1, 2);
     ck_assert_ptr_null(hd_tensor_of(variable, n + 1));
-    ck_error(HD_VALUE, "hd_tensor_of: (4,) of float32 is 16 bytes: the array has 12");
+    ck_error(HD_VALUE, "hd_tensor_of: (4,) of float32 needs 16 bytes: the array has 12 bytes");
     ck_assert_ptr_null(hd_tensor_of(((float[]){1, 2}), 3));
-    ck_error(HD_VALUE, "hd_tensor_of: (3,) of float32 is 12 bytes: the array has 8");
+    ck_error(HD_VALUE, "hd_tensor_of: (3,) of float32 needs 12 bytes: the array has 8 bytes");
     ck_assert_ptr_null(hd_tensor_of(((double[2][2]){{1, 2}, {3, 4}}), 5));
-    ck_error(HD_VALUE, "hd_tensor_of: (5,) of float64 is 40 bytes: the array has 32");
+    ck_error(HD_VALUE, "hd_tensor_of: (5,) of float64 needs 40 bytes: the array has 32 bytes");
     const float *none = NULL;
     ck_assert_ptr_null(hd_tensor_of(none, 3));
     ck_error(HD_NULL_ARG, "hd_tensor_of: array is NULL");
@@ -251,7 +251,7 @@ START_TEST(tensor_of_shorter_integers)
     ck_repr(hd_tensor_of(labels, 0), "tensor([], dtype=torch.int64)");
     ck_no_error();
     ck_assert_ptr_null(hd_tensor_of(labels, 4));
-    ck_error(HD_VALUE, "hd_tensor_of: (4,) of int is 16 bytes: the array has 12");
+    ck_error(HD_VALUE, "hd_tensor_of: (4,) of int needs 16 bytes: the array has 12 bytes");
     ck_assert_ptr_null(hd_tensor_of(labels, -1));
     ck_error(HD_SHAPE, "hd_tensor_of: (-1,): expected sizes of 0 or more");
 }
