@@ -16,7 +16,7 @@ enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
 /* The program has named a call of its own (HD_CALL), which tensors remember. */
-enum { HD__NAMES = 64 };
+enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
 {
