@@ -116,8 +116,7 @@ static void distances(int64_t begin, int64_t end, void *arg)
                 hdk_reduce()->distance_f64(x + at, t + at, n);
         } else {
             const float *x = hd__tensor_ptr(k->x), *t = hd__tensor_ptr(k->t);
-            ((float *)hd__tensor_ptr(k->pieces))[i] =
-                hdk_reduce()->distance_f32(x + at, t + at, n);
+            ((float *)hd__tensor_ptr(k->pieces))[i] = hdk_reduce()->distance_f32(x + at, t + at, n);
         }
     }
 }
