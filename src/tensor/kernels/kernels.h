@@ -68,10 +68,10 @@
 
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 
-/* A family names the last dtype for which each level has its own kernels (`most`; level.h says which
- * ones AVX-512 lacks). hdk_softmax_for(dtype) is the table to use for a dtype; hdk_softmax_common()
- * is the table that has every kernel. `lowest` is the lowest level with a table of its own: plain,
- * or baseline. A baseline table then serves the level plain, too. */
+/* A family names the last dtype for which each level has its own kernels (`most`). level.h says
+ * which ones AVX-512 lacks. hdk_softmax_for(dtype) is the table to use for a dtype;
+ * hdk_softmax_common() is the table that has every kernel. `lowest` is the lowest level with a
+ * table of its own: plain, or baseline. A baseline table then serves the level plain, too. */
 
 /* For a family whose speed is limited by memory: the AVX2 table serves AVX-512, too. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
