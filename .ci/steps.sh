@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# steps.sh - what .ci/quick, .ci/run and .ci/long share: steps with their time, builds, and tools.
+# steps.sh - functions that .ci/quick, .ci/run and .ci/long share: timed steps, builds, and tools.
 #
 # A script sources it, runs its steps, and ends with `report`. The last line is then "N passed, N failed"; the
 # status is 0 if nothing failed.
@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 exec </dev/null
 export DEBIAN_FRONTEND=noninteractive
 
-# When a test asks for too much memory, heed reports the error, and the sanitizer must not.
+# When a test allocates too much memory, heed reports the error, so the sanitizer must not.
 export ASAN_OPTIONS=allocator_may_return_null=1
 export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -58,8 +58,8 @@ report() {
 
 # ---------------------------------------------------------------- tools
 
-# installed PACKAGE...: installs those of Debian's packages that are missing. It is a step of its own, so that no
-# other step waits for a server of packages.
+# installed PACKAGE...: installs those of Debian's packages that are missing. It is a separate step, so that no
+# other step waits for a package server.
 installed() {
     local missing=() package
     for package; do

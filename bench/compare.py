@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Times heed and PyTorch on the same work, in turn, and prints the table of goals.
+"""Times heed and PyTorch on the same work, in turn, and prints a table of the times beside their goals.
 
 usage: python3 bench/compare.py BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--threads N]
                                 [--level avx2] [--variants LIST] [--model FOLDER] [--json FILE]
        python3 bench/compare.py --survey BUILD_DIR [ROUNDS] [--rows GLOB ...] [--quick] [--tsv FILE]
        python3 bench/compare.py --from FILE ... [--short]
 
-For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch
-(torch_work.py; this Python must have torch). Then it asks each of them for one turn, round by
-round, so that a change of the machine's speed affects all of them. The first runs have the same
-seed and must give the same numbers.
+For each row of `heed-bench --list` it starts heed-bench and a process for each variant of PyTorch (torch_work.py; this
+Python must have torch). Then each process runs one turn, round by round, so that a change of the machine's speed
+affects all of them. The first runs have the same seed and must give the same numbers.
 
-ROUNDS      the number of rounds (20); a row whose runs take over a second has half as many
+ROUNDS      the number of rounds (20); half for a row whose runs take over a second
 --rows      measures the rows that match; without it, all rows except growth/*
 --quick     measures 5 rounds, for a first look
 --survey    measures every operation (survey.py) in 5 rounds; --quick: those of up to 1024 x 1024
             elements in 2 rounds; --tsv keeps the table, the slowest row first
---level     holds both sides to AVX2, as on a machine that has no AVX-512
+--level     limits both sides to AVX2, as on a machine without AVX-512
 --variants  measures only these of stock,tuned,fused
 --model     measures rows hf/*, too, with the folder that tools/models/smollm2 makes; this Python must
             have transformers and peft, and llama-cpp-python and gguf for hf/tokens/bfloat16
---from      prints what --json wrote and measures nothing; rows of later files replace earlier ones
+--from      prints the results that --json wrote and measures nothing; rows of later files replace earlier ones
 --short     prints the table of README.md
 """
 import argparse
@@ -54,7 +53,7 @@ VARIANTS = {"tiny_step": "stock fused", "add": "stock", "attention": "stock tune
             "decode": "tuned fused", "hf_generate": "stock fused", "hf_step": "stock tuned fused",
             "hf_load": "stock"}
 
-# What a row of bfloat16 is compared with, instead of PyTorch.
+# The rows with which rows of bfloat16 are compared, instead of PyTorch.
 BESIDE = {"hf/tokens/bfloat16": ["float32", "llama.cpp"], "hf/prompt/bfloat16": ["float32"],
           "hf/lora/bfloat16": ["float32"], "hf/lora-48/bfloat16": ["float32"]}
 
@@ -150,7 +149,7 @@ def run_together(workers, rounds):
 
 
 def is_large(row):
-    """Does each process of the row take gigabytes? Then they do not run all at the same time."""
+    """True if each process of the row takes gigabytes. Such processes do not all run at the same time."""
     return row.get("vocab", 0) > 50000 and row["kind"] in ("gpt", "prefill", "decode") or \
         row.get("tokens", 0) > 2000 or row["kind"] == "adamw" or "model" in row
 

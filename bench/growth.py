@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws how the time and memory of attention grow with tokens and width.
+"""Draws a picture of the time and memory of attention over tokens and width.
 
 usage: python3 bench/growth.py RESULTS.json ... > bench/growth.svg
 
@@ -73,7 +73,7 @@ def text(x, y, words, kind):
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}">{words}</text>'
 
 
-# ------------------------------------------------------------------------- what is drawn
+# ------------------------------------------------------------------------- the picture
 
 
 def points_of(results, rows, size, value):

@@ -1,7 +1,7 @@
 """The rows hf/* of heed-bench with transformers and peft; torch_work.py has the other rows.
 
-"stock" is what their users write: generate(), AdamW. "fused" is a loop over the model with a
-DynamicCache, without what generate() does around it, and AdamW(fused=True).
+"stock" is the usual code of their users: generate(), AdamW. "fused" is a loop over the model with a DynamicCache,
+without the other work of generate(), and AdamW(fused=True).
 """
 import torch
 from torch.nn import functional as F

@@ -1,7 +1,7 @@
 /* main.c - heed-bench: measures the time of heed's work and prints it as JSON lines.
  *
- * Each row has a process of its own, which is forked before any call of heed. So the memory of a
- * row is its own, and earlier rows leave nothing in it. */
+ * Each row has a process of its own, which is forked before any call of heed. So earlier rows do
+ * not affect the memory of a row. */
 #include "bench.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static const char usage[] =
     "  --list          prints the rows and measures nothing\n"
     "  --model FOLDER  measures rows hf/*, too: tools/models/smollm2 makes the folder\n"
     "  --threads N     runs each row on N threads (2)\n"
-    "  --rounds N      takes the median of N turns, or of half as many if a run is over 1 s (20)\n"
+    "  --rounds N      takes the median of N turns, or of N / 2 if a run takes over 1 s (20)\n"
     "  --worker        measures a turn of one row for each line on stdin, for compare.py\n"
     "  --calls N       runs one row N times and does nothing else, for callgrind and perf\n"
     "  --first         computes a first result and stops\n";

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times rows of the survey in two builds of heed, in turn: was a change slower?
+"""Times rows of the survey in two builds of heed, in turn, to see whether a change made them slower.
 
 usage: bench/pair.py OLD_BUILD NEW_BUILD PATTERN... [--rounds 5] [--starts 2] [--level L] [--threads 1] [--all]
 
-It prints the rows whose least time in NEW_BUILD is above 1.03 of the least in OLD_BUILD (--all: every row): this ratio,
-the same of OLD_BUILD with itself in a third process, which is the noise, and both times in ns. Rows above the
-limit are timed again, longer and in processes started anew, because where the blocks of a process lie matters too.
-With one thread the times are of the processor, so that other work on the machine hardly disturbs them.
+It prints the rows whose least time in NEW_BUILD is above 1.03 times the least in OLD_BUILD (--all: every row): this
+ratio; the noise, which is the ratio of OLD_BUILD to itself in a third process; and both times in ns. Rows above the
+limit are timed again, longer and in new processes, because the addresses of a process's memory matter too. With one
+thread it measures CPU time, so that other work on the machine hardly disturbs it.
 """
 import argparse
 import fnmatch

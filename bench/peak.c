@@ -1,6 +1,6 @@
-/* peak.c - measures the most that this machine does, at heed's CPU level and on as many threads as
- * the row: FLOP per second in registers, and bytes per second in memory for the row's mix of reads
- * and writes. */
+/* peak.c - measures the peak speed of this machine, at heed's CPU level and on the threads of the
+ * row: FLOP per second in registers, and bytes per second in memory for the row's mix of reads and
+ * writes. */
 #include "bench.h"
 
 #include <pthread.h>

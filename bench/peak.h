@@ -1,5 +1,5 @@
-/* peak.h - loops that measure the most that one core does; peak_level.c has them, compiled once for
- * each CPU level. */
+/* peak.h - loops that measure the peak speed of one core. They are in peak_level.c, which is
+ * compiled once for each CPU level. */
 #ifndef HEED_BENCH_PEAK_H
 #define HEED_BENCH_PEAK_H
 

@@ -1,7 +1,8 @@
 /* peak_level.c - loops that only multiply and add in registers, or only read and write memory.
  *
  * BENCH_LEVEL is the name of the CPU level, and BENCH_LANES the number of floats in its vectors.
- * This file is compiled with contraction: acc * x + y is one instruction if the level has it. */
+ * This file is compiled with contraction: acc * x + y is one instruction if the level has such an
+ * instruction. */
 #include "peak.h"
 
 #define JOIN2(a, b) a##b

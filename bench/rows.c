@@ -1,4 +1,4 @@
-/* rows.c - the rows that are measured: names, kinds of work and sizes. compare.py reads them with
+/* rows.c - the rows of the benchmark: names, kinds of work and sizes. compare.py reads them with
  * heed-bench --list; the goals of the rows are in bench/table.py. */
 #include "bench.h"
 

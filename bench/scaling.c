@@ -1,4 +1,5 @@
-/* scaling.c - training steps of a GPT on the ranks that mpirun has started, as JSON of rank 0.
+/* scaling.c - heed-scaling: times training steps of a GPT on the ranks that mpirun has started.
+ * Rank 0 prints JSON.
  *
  *   mpirun -n 2 heed-scaling gpt/124m/dropout0 BATCH STEPS [shard|fast]
  *

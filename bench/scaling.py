@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Times training steps on several ranks, beside PyTorch's DistributedDataParallel with gloo.
+"""Times training steps on several ranks, and compares them with PyTorch's DistributedDataParallel with gloo.
 
 usage: python3 bench/scaling.py BUILD_DIR [--rounds N] [--rows NAME ...] [--ranks 1,2,4] [--steps N]
                                 [--mpirun COMMAND] [--json FILE]
        python3 bench/scaling.py --from FILE
 
-Each rank has one thread. The reference is one process with as many threads as there are cores.
-`strong` keeps the batch of all ranks together, and `weak` keeps the batch of each rank. heed and
-PyTorch run in turn, each in processes of their own, round by round; a run has N steps (5) after two
-that are not timed. The table has medians over the steps of all rounds (3). A row with more ranks
-than cores says so: then ranks share a core, and the figures tell of no cluster.
+Each rank has one thread. The reference is one process with one thread for each core. `strong` keeps the batch of all
+ranks together, and `weak` keeps the batch of each rank. heed and PyTorch run in turn, each in processes of their own,
+round by round; a run has N steps (5) after two that are not timed. The table has medians over the steps of all rounds
+(3). The table marks a row with more ranks than cores: ranks share a core there, and its figures say nothing about a
+cluster.
 """
 import argparse
 import json
@@ -148,7 +148,7 @@ def measure(args):
 
 
 def figures_of(results):
-    """What is kept of all rounds of a run: times of a step in ns, bytes and waiting of a mean step."""
+    """The results of all rounds of a run: times of a step in ns, bytes and waiting of a mean step."""
     times = [ns for r in results for ns in r["ns"]]
     figures = {"median": statistics.median(times), "min": min(times), "rss": max(r["rss"] for r in results)}
     for key in ("bytes", "early", "hidden", "moved", "exposed_ns"):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Says how data-parallel training scales to 1,024 ranks, by a formula and by a simulation.
+"""Predicts the speed of data-parallel training on up to 1,024 ranks, by a formula and by a simulation.
 
 usage: python3 bench/scaling_model.py            prints the tables of docs/guides/scaling.md
        python3 bench/scaling_model.py --check    compares the formula with the simulation (a test)
        python3 bench/scaling_model.py --svg      prints the picture of that page
 
-The page has the derivation. One rank is one machine here. Two cores have the measured speed of heed
-on an AMD EPYC of family 25 (Zen 4); 64 cores are taken to be 32 times as fast.
+The page has the derivation. One rank is one machine here. Two cores have the measured speed of heed on an AMD EPYC of
+family 25 (Zen 4); 64 cores are assumed to be 32 times as fast.
 """
 import functools
 import heapq
@@ -106,7 +106,7 @@ def half(size, ranks, link):
 
 @functools.lru_cache(maxsize=None)
 def largest_of(ranks):
-    """The mean of the largest of so many standard normal numbers, by its distribution."""
+    """The mean of the largest of `ranks` standard normal numbers, by its distribution."""
     if ranks == 1:
         return 0.0
     step, x, mean = 0.001, -8.0, 0.0
@@ -179,7 +179,7 @@ TOLERANCE = 0.03
 
 
 def check():
-    """Do both agree within TOLERANCE, with and without jitter?"""
+    """True if both agree within TOLERANCE, with and without jitter."""
     rng = random.Random(1)
     worst, rows = 0.0, 0
     for model in MODELS:

@@ -1,8 +1,8 @@
 /* survey.c - heed-survey: times every operation of autograd.h and the draws of tensor.h, for
  * compare.py --survey.
  *
- * One process measures all rows, so that a row costs no start. Each operation is a survey() in the
- * table of functions (tools/functions/rows.py), in these letters:
+ * One process measures all rows, so that no row needs a process start. Each operation is a survey()
+ * in the table of functions (tools/functions/rows.py), in these letters:
  *
  * inputs has a letter for each of x, y and z:
  *     x y    normal numbers, integers from -100 to 99 (y: from 1 to 99), bools
@@ -11,7 +11,7 @@
  *     m      a mask of bools
  *     P      probabilities
  *     r c    an index of dim 0 for each row, an index of dim 1 for each column
- *     R C    an index of dim 0 for each element, one of dim 1: what gather takes
+ *     R C    an index of dim 0 for each element, one of dim 1, as for gather
  *     T      a class of x for each row
  *     w      a number for each column
  * dtypes: f float32, d float64, i int64, b bool. The inputs from m to T have dtypes of their own.

@@ -1,4 +1,4 @@
-"""The survey of compare.py: every operation of heed beside PyTorch's, and the table of results."""
+"""The survey of compare.py: times every operation of heed and of PyTorch, and writes the table of results."""
 import fnmatch
 import json
 import math
@@ -64,7 +64,7 @@ def measure(rows, heed, torch, rounds, save):
 
 
 def meets(r):
-    """Does the row meet its goal?"""
+    """True if the row meets its goal."""
     bound = min(r[5], r[6]) >= NEARLY
     return r[0] >= (GOAL_MEMORY if bound else GOAL)
 

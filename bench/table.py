@@ -81,7 +81,7 @@ SHORT = {
 }
 
 SCALING = 1.85        # the least ratio of the time on one thread to that on two
-SCALING_FROM = 5e6    # only rows that take so many nanoseconds on one thread
+SCALING_FROM = 5e6    # only rows that take at least this many nanoseconds on one thread
 START = 5e6           # nanoseconds from a process's start to its first result
 SIZE = 1305000        # bytes of the library
 GROWTH = 2.2          # the most memory at twice the tokens, as a multiple: growth is linear
@@ -94,7 +94,7 @@ def goal_of(result, machine):
 
 
 def wants_one_thread(row):
-    """Is the row measured on one thread too?"""
+    """True if the row is also measured on one thread."""
     return row["kind"] == "matmul" and row["m"] > 64 or \
         row["name"].startswith(("attention/", "gpt/small"))
 

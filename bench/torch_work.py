@@ -2,11 +2,10 @@
 
 usage: torch_work.py VARIANT THREADS     (compare.py starts it and talks to it over pipes)
 
-VARIANT is `stock`, `tuned`, `fused` or `llama.cpp` (llama_work.py). The first two run the
-classes as the notebook and the book write them; for `tuned`, compare.py raises the thresholds
-of malloc. `fused` uses scaled_dot_product_attention, nn.LayerNorm, nn.GELU and
-AdamW(fused=True). The first line on stdin is a row of heed-bench --list, and each further line
-asks for a turn. The program answers each line with a line of JSON on stdout.
+VARIANT is `stock`, `tuned`, `fused` or `llama.cpp` (llama_work.py). The first two run the classes of the notebook and
+the book; for `tuned`, compare.py raises the thresholds of malloc. `fused` uses scaled_dot_product_attention,
+nn.LayerNorm, nn.GELU and AdamW(fused=True). The first line on stdin is a row of heed-bench --list, and each further
+line asks for a turn. The program answers each line with a line of JSON on stdout.
 """
 import json
 import math

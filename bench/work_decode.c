@@ -1,5 +1,5 @@
-/* work_decode.c - writing text with the book's GPT and a cache of keys and values: many tokens that
- * are read at once, and tokens that come one by one. */
+/* work_decode.c - times text generation with the book's GPT and a cache of keys and values: reading
+ * many tokens at once, and writing tokens one by one. */
 #include "bench.h"
 
 enum { PROMPT = GPT_OWN, TOKENS };

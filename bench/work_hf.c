@@ -1,4 +1,5 @@
-/* work_hf.c - a real model, SmolLM2-135M-Instruct: its folder is loaded, writes text and learns.
+/* work_hf.c - times a real model, SmolLM2-135M-Instruct: loading its folder, writing text and
+ * training.
  *
  * tools/models/smollm2 makes the folder; --model names it. */
 #include "bench.h"

@@ -1,5 +1,5 @@
-/* work_models.c - kinds of training: the notebook's attention, the book's GPT, the optimizer by
- * itself. One more kind is the time of a process from its start to its first result. */
+/* work_models.c - times training: the notebook's attention, the book's GPT, the optimizer alone. It
+ * also times a process from its start to its first result. */
 #include "bench.h"
 
 #include <fcntl.h>

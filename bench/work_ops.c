@@ -1,8 +1,8 @@
-/* work_ops.c - single operations: products, sums, and the fused row operations.
+/* work_ops.c - times single operations: products, sums, and the fused row operations.
  *
  * Forward is timed as in training: the input requires grad, and the result and its graph are
- * dropped. Backward is timed by itself: one graph is kept, and each run goes from a random gradient
- * to a new .grad of the input (and of the parameters). */
+ * dropped. Backward is timed alone: the graph is kept, and each run computes a new .grad of the
+ * input (and of the parameters) from a random gradient. */
 #include "bench.h"
 
 static hd_tensor *keep(hd_tensor *t)

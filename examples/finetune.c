@@ -200,7 +200,7 @@ static double epoch(const run *r, hd_optim *opt)
         HD_SCOPE;
         hd_tensor *x, *y; /* (b, t), and (b,) or (b, t) */
         if (!hd_loader_next(r->learnt, &x, &y)) {
-            break; /* the epoch is over, or an error stands */
+            break; /* the epoch is over, or an error is set */
         }
         hd_tensor *loss = hd_cross_entropy(logits_of(r, x), hd_flatten(y, 0, -1)); /* () */
         hd_optim_zero_grad(opt);

@@ -1,4 +1,4 @@
-"""The table of model families: what golden data, oracles and tests need to know of each (libs/hf).
+"""The table of model families (libs/hf): facts about each for the golden data, the oracles and the tests.
 
     family("qwen3", "Qwen3ForCausalLM", SMALL, {"qwen3": folder("not tied", head_dim=8)}, head_dim=[4, 8, 6])
 
@@ -9,7 +9,7 @@ family(name, architecture, small, folders, config=, **keys)
     folders: those of tests/golden/models by their names, which tools/golden/golden_models.py makes.
     keys: values of config.json that tools/oracle/hf_configs.py tries beside those of KEYS, and of fields that
     tools/oracle/hf_saved.py tries. None: the key may be null.
-folder(what is particular, dtype=, files=, older=, drawn=, **keys)
+folder(peculiarity, dtype=, files=, older=, drawn=, **keys)
     A small model with these keys, in files of this dtype. older: config.json in its form before transformers 5.
     drawn: its biases, which begin as 0, are drawn.
 """
@@ -26,7 +26,7 @@ PLAIN = {"rope_type": "default", "rope_theta": 10000.0}
 # The wavelengths of a head of 8 are 6, 63, 628 and 6283: two stay, one is between, one is stretched.
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 1024}
-# What the config.json of a decoder may have
+# Keys that the config.json of a decoder may have
 KEYS = {"head_dim": [None, 4, 8, 6, 3], "num_key_value_heads": [None, 1], "rms_norm_eps": [1e-5, 0.1, 1.0],
         "initializer_range": [0.02, 0.5], "tie_word_embeddings": [True, False],
         "hidden_act": ["silu", "swish", "gelu"], "attention_bias": [True, False], "mlp_bias": [True, False],

@@ -21,7 +21,7 @@ static bool fit(hd_module *model, hd_tensor *x, hd_tensor *y, int steps)
         hd_tensor *loss = hd_cross_entropy(hd_forward(model, x), y); /* () */
         hd_optim_zero_grad(opt);
         hd_backward(loss);
-        if (!hd_optim_step(opt)) { /* an error stands: nothing was changed */
+        if (!hd_optim_step(opt)) { /* an error is set: nothing was changed */
             break;
         }
         if (step % 20 == 0) {

@@ -19,10 +19,11 @@ extern "C" {
 HD_API bool hd_grad_mode(void);        /* true if this thread records; at first it does */
 HD_API bool hd_set_grad_mode(bool on); /* returns the mode before the call */
 
-/* HD_NO_GRAD; turns recording off until the end of the enclosing block. */
+/* HD_NO_GRAD; turns recording off until the end of the enclosing block. It needs GCC, Clang or
+ * TinyCC. With another compiler, call hd_set_grad_mode. */
 #define HD_NO_GRAD                                                                                 \
-    bool HD__JOIN(hd_grad_mode_at_, __LINE__)                                                      \
-        __attribute__((cleanup(hd_grad_mode_cleanup), unused)) = hd_set_grad_mode(false)
+    HD__AT_END(bool HD__JOIN(hd_grad_mode_at_, __LINE__), hd_grad_mode_cleanup,                    \
+               hd_set_grad_mode(false), "HD_NO_GRAD", "hd_set_grad_mode")
 
 /* Sets the grad mode to *before. The end of HD_NO_GRAD's block calls it. */
 static inline void hd_grad_mode_cleanup(bool *before)
@@ -60,8 +61,8 @@ HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
  * call fails, no .grad changes. The walk frees the graph, so that a second walk is HD_GRAD; a walk
  * that fails may have freed a part of it. */
 HD_API bool hd_backward(hd_tensor *loss);
-/* The same from y of any shape, where grad is the gradient of y. HD_NONE for grad means ones, and y
- * must then have one element. retain_graph keeps the graph for another walk.
+/* hd_backward from a y of any shape, with grad as the gradient of y. If grad is HD_NONE, y must
+ * have one element, and its gradient is 1. retain_graph keeps the graph for another walk.
  *
  * A hook, or the backward of a user's op, may call backward on another graph, which may have the
  * same leaves. If that backward reaches a node at which gradients of the outer backward wait, it
@@ -562,10 +563,10 @@ typedef struct hd_attention_options {
                            * a key takes part, or of q's dtype, added to the scores; not with
                            * is_causal */
     double dropout_p;     /* 0: dropout of the weights, always drawn (there is no training flag) */
-    bool is_causal;       /* false; true: query i sees the keys 0 to i */
+    bool is_causal;       /* false; if true, query i sees the keys 0 to i */
     double scale;         /* NAN: 1 / sqrt(d) */
     bool safe_softmax;    /* true: a query that sees no key gives 0; false: NaN, as in hd_softmax */
-    bool enable_gqa;      /* false; true: grouped queries, q (..., Hq, l, d), k (..., H, s, d) and
+    bool enable_gqa; /* false; if true, grouped queries, q (..., Hq, l, d), k (..., H, s, d) and
                            * v (..., H, s, dv): Hq is a multiple of H, and query head i takes key
                            * head i / (Hq / H); k and v are not copied */
 } hd_attention_options;
@@ -576,8 +577,8 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * The dtype is float32 or float64. attn_mask may be HD_NONE.
  *
  * Memory grows with l + s, in backward too, because the weights are never kept in memory. Scores
- * that is_causal hides are not computed; at the level plain, in float64, and with up to 64 keys
- * they are computed, and then hidden. The dropout mask is the one that hd_dropout draws on
+ * that is_causal masks are not computed; at the level plain, in float64, and with up to 64 keys
+ * they are computed, and then masked. The dropout mask is the one that hd_dropout draws on
  * weights (..., l, s) from the same seed; the native Bernoulli stream keeps one bit for each
  * weight.
  *

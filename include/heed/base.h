@@ -15,6 +15,27 @@
 #define HD_API
 #endif
 
+/* HD__AT_END(variable, end, value, macro, instead) defines a variable with this value. When the
+ * block ends, the function `end` gets its address. A compiler without the attribute cleanup refuses
+ * the line, and its error names the functions to call instead of the macro. TinyCC has the
+ * attribute, but glibc's headers define __attribute__ away for it. */
+#if defined(__TINYC__)
+#undef __attribute__
+#endif
+#if defined(__GNUC__) || defined(__clang__) || defined(__TINYC__)
+#define HD__AT_END(variable, end, value, ...) variable __attribute__((cleanup(end), unused)) = value
+#elif defined(__cplusplus)
+#define HD__AT_END(variable, end, value, macro, instead)                                           \
+    static_assert(false, macro HD__NO_CLEANUP instead ".")
+#else
+#define HD__AT_END(variable, end, value, macro, instead)                                           \
+    _Static_assert(0, macro HD__NO_CLEANUP instead ".")
+#endif
+#define HD__NO_CLEANUP                                                                             \
+    " needs GCC, Clang or TinyCC: this compiler lacks the attribute cleanup. Instead, call "
+#define HD__JOIN2(a, b) a##b
+#define HD__JOIN(a, b) HD__JOIN2(a, b)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,7 +53,7 @@ HD_API const char *hd_version(void); /* "0.3.0": the version of the library at r
 
 /* The values are permanent: they may be stored and sent. */
 typedef enum hd_code {
-    HD_OK = 0,       /* no error stands */
+    HD_OK = 0,       /* no error is set */
     HD_NULL_ARG = 1, /* an argument is NULL or HD_NONE, and an object is required */
     HD_SHAPE = 2,    /* shapes or ranks do not fit */
     HD_DTYPE = 3,    /* the function does not take this dtype */
@@ -47,7 +68,7 @@ typedef enum hd_code {
 } hd_code;
 
 HD_API hd_code hd_error_code(void);         /* the calling thread's standing error, or HD_OK */
-HD_API const char *hd_error_message(void);  /* its text; "" when no error stands; never NULL */
+HD_API const char *hd_error_message(void);  /* its text; "" when no error is set; never NULL */
 HD_API void hd_error_clear(void);           /* forgets it; the next failure is then kept again */
 HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is no code */
 
@@ -61,7 +82,7 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  *         }
  *         return hd_sum(hd_matmul(x, y));
  *     }
- * The name is in force until the enclosing block ends. Messages begin with it: "my_loss: x has 1
+ * The name is used until the enclosing block ends. Messages begin with it: "my_loss: x has 1
  * dimensions: expected 2". If a function of heed fails, the message has both names: "my_loss:
  * hd_matmul: (2, 3) and (4, 2): inner sizes 3 and 4 differ". heed notes my_loss as the maker of
  * each tensor that is made, and as the function that freed each object that is freed, until then.
@@ -70,15 +91,15 @@ HD_API const char *hd_code_name(hd_code c); /* "SHAPE"; "?" for a value that is 
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...", and
  * leave out the functions around that forward.
  *
- * heed keeps a copy of each name as long as the process lasts, so a name should be a literal. A
- * longjmp out of the block leaves the name in force on that thread. */
+ * heed keeps a copy of each name as long as the process lasts, so a name should be a literal. After
+ * a longjmp out of the block, the thread keeps using the name.
+ *
+ * HD_CALL needs GCC, Clang or TinyCC. With another compiler, call hd_call_begin and hd_call_end. */
 #define HD_CALL(name)                                                                              \
-    hd_call HD__JOIN(hd_call_at_, __LINE__) __attribute__((cleanup(hd_call_cleanup), unused)) =    \
-        hd_call_begin(name)
-#define HD__JOIN2(a, b) a##b
-#define HD__JOIN(a, b) HD__JOIN2(a, b)
+    HD__AT_END(hd_call HD__JOIN(hd_call_at_, __LINE__), hd_call_cleanup, hd_call_begin(name),      \
+               "HD_CALL", "hd_call_begin and hd_call_end")
 
-/* The call that was in force before HD_CALL, kept until its block ends. */
+/* The name that was used before HD_CALL, kept until its block ends. */
 typedef struct hd_call {
     const char *name;    /* heed's copy of its name; NULL: there is none */
     const void *forward; /* identifies the forward that it began in */
@@ -95,7 +116,7 @@ static inline void hd_call_cleanup(hd_call *before)
 
 /* Sets the calling thread's error. The message begins with the name of HD_CALL, and in the forward
  * of a module with the module's class before that. The arguments are those of printf. While an
- * error stands, a later error is counted but not kept. Returns NULL, so that a function may end in
+ * error is set, a later error is counted but not kept. Returns NULL, so that a function may end in
  * `return hd_fail(...)`. */
 HD_API void *hd_fail(hd_code code, const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
@@ -110,7 +131,7 @@ HD_API void *hd_error_set(hd_code code, const char *format, ...)
 #endif
     ;
 
-/* The number of calls that have failed on this thread. A failure counts also while an error stands,
+/* The number of calls that have failed on this thread. A failure counts even while an error is set,
  * and hd_error_clear does not change the number. */
 HD_API uint64_t hd_error_count(void);
 
@@ -118,7 +139,7 @@ HD_API uint64_t hd_error_count(void);
 typedef void (*hd_error_handler)(hd_code code, const char *message, void *user);
 
 /* Sets the handler that every failure of the process calls. It runs on the thread of the failed
- * call and gets the message of that call, also while an older error stands. A failure inside the
+ * call and gets the message of that call, even while an older error is set. A failure inside the
  * handler does not call it again. The handler returns or ends the process: longjmp and C++
  * exceptions must not leave it. NULL: no handler (the default); with HEED_DEBUG=1 in the
  * environment, hd_error_print takes its place. */
@@ -132,7 +153,7 @@ HD_API void hd_on_error(hd_error_handler handler, void *user);
 HD_API void hd_error_abort(hd_code code, const char *message, void *user);
 
 /* A ready handler that flushes stdout, prints the message to stderr, and lets the program go on.
- * While an error stands, it does not print the failures that follow from it: calls that were given
+ * While an error is set, it does not print the failures that follow from it: calls that were given
  * the NULL of a failed call. */
 HD_API void hd_error_print(hd_code code, const char *message, void *user);
 

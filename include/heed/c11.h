@@ -63,8 +63,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
         __VA_ARGS__                                                                                \
     }
 
-/* The same for integers. A floating-point number among the first 16 items does not compile; without
- * this check, C would cut it to an integer. The check uses the type of a sum, which is a
+/* HD__ITEMS for integers. A floating-point number among the first 16 items does not compile;
+ * without this check, C would cut it to an integer. The check uses the type of a sum, which is a
  * floating-point type if one of its parts has such a type; zeros fill up a short list. */
 #define HD__LIST(...)                                                                              \
     _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \

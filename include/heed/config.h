@@ -126,7 +126,8 @@ HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
  * quotes, and any other value as in JSON. A file may have up to 1 MiB. */
 HD_API bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                            const char *const *sets);
-/* The same from a text of n bytes, such as a compiled-in default. Messages call the text `name`. */
+/* hd_config_load from a string of n bytes, such as a compiled-in default, in place of a file.
+ * Messages call the string `name`. */
 HD_API bool hd_config_load_text(const hd_config_table *t, void *config, const char *name,
                                 const char *text, size_t n, int n_sets, const char *const *sets);
 
@@ -134,7 +135,7 @@ HD_API bool hd_config_load_text(const hd_config_table *t, void *config, const ch
  * that loading the text gives the same values. The values are checked first, as if they were
  * loaded. Free with hd_free. */
 HD_API char *hd_config_text(const hd_config_table *t, const void *config);
-/* Writes that text to a file, whole or not at all. While an error stands, it writes nothing.
+/* Writes that text to a file, whole or not at all. While an error is set, it writes nothing.
  * HD_VALUE: the text has more than 1 MiB, the most that hd_config_load reads. */
 HD_API bool hd_config_save(const hd_config_table *t, const void *config, const char *path);
 

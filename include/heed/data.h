@@ -8,7 +8,7 @@
  *       HD_SCOPE;
  *       hd_tensor *x, *y; // (batch_size, 256) int64
  *       if (!hd_loader_next(loader, &x, &y)) {
- *           break; // the epoch is over, or an error stands
+ *           break; // the epoch is over, or an error is set
  *       }
  *   }
  *
@@ -113,7 +113,7 @@ HD_API const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tens
 
 /* Save and load a tokenizer, as the strings prefix.kind, prefix.chars (the character vocabulary),
  * prefix.vocab and prefix.merges (the two files of BPE), or prefix.json (tokenizer.json). While an
- * error stands, nothing is written. */
+ * error is set, nothing is written. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 
@@ -168,10 +168,10 @@ HD_API hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_
  * there live until the batch is complete. Several threads that read one dataset call get at the
  * same time.
  *
- * If get fails, it returns NULL, and an error stands: its own by hd_error_set, or one of heed's.
+ * If get fails, it returns NULL, and an error is set: its own by hd_error_set, or one of heed's.
  * The call that asked for the item then fails with this error. release(user) is called when the
- * program, the dataset's parts and the loaders no longer need the dataset, and also if this call
- * fails (release NULL: it calls nothing). HD_VALUE: length < 0. */
+ * program, the dataset's parts and the loaders no longer need the dataset, or if this call
+ * fails. release may be NULL. HD_VALUE: length < 0. */
 HD_API hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user),
                                   void *user, void (*release)(void *user));
 
@@ -261,16 +261,16 @@ HD_API hd_collate_pad_options hd_collate_pad_defaults(void);
  * and end tokens after it become ignore_index. This is custom_collate_fn in Raschka, "Build a Large
  * Language Model (From Scratch)", listing 7.5.
  *
- * An item may have a second tensor, which chooses the targets that are learnt; all other targets
- * become ignore_index.
+ * An item may have a second tensor, which chooses the targets that count in the loss; all other
+ * targets become ignore_index.
  *
- * One int64 is the length of the prompt that the text begins with (exercise 7.2). The tokens after
- * the prompt are learnt, but only the first of their end tokens. So the end of the answer is learnt
- * also if the prompt has end tokens.
+ * If it is one int64, it is the length of the prompt that the text begins with (exercise 7.2). The
+ * tokens after the prompt count, but only the first of their end tokens. So the end of the answer
+ * counts even if the prompt has end tokens.
  *
- * Bool (n,) is for answers in several turns. It is true for each token that is learnt, end tokens
- * too. The end token that the text gets is learnt if the text's last token is learnt and is not an
- * end token itself.
+ * If it is bool (n,), it is true for each token that counts, end tokens included; this is for
+ * answers in several turns. The end token that the text gets counts if the text's last token counts
+ * and is not an end token itself.
  *
  *   hd_collate_pad_options pad = hd_collate_pad_defaults();
  *   hd_loader_options o = hd_loader_defaults();
@@ -290,7 +290,7 @@ HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches given in this epo
 /* Save and load the loader's place in the data, as prefix.epoch, prefix.batch, prefix.order ... A
  * loader that loads it continues with the next batch. Its dataset and its options must be equal to
  * the saved ones (else HD_VALUE). Generators are not part of the state: see hd_generator_save.
- * While an error stands, nothing is written.
+ * While an error is set, nothing is written.
  *
  * With num_replicas the state has the seed in place of the order. Every rank saves the same state.
  * Any number of ranks can load it, if batch_size times num_replicas is as it was: this product is

@@ -21,12 +21,12 @@
  * 2. Errors: no function aborts or exits, and nothing prints unless the environment asks for it.
  *    A call that fails returns NULL (false; -1 for sizes; NaN for hd_item) and sets the thread's
  *    error: hd_error_code() and hd_error_message(). The message names the function that the program
- *    called, the values and what was expected. The first error stands until hd_error_clear(). A
+ *    called, the values and what was expected. The first error stays set until hd_error_clear(). A
  *    call that is given NULL returns NULL and leaves the first error standing, so a chain of calls
  *    is checked once, at its end.
  *
  *    A call that fails has changed nothing, unless its comment says otherwise: no argument, no
- *    other object, no file and no generator. While an error stands, hd_optim_step and the functions
+ *    other object, no file and no generator. While an error is set, hd_optim_step and the functions
  *    that save change nothing.
  *
  *    HD_NONE leaves an argument out; it never means failure. For options, out-parameters and user

@@ -66,9 +66,9 @@ typedef struct hd_llama_config {
     double initializer_range;        /* 0.02: the standard deviation of the first weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool qkv_bias;                   /* false; true makes it a Qwen2ForCausalLM */
-    bool tie_word_embeddings;        /* false; true: lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
-    bool mlp_bias;                   /* false; true: gate_proj, up_proj and down_proj have one */
+    bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
+    bool mlp_bias;            /* false; if true, gate_proj, up_proj and down_proj have one */
 } hd_llama_config;
 
 HD_API hd_llama_config hd_llama_config_defaults(void);
@@ -94,8 +94,8 @@ typedef struct hd_qwen3_config {
     hd_rotary_options rope;          /* hd_rotary_defaults() */
     double initializer_range;        /* 0.02: the standard deviation of the first weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
-    bool tie_word_embeddings;        /* false; true: lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
+    bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
 } hd_qwen3_config;
 
 HD_API hd_qwen3_config hd_qwen3_config_defaults(void);
@@ -123,10 +123,10 @@ typedef struct hd_smollm3_config {
     double initializer_range;        /* 0.02: the standard deviation of the first weights */
     int64_t pad_token_id;            /* 128004; or HD_NO_PADDING */
     bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;             /* false; true: q_proj, k_proj, v_proj and o_proj have one */
-    bool mlp_bias;                   /* false; true: gate_proj, up_proj and down_proj have one */
-    int64_t no_rope_layer_interval;  /* 4: without a list, every fourth layer has no positions */
-    int64_t num_no_rope_layers;      /* 0: the length of the list, at least num_hidden_layers */
+    bool attention_bias;            /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
+    bool mlp_bias;                  /* false; if true, gate_proj, up_proj and down_proj have one */
+    int64_t no_rope_layer_interval; /* 4: without a list, every fourth layer has no positions */
+    int64_t num_no_rope_layers;     /* 0: the length of the list, at least num_hidden_layers */
     bool no_rope_layers[HD_LAYERS_MOST]; /* the list: true for a layer with rotary positions */
 } hd_smollm3_config;
 
@@ -197,7 +197,7 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * Dropouts count, too; frozen parameters, padding_idx and inplace do not. Save such a model with
  * hd_checkpoint_save.
  *
- * Nothing is written while an error stands or m has adapters (HD_STATE), or if o->source is not a
+ * Nothing is written while an error is set or m has adapters (HD_STATE), or if o->source is not a
  * folder with a tokenizer (HD_IO). HD_VALUE: transformers refuses a size or number, such as a
  * Llama's hidden size that its number of heads does not divide.
  *

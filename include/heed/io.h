@@ -9,7 +9,7 @@
  * renamed; then the directory is synced. A save that fails leaves the old file and removes the
  * temporary file. There is one exception: if only the last step fails, the sync of the directory,
  * the new file is already in place. If a process was killed in a save, the next save of the same
- * path removes its temporary file. While an error stands, saving changes nothing and returns false.
+ * path removes its temporary file. While an error is set, saving changes nothing and returns false.
  * The same dictionary always gives the same bytes.
  *
  * The types of a file become heed's dtypes:
@@ -32,7 +32,7 @@ extern "C" {
 
 typedef struct hd_safetensors_options {
     size_t size;
-    bool map;           /* false; true: maps the file (hd_load_safetensors) */
+    bool map;           /* false; if true, maps the file (hd_load_safetensors) */
     bool keep_bfloat16; /* false: BF16 becomes float32; true: it stays HD_BFLOAT16 */
 } hd_safetensors_options;
 
@@ -141,7 +141,7 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
 /* Writes a checkpoint as hd_checkpoint_save does, but dir may name a checkpoint already. Then the
  * new one takes its place in one step, and the old one is removed, with any other files in its
  * directory. A program that loads dir finds the whole old checkpoint or the whole new one at any
- * time, also after a crash. The new directory and its two files have the permissions of the old
+ * time, even after a crash. The new directory and its two files have the permissions of the old
  * ones.
  *
  * If the last step fails, the sync of dir's parent, the old one is at dir again, or the message
@@ -153,8 +153,9 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * hd_checkpoint_save. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
-/* Loads both dictionaries; free them with hd_dict_free. NULL: not wanted. On failure both are set
- * to NULL. Both are of the same checkpoint, also if dir is replaced while it is loaded. */
+/* Loads both dictionaries; free them with hd_dict_free. Pass NULL for one that you do not need. On
+ * failure both are set to NULL. Both come from the same checkpoint, even if another program
+ * replaces dir during the call. */
 HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state);
 
 /* Removes a checkpoint, with any other files in its directory. The directory first gets another

@@ -66,8 +66,8 @@ HD_API char *hd_mpi_describe(void);
 /* With one rank, each of these returns at once. */
 
 /* Succeeds if ok is true on every rank. Otherwise the call fails on every rank (HD_USER, or the
- * code of the error that stands on the first rank that failed): "hd_mpi_all_ok: rank 2: its error".
- * A rank on which an error stands keeps that error. `what` names the work for the message.
+ * code of the error that is set on the first rank that failed): "hd_mpi_all_ok: rank 2: its error".
+ * A rank on which an error is set keeps that error. `what` names the work for the message.
  * Collective. */
 HD_API bool hd_mpi_all_ok(const char *what, bool ok);
 
@@ -100,10 +100,11 @@ typedef struct hd_ddp hd_ddp;
 
 typedef struct hd_ddp_options {
     size_t size;
-    int64_t bucket_bytes;       /* 26214400: the bytes of gradients that are sent at a time */
-    int64_t first_bucket_bytes; /* 1048576: smaller, so that sending begins early */
-    bool fast;                  /* false; true: MPI adds the gradients, in an order of its own */
-    bool shard_optimizer;       /* false; true: each rank has the optimizer of some parameters */
+    int64_t bucket_bytes; /* 26214400: the bytes of gradients that are sent at a time */
+    int64_t
+        first_bucket_bytes; /* 1048576: that of the first bucket; small, to begin sending early */
+    bool fast;              /* false; if true, MPI adds the gradients, in an order of its own */
+    bool shard_optimizer;   /* false; if true, each rank has the optimizer of some parameters */
 } hd_ddp_options;
 
 HD_API hd_ddp_options hd_ddp_defaults(void);

@@ -73,7 +73,8 @@ HD_API hd_module *hd_module_new(const hd_module_type *type);
 HD_API bool hd_register_parameter(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t);
 HD_API bool hd_register_buffer(hd_module *m, const char *name, hd_tensor **field, hd_tensor *t,
                                bool persistent);
-/* Registers a child in the same way. m takes child over; on failure too: then child is freed. */
+/* Registers a child in the same way. m owns child from then on. On failure child is freed, unless
+ * it already had a parent or would contain itself; then it stays as it was. */
 HD_API bool hd_register_module(hd_module *m, const char *name, hd_module **field, hd_module *child);
 
 /* Ends a constructor. Returns m, or frees everything and returns NULL if a registration failed. */
@@ -86,10 +87,11 @@ HD_API bool hd_set_init_mode(bool on);
 
 /* HD_NO_INIT; makes the constructors below draw nothing, until the end of the enclosing block: all
  * parameters are zero, those of norms too. This saves time if weights are loaded afterwards.
- * Buffers have their values, and hd_init_... still fills the tensor that it is given. */
+ * Buffers have their values, and hd_init_... still fills the tensor that it is given. HD_NO_INIT
+ * needs GCC, Clang or TinyCC. With another compiler, call hd_set_init_mode. */
 #define HD_NO_INIT                                                                                 \
-    bool HD__JOIN(hd_init_mode_at_, __LINE__)                                                      \
-        __attribute__((cleanup(hd_init_mode_cleanup), unused)) = hd_set_init_mode(false)
+    HD__AT_END(bool HD__JOIN(hd_init_mode_at_, __LINE__), hd_init_mode_cleanup,                    \
+               hd_set_init_mode(false), "HD_NO_INIT", "hd_set_init_mode")
 
 /* Sets the init mode to *before. The end of HD_NO_INIT's block calls it. */
 static inline void hd_init_mode_cleanup(bool *before)
@@ -143,9 +145,9 @@ HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
  * If t is another parameter of m, the two are tied: the state_dict has both names, lists of
  * parameters have only the first, and the gradient is the sum of both. */
 HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
-/* Puts child in the place of the module of m with this dotted name, a child or a member of a list
- * ("blocks.0"), and frees the old module. m takes child over; on failure too: then child is
- * freed. */
+/* Puts child in the place of the module of m with this dotted name ("blocks.0.att"), and frees the
+ * old module. m owns child from then on. On failure child is freed, unless it already had a parent
+ * or would contain itself; then it stays as it was. */
 HD_API bool hd_module_set(hd_module *m, const char *name, hd_module *child);
 /* Takes the module with this dotted name out of m. The caller frees it, or gives it to another
  * module. Its field becomes NULL. In a Sequential or ModuleList the place stays, and the others
@@ -167,7 +169,7 @@ HD_API hd_dict *hd_module_state_dict(const hd_module *m);
  * all these names. report (NULL: not wanted) gets a string for each of them: "missing",
  * "unexpected" or "(2, 3), expected (2, 4)". If a parameter has several names, one of them is
  * enough; tensors that d has under these names must be equal. HD_STATE: a tensor of the module is
- * expanded, so that it cannot be written to; or an error stands and report is not NULL, and then
+ * expanded, so that it cannot be written to; or an error is set and report is not NULL, and then
  * the call changes nothing. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
@@ -175,7 +177,7 @@ HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool stric
  * hd_module_named_parameters. A checkpoint needs them if one step sums several backwards and the
  * checkpoint is made between two of these. A parameter without a gradient has no entry in d
  * afterwards. The tensors share memory with the gradients, which the next backward changes: save or
- * clone them before it. While an error stands, nothing is written. */
+ * clone them before it. While an error is set, nothing is written. */
 HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix);
 /* Sets each parameter's gradient to a copy of the tensor that d has under its name; without such a
  * tensor, the gradient is dropped. It is an error if a tensor of d under the prefix has an unknown

@@ -2,7 +2,7 @@
  *
  * An optimizer retains its parameters. A step reads each parameter's .grad and writes the parameter
  * in place, outside the graph; a parameter without a gradient does not change. A step that fails,
- * or a step while an error stands, changes nothing and returns false.
+ * or a step while an error is set, changes nothing and returns false.
  *
  *   hd_adamw_options a = hd_adamw_defaults();
  *   const hd_list *parameters = hd_module_parameters(model);
@@ -59,7 +59,7 @@ typedef struct hd_adamw_options {
     double beta1, beta2; /* 0.9, 0.999 */
     double eps;          /* 1e-8 */
     double weight_decay; /* 1e-2: taken off the parameter, not added to the gradient */
-    bool amsgrad;        /* false; true: v is the largest v of all steps */
+    bool amsgrad;        /* false; if true, v is the largest v of all steps */
     bool maximize;       /* false */
 } hd_adamw_options;
 
@@ -88,7 +88,7 @@ typedef struct hd_rmsprop_options {
     double eps;          /* 1e-8 */
     double weight_decay; /* 0: added to the gradient */
     double momentum;     /* 0 */
-    bool centered;       /* false; true: s - m^2 takes the place of s */
+    bool centered;       /* false; if true, s - m^2 takes the place of s */
     bool maximize;       /* false */
 } hd_rmsprop_options;
 
@@ -176,7 +176,7 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
 /* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. The
  * formulas are those of torch.optim.lr_scheduler. In them, `base` is the group's lr when the
  * schedule was made, and `t` is the number of steps so far. o must outlive its schedule. A step
- * that fails, or a step while an error stands, changes nothing.
+ * that fails, or a step while an error is set, changes nothing.
  *
  * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR start from the current lr, and
  * each step multiplies it by the change from t - 1 to t. So hd_optim_set_lr has a lasting effect,
@@ -240,7 +240,7 @@ typedef struct hd_one_cycle_options {
     double max_momentum;     /* 0.95 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    bool three_phase;        /* false; true: as many steps down to first as up, then on to the
+    bool three_phase;        /* false; if true, as many steps down to first as up, then on to the
                               * end */
 } hd_one_cycle_options;
 
@@ -297,7 +297,7 @@ HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefi
  * returns norm. This is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, or 0
  * if there are none. If norm is inf or NaN and error_if_nonfinite is true, the call fails
  * (HD_VALUE) and changes nothing; if error_if_nonfinite is false, the gradients become zeros or
- * NaN. If the result is NaN and an error stands, nothing was changed. */
+ * NaN. If the result is NaN and an error is set, nothing was changed. */
 HD_API double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                                  bool error_if_nonfinite);
 /* Clamps every element of every gradient to [-clip_value, clip_value], in place; NaN stays NaN. */

@@ -176,13 +176,15 @@ HD_API bool hd_profile(FILE *f);
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own */
 HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
 
-/* HD_SCOPE; opens a scope that closes at the end of the enclosing block, also after break, goto or
- * return. Write it as the first line of a loop's body. Without it, the tensors of every round stay
- * in the scope around the loop. In a loop with hd_backward, a warning says so when they are many
- * (base.h lists the warnings). */
+/* HD_SCOPE; opens a scope that closes at the end of the enclosing block, even if break, goto or
+ * return leaves it. Write it as the first line of a loop's body. Without it, the tensors of every
+ * round stay in the scope around the loop. In a loop with hd_backward, a warning says so when they
+ * are many (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another compiler,
+ * call hd_scope_open and hd_scope_close. */
 #define HD_SCOPE                                                                                   \
-    hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \
-        __attribute__((cleanup(hd_scope_cleanup), unused)) = hd_scope_open_at(__FILE__, __LINE__)
+    HD__AT_END(hd_scope *HD__JOIN(hd_scope_at_, __LINE__), hd_scope_cleanup,                       \
+               hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
+               "hd_scope_open and hd_scope_close")
 
 /* Closes *s. The end of HD_SCOPE's block calls it. */
 static inline void hd_scope_cleanup(hd_scope **s)
@@ -421,8 +423,8 @@ HD_API hd_print_options hd_print_full(void);     /* the profile "full": no thres
 HD_API bool hd_set_print_options(const hd_print_options *o); /* for the process; NULL: defaults */
 
 /* The text that Python's print(x) shows for the same tensor: `tensor([1., 2.],
- * requires_grad=True)`, and `None` for HD_NONE, also in a list. The text lives in the innermost
- * scope. On failure it is "NULL", so that printf can print it. o NULL: the options of
+ * requires_grad=True)`, and `None` for HD_NONE, even inside of a list. The text lives in the
+ * innermost scope. On failure it is "NULL", so that printf can print it. o NULL: the options of
  * hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);

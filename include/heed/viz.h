@@ -4,7 +4,7 @@
  * librsvg2-bin) makes a PNG of it. Text is UTF-8 in any language, shown in the fonts of the
  * reader's machine; bytes that are no UTF-8 and control characters become U+FFFD. Equal input gives
  * equal bytes in every locale. Files are written whole or not at all: a failed save leaves the old
- * file. While an error stands, saving does nothing and returns false. The colours differ for
+ * file. While an error is set, saving does nothing and returns false. The colours differ for
  * colour-blind readers too (Okabe and Ito 2008). */
 #ifndef HEED_VIZ_H
 #define HEED_VIZ_H
@@ -43,8 +43,8 @@ typedef struct hd_plot_options {
     size_t size;
     const char *title, *x_label, *y_label; /* NULL: none */
     bool log_x, log_y;                     /* false */
-    /* false; true: the ticks of x are whole numbers, as for epochs. They always are if every x of
-     * the points is a whole number. */
+    /* false; if true, the ticks of x are whole numbers, as for epochs. They always are if every x
+     * of the points is a whole number. */
     bool whole_x;
     int width, height; /* 720, 440; each 200 to 8192 */
 } hd_plot_options;
@@ -81,10 +81,10 @@ typedef struct hd_graph_options {
     size_t size;
     const char *title; /* NULL: none; it stands above the graph */
     int depth;         /* 0: modules are frames; else a module nested this deep is one box */
-    bool full;         /* false; true: each view has a box, and each call shows its grad_fn */
-    bool parameters;   /* true; false: leaves have no boxes */
-    bool legend;       /* true; false: no list of the boxes' meanings */
-    bool sideways;     /* false; true: arrows point to the right and not downwards */
+    bool full;         /* false; if true, each view has a box, and each call shows its grad_fn */
+    bool parameters;   /* true; if false, leaves have no boxes */
+    bool legend;       /* true; if false, no list of the boxes' meanings */
+    bool sideways;     /* false; if true, arrows point to the right and not downwards */
 } hd_graph_options;
 
 HD_API hd_graph_options hd_graph_defaults(void);
@@ -107,8 +107,8 @@ HD_API hd_graph_options hd_graph_defaults(void);
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes that text to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);
-/* The same as hd_graph_dot and hd_graph_save_dot, with options. o NULL: defaults. HD_VALUE: depth
- * is below 0. */
+/* hd_graph_dot and hd_graph_save_dot with options. o NULL means the defaults. HD_VALUE: depth is
+ * below 0. */
 HD_API char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o);
 HD_API bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
                                    const hd_graph_options *o);

@@ -60,7 +60,7 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
 
 /* Sets out to the path of the field or object that is nearest to `path`. False if none is near. */
 bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN]);
-/* As hd__config_meant, for the choices of a field. */
+/* Sets out to the choice of the field that is nearest to `text`. False if none is near. */
 bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN]);
 
 #endif

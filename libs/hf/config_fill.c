@@ -67,7 +67,7 @@ static bool is_among(const char *words, const char *name)
     return *words;
 }
 
-/* The value as a text, to show and to compare; a number in as few digits as it needs */
+/* The value as a string, to show and to compare. A number has the fewest digits that read back. */
 static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
 {
     return v->text ? v->text : hd__text_shortest(v->number, room);

@@ -32,8 +32,8 @@ typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* of its field in the configuration */
-    /* NULL, or values that the key takes besides those of its kind. If it has no field, any other
-     * value has no effect and is a warning. */
+    /* NULL, or values that the key takes besides those of its kind. If the key has no field, any
+     * other value has no effect, and is a warning. */
     const char *words;
 } hd__hf_config_key;
 

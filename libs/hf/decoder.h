@@ -95,7 +95,7 @@ extern const hd__hf_known hd__decoder_known[];
 /* False, with an error, if layer_types does not have a type for each layer, or if layer_types is
  * missing, use_sliding_window is true, and `windowed`: some layer would have a window then. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
-/* As hd__decoder_layer_types_ok; `windowed` follows from the keys of HD__WINDOW_KEYS. */
+/* Calls hd__decoder_layer_types_ok with the `windowed` that the keys of HD__WINDOW_KEYS say. */
 bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);
 
 #endif

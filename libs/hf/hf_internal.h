@@ -136,7 +136,7 @@ void *hd__hf_part_of(hd_module *m, const hd_module_type *type);
 hd_dict *hd__hf_dict_if(bool ok, hd_dict *d);
 hd_module *hd__hf_module_if(bool ok, hd_module *m);
 
-/* As hd_module_visit, but messages of f begin with the current call, too. */
+/* hd_module_visit, whose f is code of heed-hf: its messages begin with the current call, too. */
 bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
 
 bool hd__hf_ends_in(const char *text, const char *end);
@@ -184,7 +184,8 @@ bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *te
 
 /* Writes "folder/name" to path, which begins as {0}. NULL if memory runs out. */
 const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path);
-/* As hd__hf_path_of. Returns 1 if the path exists, 0 if not, -1 with an error if it is unknown. */
+/* Writes "folder/name" to path. Returns 1 if it exists, 0 if not, -1 with an error if that is
+ * unknown. */
 int hd__hf_look_for(const char *folder, const char *name, hd__text *path);
 
 /* Reads config.json at path into *c. */

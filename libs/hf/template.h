@@ -203,7 +203,7 @@ bool hd__template_walk_deeper(hd__template_run *r);
 hd__template_value *hd__template_walk_find(hd__template_run *r, hd__template_value name);
 /* Walks over an expression; its value */
 hd__template_value hd__template_expression(hd__template_run *r);
-/* As hd__template_expression, for operators from this level on; level 0 is "or". */
+/* Walks over an expression whose operators are of this level or higher ones; level 0 is "or". */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level);
 
 /* ---------------------------------------------------------------- JSON (template_json.c) */

@@ -53,7 +53,7 @@ bool hd__mpi_ok(int result);
  * "3 values" (NULL: none). Otherwise every rank gets an error. With one rank, returns ok. During a
  * backward that averages, fails with HD_STATE. */
 bool hd__mpi_meet(const char *argument, bool ok);
-/* As hd__mpi_meet, for hd_backward itself */
+/* hd__mpi_meet during a backward that averages */
 bool hd__mpi_meet_in_backward(const char *argument, bool ok);
 
 /* Waits for all ranks, and reports no error of another rank. */

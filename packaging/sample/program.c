@@ -1,7 +1,8 @@
-/* program.c - a program that uses heed from wherever it is installed: one step of training.
+/* program.c - a sample program that uses an installed heed: one step of training.
  *
- * The checks of the packages build it in every way in which heed can be found. With WITH_VIZ,
- * WITH_HF, WITH_CONFIG and WITH_MPI it uses the libraries beside heed as well. It returns 0 if all was right. */
+ * The checks of the packages build it in every way in which a build can find heed. With WITH_VIZ,
+ * WITH_HF, WITH_CONFIG and WITH_MPI it also uses the libraries beside heed. It returns 0 on
+ * success. */
 #include <heed/heed.h>
 #ifdef WITH_VIZ
 #include <heed/viz.h>

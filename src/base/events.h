@@ -1,9 +1,9 @@
-/* events.h - the events that somebody may have asked to be told of.
+/* events.h - the events that lower layers report to src/diagnose.
  *
- * src/diagnose is told of them. It lies above all other layers, so these do not call it: where an
- * event happens they look at one word, hd__debug (error/debug.h), and call the event's function in
- * a table. Only src/diagnose sets the bits of the word that lead to the table. So a program that
- * links without it has no table, and never looks for one. */
+ * src/diagnose lies above all other layers, so they do not call it. Where an event happens, they
+ * look at one word, hd__debug (error/debug.h), and call the event's function in a table. Only
+ * src/diagnose sets the bits of this word that lead to the table. So a program that links without
+ * src/diagnose has no table, and never looks for one. */
 #ifndef HEED_BASE_EVENTS_H
 #define HEED_BASE_EVENTS_H
 
@@ -17,42 +17,43 @@ struct hd_ctx; /* a node of the graph */
 struct hd__op;
 struct hd__record_args;
 
-/* The events: a function of the table for each, and when it is called. hd__call is the function
- * that the program called.
+/* The events. The table has a function for each, called when it happens. hd__call is the
+ * function that the program called.
  *
  *   While hd__event_listening:
  *     made              hd__call has made t
- *     changes           it is about to change x in place
- *     recorded          op has made ys of a->in
- *     forward_begins    the forward of m, which is hd__debug_module now, begins on x (NULL: not
- *                       known), inside of the forward of `around` (NULL: of none)
+ *     changes           hd__call is about to change x in place
+ *     recorded          op has made ys from a->in
+ *     forward_begins    the forward of m, which is now hd__debug_module, begins on x (NULL:
+ *                       unknown), inside the forward of `around` (NULL: outside any forward)
  *     forward_ends      the forward of hd__debug_module ends with y (NULL: it failed)
  *   While hd__event_watching:
- *     saved             heed holds t, an alias of x, which counts as made where x was
- *     overwrite_begins  a change in place reads `in`, and may write over it
- *     overwritten       it has given x; `before` is what overwrite_begins gave
- *     gradients_begin   the backward of node n gets dy
- *     gradients_end     it has given dx (NULL: it failed); `before` is what gradients_begin gave
+ *     saved             heed has made t, an alias of x, to hold it. Messages name the function that
+ *                       made x
+ *     overwrite_begins  an in-place change is about to read `in`, and may write over it
+ *     overwritten       the change has written x; `before` is what overwrite_begins returned
+ *     gradients_begin   the backward of node n is about to run on dy
+ *     gradients_end     it has computed dx (NULL: it failed); `before` is what gradients_begin
+ *                       returned
  *   While hd__event_telling:
- *     computed          a number of floating-point operations is computed
+ *     computed          flop floating-point operations are computed
  *     ready             y is the result of a call that records nothing (op NULL), or that recorded
  *                       before it computed
- *     call_begins       a call begins whose time is measured as a whole, up to `applied` or
- *                       `stepped`
- *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if it
- *                       failed
- *     node_begins       a backward comes to node n
+ *     call_begins       a call begins that is timed as a whole, until `applied` or `stepped`
+ *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if
+ *                       it failed
+ *     node_begins       a backward reaches node n
  *     node_ends         it leaves node n, after its hooks
  *   While hd__event_advised:
- *     backward_ended    a backward of a tensor that made_by made, of that value, is over. loss is
- *                       its node; NULL: the graph was kept
- *     stepped           o has stepped with the gradients of n parameters; while
- *                       hd__event_telling, too, and then n is -1 if the step failed
+ *     backward_ended    a backward has ended. It began at a tensor of this value, which made_by
+ *                       made. loss is the tensor's node; NULL: the graph was kept
+ *     stepped           o has stepped with the gradients of n parameters. Also called while
+ *                       hd__event_telling; n is then -1 if the step failed
  *   While there is a table:
- *     freed             t goes, for which made or saved has set HD__F_LISTED; or its storage is
- *                       exchanged, and `saved` follows
- *     module_freed      m goes
- *     memory_ran_out    text, which is empty, becomes the end of the message
+ *     freed             t is about to be freed, and made or saved has set HD__F_LISTED for it. Or
+ *                       its storage is about to be exchanged, and `saved` follows
+ *     module_freed      m is about to be freed
+ *     memory_ran_out    writes the end of the message into text, which is empty
  *     shutdown          hd_shutdown has closed the root scope of its thread */
 #define HD__EVENTS(EVENT)                                                                          \
     EVENT(void, made, struct hd_tensor *t)                                                         \
@@ -88,20 +89,21 @@ typedef struct hd__event_table {
     HD__EVENTS(HD__EVENT_FUNCTION)
 } hd__event_table;
 
-extern _Atomic(const hd__event_table *) hd__events; /* NULL: nobody listens */
+extern _Atomic(const hd__event_table *) hd__events; /* NULL: there is no listener */
 
-/* Is there a handler of warnings, and src/diagnose, which decides those of whole trainings? */
+/* True if warnings have a handler, and src/diagnose is there to decide the warnings about whole
+ * trainings. */
 static inline bool hd__event_advised(void)
 {
     return hd__error_warns() && hd__events;
 }
 
-/* n floating-point operations are computed; n is asked for while hd__event_telling alone. */
+/* Reports n floating-point operations. n is computed only while hd__event_telling. */
 #define HD__FLOP(n) (hd__event_telling() ? hd__events->computed(n) : (void)0)
 
-/* Reads what the environment asks for, and listens from now on. If HEED_TRACE, HEED_PROFILE,
- * HEED_DEBUG or HEED_CACHE is wrong, writes a message into `wrong`. hd__init calls it, and so
- * brings src/diagnose into every program that links libheed.a. */
+/* Reads HEED_TRACE, HEED_PROFILE and HEED_DEBUG, and listens from now on. If one of them or
+ * HEED_CACHE is wrong, writes a message into `wrong`. hd__init calls it; this brings src/diagnose
+ * into every program that links libheed.a. */
 HD__RARE void hd__diagnose_start(char *wrong, size_t size);
 
 #endif

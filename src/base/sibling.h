@@ -1,11 +1,12 @@
-/* sibling.h - what base offers to the libraries beside libheed, which lie in libs/.
+/* sibling.h - what base offers to the libraries in libs/.
  *
- * Those may include heed's public headers, tensor/arg.h, and of base this one, error/args.h,
+ * They may include heed's public headers, tensor/arg.h, and of base: this header, error/args.h,
  * error/speak.h, files/folder.h, files/whole_file.h, system/shared.h, text/json.h, text/number.h,
- * text/text.h and text/utf8.h. What these declare as HD__SIBLING the shared library exports, so
- * that nothing of base is compiled a second time. It is for them alone: where the linker knows
- * symbol versions it has one of its own (src/private.map.in), and it may change with any version of
- * heed. So each of these libraries first asks whether it was built with this very version. */
+ * text/text.h and text/utf8.h. The shared library exports the functions that these headers declare
+ * as HD__SIBLING, so that nothing of base is compiled twice. They are for these libraries alone:
+ * where the linker knows symbol versions, they have a version of their own (src/private.map.in),
+ * and they may change with any version of heed. So each of these libraries first checks that it was
+ * built with exactly this version. */
 #ifndef HEED_BASE_SIBLING_H
 #define HEED_BASE_SIBLING_H
 
@@ -18,15 +19,16 @@
     HD__TEXT_OF(major) "." HD__TEXT_OF(minor) "." HD__TEXT_OF(patch)
 #define HD__VERSION HD__VERSION_OF(HD_VERSION_MAJOR, HD_VERSION_MINOR, HD_VERSION_PATCH)
 
-/* Was the library that calls it built with the very version of heed that runs? If not, fails with
- * HD_STATE. A function that a program can call first asks it before anything else. */
+/* True if the calling library was built with exactly the version of heed that runs. Otherwise fails
+ * with HD_STATE. Every function that a program can call first begins with this check. */
 HD__SIBLING bool hd__sibling_ok(const char *version);
 #define HD__SIBLING_OK() hd__sibling_ok(HD__VERSION)
 
-/* What HD__CALL and HD__CALLS_BACK of speak.h call, each of which returns the call of this thread
- * before. If there is no call, it becomes a copy of the name that lasts. */
+/* For HD__CALL of speak.h: returns this thread's call. If there was none, a lasting copy of `name`
+ * becomes the call. */
 HD__SIBLING const char *hd__call_enter(const char *name);
-/* The call becomes `now`, which was one before, or NULL. */
+/* For speak.h: sets this thread's call to `now`, an earlier call or NULL, and returns the call
+ * before. */
 HD__SIBLING const char *hd__call_exchange(const char *now);
 
 #endif

@@ -1,8 +1,8 @@
-/* start.c - the start (version, CPU level, what the environment asks for) and the end.
+/* start.c - the start of heed (version, CPU level, environment) and its end.
  *
- * The start runs once. If something was wrong then, every call that needs it says so again. The end
- * of a thread runs through the destructor of a pthread key, the end of the process through
- * atexit. */
+ * The start runs once. If it finds something wrong, every call that needs the start reports it
+ * again. A thread's end runs through the destructor of a pthread key, the end of the process
+ * through atexit. */
 #include "base/error/error.h"
 #include "base/error/lasting.h"
 #include "base/events.h"
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands in the way of a level that is higher than the best one, and what may be asked for
- * where this level is the best one. */
+/* For each level: why it cannot run (the CPU or the build lacks it), and the values that HEED_CPU
+ * may have if it is the best level. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } level_texts[HD__LEVELS] = {
@@ -33,7 +33,7 @@ static const struct {
      "plain, baseline, avx2 or avx512"},
 };
 
-/* The level where HEED_CPU names none: in a build for stepping it is the one for that. */
+/* The level without HEED_CPU. A build for stepping uses plain. */
 #ifdef HDK_STEPPING
 static const char *const usual_level = "plain";
 #else
@@ -80,9 +80,9 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock, the default generator's first and these in order, so that none is held
- * in the child by a thread that the child does not have. No thread waits for another lock while it
- * holds one of the last two. */
+/* A fork takes every lock, the default generator's first and then these in order. So in the child,
+ * no lock is held by a thread that the child does not have. No thread waits for another lock while
+ * it holds one of the last two. */
 static pthread_mutex_t *const locks[] = {
     &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__error_handlers_lock,
 };
@@ -158,7 +158,7 @@ bool hd__sibling_ok(const char *version)
 {
     return strcmp(version, HD__VERSION) == 0 ||
            hd_fail(HD_STATE,
-                   "its library is of heed %s, and libheed is of heed " HD__VERSION
+                   "its library was built with heed %s, but libheed is heed " HD__VERSION
                    ". Install both from the same version",
                    version);
 }

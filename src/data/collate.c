@@ -1,4 +1,4 @@
-/* collate.c - a batch from items: tensors of one shape are stacked, and texts are padded. */
+/* collate.c - makes a batch from items: stacks tensors of one shape, or pads texts. */
 #include <inttypes.h>
 
 #include "data/dataset.h"
@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- stacking */
 
-/* Have all items a tensor number k like that of the first item? */
+/* True if tensor k of every item has the dtype and shape of tensor k of item 0; otherwise fails. */
 static bool alike(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -18,8 +18,8 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
         if (other->dtype != x->dtype || !hd__tensor_same_shape(other, x)) {
             return hd_fail(other->dtype != x->dtype ? HD_DTYPE : HD_SHAPE,
                            "tensor %" PRId64 " of item %" PRId64
-                           " of the batch is %s %s, and of item 0 %s %s: expected one dtype "
-                           "and shape",
+                           " of the batch is %s %s, but that of item 0 is %s %s: expected one "
+                           "dtype and shape",
                            k, i, hd_dtype_name(other->dtype), HD__SHAPE(other),
                            hd_dtype_name(x->dtype), HD__SHAPE(x));
         }
@@ -27,7 +27,7 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
     return true;
 }
 
-/* Tensor number k of each item, along a new first dim. */
+/* Tensor k of every item, stacked along a new first dim */
 static hd_tensor *stacked(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -49,7 +49,7 @@ hd_list *hd__data_stack_items(hd_list *const *items, int64_t n)
         if (items[i]->len != items[0]->len) {
             return hd_fail(HD_VALUE,
                            "item %" PRId64 " of the batch has %" PRId64
-                           " tensors, and item 0 %" PRId64 ": expected as many",
+                           " tensors, but item 0 has %" PRId64 ": expected equal numbers",
                            i, items[i]->len, items[0]->len);
         }
     }
@@ -71,15 +71,16 @@ hd_collate_pad_options hd_collate_pad_defaults(void)
         .size = sizeof(hd_collate_pad_options), .pad_token_id = 50256, .ignore_index = -100};
 }
 
-/* A text, and which of its tokens are learnt: those after the prompt, or those that `learnt`
+/* A text. The tokens after the prompt count in the loss or, if `learnt` is not NULL, those that it
  * marks. */
 typedef struct lesson {
     const hd_tensor *ids;    /* (n,) int64 */
-    const hd_tensor *learnt; /* (n,) bool; NULL: there is a prompt, of no or more tokens */
-    int64_t prompt;
+    const hd_tensor *learnt; /* (n,) bool, or NULL */
+    int64_t prompt;          /* tokens of the prompt; 0 with `learnt` */
 } lesson;
 
-/* Is tensor k of an item what it has to be? `text` is the item's first one. */
+/* True if tensor k of an item has the right dtype and shape; otherwise fails. `text` is the item's
+ * tensor 0. */
 static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_tensor *text)
 {
     const bool marks = k == 1 && x->dtype == HD_BOOL;
@@ -108,8 +109,8 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     hd_tensor *const *x = item->items;
     if (item->len < 1 || item->len > 2) {
         return hd_fail(HD_VALUE,
-                       "%s has %" PRId64 " tensors: expected a text, or a text and the length "
-                       "of its prompt or a bool for each token",
+                       "%s has %" PRId64 " tensors: expected a text, alone or with the length of "
+                       "its prompt, or with a bool for each token",
                        name, item->len);
     }
     for (int64_t k = 0; k < item->len; k++) {
@@ -130,8 +131,8 @@ static int64_t id_at(const hd_tensor *x, int64_t k)
     return hd__tensor_int_at(x, x->offset + k * x->strides[0]);
 }
 
-/* Is place k of a text learnt, by its marks? The end token after the text is so with the last
- * token, unless that is an end token itself. */
+/* True if the marks say that token k counts. The end token after the text counts if the last
+ * token counts and is no end token itself. */
 static bool is_marked(const lesson *t, int64_t end, int64_t k)
 {
     const int64_t n = t->ids->numel;
@@ -139,7 +140,8 @@ static bool is_marked(const lesson *t, int64_t end, int64_t k)
                  : k == n && n > 0 && id_at(t->learnt, n - 1) && id_at(t->ids, n - 1) != end;
 }
 
-/* Writes a row of inputs and one of targets. After a prompt, the first end token counts. */
+/* Writes a row of inputs and one of targets. Without marks, of the end tokens after the prompt only
+ * the first one counts. */
 static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
                 int64_t *y)
 {
@@ -171,7 +173,7 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     }
     if (n < 1 || o->allowed_max_length < 0) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " items, allowed_max_length %" PRId64
+                       "n %" PRId64 ", allowed_max_length %" PRId64
                        ": expected 1 or more, and 0 or more",
                        n, o->allowed_max_length);
     }

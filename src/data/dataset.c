@@ -1,7 +1,8 @@
-/* dataset.c - datasets: sliding windows over tokens, the program's own, and random parts of them.
+/* dataset.c - datasets: sliding windows over tokens, the program's own datasets, and random parts
+ * of both.
  *
- * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole.
- * A part of a part also lists items of the whole, so there is never a list of a list. */
+ * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole
+ * dataset. So has a part of a part: there is never a list of a list. */
 #include <inttypes.h>
 
 #include "base/memory/refs.h"
@@ -142,7 +143,7 @@ hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n)
     return target ? hd_list_of(input, target) : NULL;
 }
 
-/* The number in the whole dataset. */
+/* The item's number in the whole dataset */
 static int64_t number_in_whole(const hd_dataset *s, int64_t item)
 {
     return s->order ? s->order[item] : item;
@@ -258,7 +259,7 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_da
     return true;
 }
 
-/* The parts have memory for their items' numbers, which this draws. */
+/* Draws the item numbers of the parts, which have memory for them. */
 static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
                        hd_dataset **parts)
 {

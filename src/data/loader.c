@@ -1,15 +1,14 @@
-/* loader.c - batches of a dataset. It draws from the generator what torch.utils.data.DataLoader
- * draws, and at the same moments.
+/* loader.c - hands out a dataset in batches. It draws the same random numbers as
+ * torch.utils.data.DataLoader, at the same moments.
  *
  * An epoch begins with one random64, which PyTorch draws as the base seed of its workers. With
- * shuffle, the first batch draws the order. PyTorch's sampler draws a second randperm, and does not
- * use it, when it is asked for an item after the last one: by a last batch that is short, or by the
- * call that finds the end. That draw changes what follows only if the loader has a generator of its
- * own.
+ * shuffle, the first batch draws the order. PyTorch's sampler draws a second, unused randperm when
+ * it is asked for an item after the last one: by a short last batch, or by the call that finds the
+ * end. That draw matters only if the loader has a generator of its own.
  *
  * A loader with num_replicas deals the order of each epoch to the ranks, as DistributedSampler
- * does. Its order follows from the seed and the epoch. Only an epoch that a loader without
- * num_replicas began has an order of its own, which came with that loader's state. */
+ * does. The order follows from the seed and the epoch. An epoch that a loader without num_replicas
+ * began is the only exception: its order came with that loader's state. */
 #include <inttypes.h>
 
 #include "base/random/generator.h"
@@ -23,9 +22,9 @@ struct hd_loader {
     hd_dataset *s; /* held */
     hd_loader_options o;
     int64_t ranks;  /* num_replicas, or 1 without it */
-    int64_t items;  /* how many items an epoch has on this rank, with padding */
+    int64_t items;  /* items of an epoch on this rank, with padding */
     int64_t epoch;  /* epochs begun */
-    int64_t batch;  /* batches taken from this one */
+    int64_t batch;  /* batches taken in this epoch */
     bool under_way; /* an epoch has begun and has not ended */
     bool own_order; /* the order does not follow from the seed, so it must be saved */
     int64_t *order; /* with shuffle: the order of the s->len items in the epoch under way */
@@ -38,7 +37,7 @@ hd_loader_options hd_loader_defaults(void)
     return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
 }
 
-/* Are num_replicas and rank usable, and a batch of all ranks small enough to be counted? */
+/* Checks num_replicas and rank, and that the size of a batch of all ranks does not overflow. */
 static bool replicas_ok(const hd_loader_options *o)
 {
     int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
@@ -63,18 +62,19 @@ static bool replicas_ok(const hd_loader_options *o)
                    o->batch_size, n, INT64_MAX);
 }
 
-/* Says why there is nothing to shuffle. */
+/* Fails: there is nothing to shuffle. */
 static bool nothing_to_shuffle(const hd_dataset *s)
 {
     if (s->tokens && !s->whole) {
         return hd_fail(HD_VALUE,
-                       "shuffle of 0 windows: found %" PRId64 " tokens, and a window of "
-                       "max_length %" PRId64 " with its target needs one more than that: use a "
-                       "longer text or a smaller max_length",
+                       "shuffle of 0 windows: %" PRId64
+                       " tokens are too few for a window of max_length %" PRId64
+                       " and its target. Use a longer text or a smaller max_length",
                        s->tokens->len, s->max_length);
     }
-    return hd_fail(HD_VALUE, "shuffle of a dataset of 0 items: expected 1 or more: give it items, "
-                             "or leave shuffle false");
+    return hd_fail(HD_VALUE,
+                   "shuffle of a dataset of 0 items: expected 1 or more. Leave shuffle false "
+                   "for an empty dataset");
 }
 
 static bool loader_options_ok(const hd_dataset *s, const hd_loader_options *o)
@@ -131,8 +131,8 @@ static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
 }
 
-/* Draws what an epoch begins with, and its order from the loader's own generator. Without one, the
- * order comes from `fresh`, whose seed is drawn unless there are ranks. */
+/* Draws an epoch's random64 and, with shuffle, its order: from the loader's own generator or,
+ * without one, from `fresh`, whose seed is then drawn, too, unless num_replicas is set. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
@@ -145,8 +145,8 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
     }
 }
 
-/* Draws what PyTorch's sampler draws when it is asked for more items than there are. The order is
- * not needed any more. */
+/* Draws the unused randperm at the end of an epoch, as PyTorch's sampler does. It overwrites the
+ * order, which is not needed any more. */
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
@@ -156,7 +156,7 @@ static void draw_at_end(hd_loader *l)
 
 /* ---------------------------------------------------------------- batches */
 
-/* Memory comes first: if it runs out, nothing was drawn. */
+/* Allocates first, so that nothing is drawn if memory runs out. */
 static bool begin_epoch(hd_loader *l)
 {
     hd_generator *fresh = NULL;
@@ -172,14 +172,14 @@ static bool begin_epoch(hd_loader *l)
     return true;
 }
 
-/* The number of items in the batch with this number; 0 at the end of the epoch. */
+/* The number of items in batch number `batch`; 0 at the end of the epoch */
 static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 {
     int64_t left = l->items - batch * l->o.batch_size;
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* Which item of the dataset is number i of the next batch? The order begins again after its end. */
+/* The dataset's number of item i of the next batch. After its end, the order begins again. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
@@ -202,7 +202,7 @@ static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
     return hd__data_visit_gave(&v, "collate", call_collate(l, items, n));
 }
 
-/* The next batch, item by item. Where one fails, its epoch has begun, but nothing else changes. */
+/* The next batch, item by item. If an item fails, the epoch has begun, but nothing else changes. */
 static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
     hd_list **items = hd__arg_alloc_items(n, sizeof *items);
@@ -300,8 +300,8 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6, NUMBERS = 9 };
 
-/* The first FIXED must be the same in the loader that saved and in the one that loads. The batch is
- * that of all ranks together, so the number of ranks may differ. */
+/* The saved numbers. The first FIXED must be equal in both loaders. batch_size is that of all ranks
+ * together, so the number of ranks may differ. */
 static const char *const names[NUMBERS] = {"len",        "max_length", "stride",
                                            "batch_size", "shuffle",    "drop_last",
                                            "epoch",      "batch",      "under_way"};
@@ -316,8 +316,8 @@ static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
     memcpy(numbers, v, sizeof v);
 }
 
-/* Writes what the order follows from: the seed, or the order itself. What an older state in the
- * same dictionary has of the other kind is taken out. */
+/* Writes the seed if num_replicas is set, and the order if it does not follow from the seed.
+ * Removes an entry that an older state has left in d and that this state lacks. */
 static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     const char *seed = hd__dict_field(prefix, "seed"), *order = hd__dict_field(prefix, "order");
@@ -350,7 +350,7 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("l", l, d, prefix, loader_write);
 }
 
-/* Is the integer prefix.field what this loader has? */
+/* True if the integer prefix.field equals `here`, this loader's value; otherwise fails. */
 static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix, const char *field,
                        int64_t here)
 {
@@ -362,7 +362,7 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
                     name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
-/* seen: n bytes of 0. */
+/* True if order has each of 0 to n - 1 once. seen: n bytes of 0 */
 static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
 {
     int64_t i = 0;
@@ -372,7 +372,7 @@ static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
     return i == n;
 }
 
-/* Looks whether the state has this entry. Fails if memory runs out. */
+/* *has becomes true if the state has this entry. Returns false if memory runs out. */
 static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
 {
     const char *name = hd__dict_field(prefix, field);
@@ -380,8 +380,8 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
     return name;
 }
 
-/* Are the dataset and the options those of l, and the kind one that l can load? A state with a seed
- * is that of a loader with num_replicas. */
+/* True if the state has l's dataset and options, and l can load its kind; otherwise fails. A state
+ * with a seed is from a loader with num_replicas. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
     int64_t numbers[NUMBERS];
@@ -392,15 +392,15 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
         }
     }
     if (seeded && !l->o.num_replicas) {
-        return hd_fail(HD_VALUE,
-                       "'%s' is of a loader with num_replicas: "
-                       "expected num_replicas 1 or more here",
-                       hd__dict_field(prefix, "seed"));
+        return hd_fail(
+            HD_VALUE,
+            "'%s' is from a loader with num_replicas: expected num_replicas 1 or more here, too",
+            hd__dict_field(prefix, "seed"));
     }
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
 
-/* Sets l's order to that of an epoch, counted from 0, which follows from the seed. */
+/* Sets l's order to the one that follows from the seed for this epoch, counted from 0. */
 static bool order_from_seed(hd_loader *l, int64_t epoch)
 {
     hd_generator *g = generator_of_epoch(l, epoch);
@@ -413,7 +413,7 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     return true;
 }
 
-/* Sets l's order to the one that was saved, after all checks. */
+/* Checks the saved order, and sets l's order to it. */
 static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     const int64_t n = l->s->len;

@@ -68,8 +68,8 @@ static bool check_type(hd_token_type type)
            hd_fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
 }
 
-/* Checks that ids are int64 (n,), and each of them from 0 to 2^(8 width) - 1. Returns them as a
- * contiguous tensor, or NULL. */
+/* ids as a contiguous tensor. NULL with the error set unless they are int64 (n,), each from 0 to
+ * 2^(8 width) - 1. */
 static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
     if (!hd__tensor_arg("ids", ids)) {
@@ -104,7 +104,7 @@ void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *id
 
 /* ---------------------------------------------------------------- making */
 
-/* Maps the regular file, whose size is a multiple of the width. An empty one is not mapped. */
+/* Maps a regular file, whose size must be a multiple of the width. An empty file is not mapped. */
 static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
@@ -140,7 +140,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     return t;
 }
 
-/* A row that owns the bytes of ids, which this checks. */
+/* A row that owns a copy of ids. Checks ids. */
 static hd_tokens *tokens_of(int width, const hd_tensor *ids)
 {
     HD__SCOPE_OR(NULL);
@@ -195,9 +195,9 @@ hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n)
     }
     if (at < 0 || n < 0 || at > t->len - n) {
         return hd_fail(HD_INDEX,
-                       "%" PRId64 " tokens from %" PRId64 " on: expected a part of the %" PRId64
+                       "at %" PRId64 ", n %" PRId64 ": expected a range within the %" PRId64
                        " tokens",
-                       n, at, t->len);
+                       at, n, t->len);
     }
     hd_tensor *ids = hd__tensor_empty(HD_INT64, 1, &n); /* (n,) */
     if (ids) {

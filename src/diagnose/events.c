@@ -1,4 +1,4 @@
-/* events.c - the start of the room, what turns it on and off, and the table of its listeners. */
+/* events.c - starts the folder, turns its parts on and off, and has the table of its listeners. */
 #include "base/start.h"
 #include "diagnose/diagnose_internal.h"
 
@@ -17,9 +17,10 @@ static void diagnose_unlock(void)
     pthread_mutex_unlock(&hd__diagnose_lock);
 }
 
-/* ---------------------------------------------------------------- what is asked for */
+/* ---------------------------------------------------------------- the environment */
 
-/* The place of the variable's value among the first n. "0" is the default. */
+/* The index of the variable's value among the first n; 0 if it is not set. Another value gives a
+ * message in `wrong`. */
 static unsigned int choice(const char *variable, unsigned int n, const char *expected, char *wrong,
                            size_t size)
 {
@@ -39,7 +40,7 @@ bool hd_set_debug(bool on)
 {
     HD__CALL("hd_set_debug");
     const unsigned int watches = HD__DEBUG_WATCHES;
-    if (!hd__init()) { /* after this the environment cannot turn it on */
+    if (!hd__init()) { /* the environment cannot turn it on after this */
         return false;
     }
     return (on ? atomic_fetch_or(&hd__debug, watches) : atomic_fetch_and(&hd__debug, ~watches)) &
@@ -48,7 +49,7 @@ bool hd_set_debug(bool on)
 
 /* ---------------------------------------------------------------- start and end */
 
-/* hd_shutdown also runs at exit. */
+/* Called by hd_shutdown, which also runs at exit. */
 void hd__hear_shutdown(void)
 {
     if (hd__event_watching() && hd__error_warns()) {
@@ -62,8 +63,8 @@ static const hd__event_table listeners = {HD__EVENTS(LISTENER)};
 
 void hd__diagnose_start(char *wrong, size_t size)
 {
-    choice("HEED_CACHE", 2, "0", wrong, size); /* alloc.c and hd__debug_start have read */
-    choice("HEED_DEBUG", 2, "1", wrong, size); /* these two */
+    choice("HEED_CACHE", 2, "0", wrong, size); /* alloc.c and hd__debug_start read */
+    choice("HEED_DEBUG", 2, "1", wrong, size); /* these two; here they are only checked */
     unsigned int bits = choice("HEED_PROFILE", 2, "1", wrong, size) * HD__PROFILES;
     bits |= choice("HEED_TRACE", 4, "1, backward or all", wrong, size) * HD__TRACES;
     bits |= hd__debug_any() & HD__DEBUG_PRINTS ? HD__DEBUG_WATCHES : 0;

@@ -1,5 +1,5 @@
-/* finite.c - NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so this
- * is asked first, many elements at a time. */
+/* finite.c - finds NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so
+ * this is checked first, many elements at a time. */
 #include <math.h>
 
 #include "diagnose/diagnose_internal.h"
@@ -7,9 +7,10 @@
 #include "tensor/dims.h"
 #include "tensor/shape.h"
 
-/* ---------------------------------------------------------------- are all finite? */
+/* ---------------------------------------------------------------- check whether all are finite */
 
-/* x - x is 0 for a finite x, and NaN for any other. The sums lie side by side in vectors. */
+/* x - x is 0 for a finite x, and NaN for others. The sums are independent, so that compilers use
+ * vectors. */
 enum { SUMS = 16 };
 #define ALL_FINITE(name, type)                                                                     \
     static bool name(const type *x, int64_t n)                                                     \
@@ -33,7 +34,7 @@ enum { SUMS = 16 };
 ALL_FINITE(floats_finite, float)
 ALL_FINITE(doubles_finite, double)
 
-/* The n elements of x from number `at` of its storage on, `stride` elements apart. */
+/* True if the n elements of x from index `at` of its storage, `stride` apart, are finite. */
 static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n)
 {
     const void *data = x->storage->data;
@@ -48,7 +49,7 @@ static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n
     return i == n;
 }
 
-/* In any order. x has elements. */
+/* True if all elements of x are finite, checked in any order. x is not empty. */
 static bool all_finite(hd_tensor *x)
 {
     hd__dims w;
@@ -63,9 +64,10 @@ static bool all_finite(hd_tensor *x)
     return finite;
 }
 
-/* ---------------------------------------------------------------- the first that is not */
+/* ---------------------------------------------------------------- the first one that is not
+ * finite */
 
-/* Goes through x in row-major order. first: the number of the first NaN, or else of the first
+/* Searches x in row-major order. *first: the number of its first NaN, or else of its first
  * infinity. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {

@@ -1,16 +1,17 @@
-/* first_nan.c - debug mode in the graph: the first NaN or infinity. Out of debug mode too: a loss
- * that is not finite.
+/* first_nan.c - debug mode: warns of the first NaN or infinity. Without debug mode, too: warns of a
+ * loss that is not finite.
  *
- * "First" means that nothing which went in had one: a NaN from inputs without NaN, an infinity from
- * finite inputs. So a mask of -inf is no news to the softmax that follows it, but the NaN of a row
- * that is hidden completely is. */
+ * A NaN is "first" if no input of the call has one; an infinity, if all inputs are finite. So a
+ * softmax over a mask with -inf gives no warning, but the NaN of a row that is hidden completely
+ * does. */
 #include <math.h>
 
 #include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* So many backwards of ops are running: what their own calls make is told of in terms of the op. */
+/* The number of ops' backwards that run. Calls inside them do not warn: the warning names the
+ * op. */
 static HD__TLS int in_backward;
 
 /* ---------------------------------------------------------------- results */
@@ -24,7 +25,8 @@ unsigned int hd__hear_overwrite_begins(int64_t n, hd_tensor *const *in)
     return has;
 }
 
-/* What x has that nothing before it had: HD__HAS_NAN, or HD__HAS_INF, or 0. */
+/* HD__HAS_NAN if x has a NaN and no input has one; HD__HAS_INF if x has an infinity and all inputs
+ * are finite; else 0. `before` has the bits of the inputs. */
 static unsigned int news(unsigned int before, const hd_tensor *x)
 {
     unsigned int has = hd__diagnose_not_finite(x);
@@ -36,14 +38,14 @@ void hd__hear_overwritten(unsigned int before, const hd_tensor *y)
     char place[HD__PLACE_TEXT];
     unsigned int first = hd__error_warns() && !in_backward ? news(before, y) : 0;
     if (first) {
-        hd_warn("the result %s has %s, and %s%s%s", HD__SHAPE(y),
+        hd_warn("the result %s has %s, but %s%s%s", HD__SHAPE(y),
                 hd__diagnose_not_finite_text(y, place),
                 first == HD__HAS_NAN ? "no input has nan" : "every input is finite",
                 hd__debug_module ? "; in " : "", hd__debug_module ? hd__debug_module : "");
     }
 }
 
-/* A view has only elements that were there before. */
+/* True if y is a view, whose elements were all there before. */
 static bool is_view(const hd_tensor *y, const hd__record_args *a)
 {
     return a->n_in > 0 && !hd__tensor_is_none(a->in[0]) && y->storage == a->in[0]->storage;
@@ -56,7 +58,7 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
         return;
     }
     for (int k = 0; k < n_out; k++) {
-        if (hd__diagnose_not_finite(ys[k])) { /* else the inputs do not matter */
+        if (hd__diagnose_not_finite(ys[k])) { /* the inputs matter only then */
             hd__hear_overwritten(hd__hear_overwrite_begins(a->n_in, a->in), ys[k]);
         }
     }
@@ -64,7 +66,7 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
 
 /* ---------------------------------------------------------------- gradients */
 
-/* Does backward read what forward made of a NaN or an infinity? Then that was told of. */
+/* True if all saved tensors are finite. If one is not, the forward's warning has named it. */
 static bool saved_finite(const hd__node *n)
 {
     unsigned int has = 0;
@@ -80,8 +82,8 @@ static void tell_of_gradients(const hd__node *n, unsigned int before, hd_tensor 
         char name[64], place[HD__PLACE_TEXT], call[200];
         unsigned int first = n->edges[i].node && dx[i] ? news(before, dx[i]) : 0;
         if (first && saved_finite(n)) {
-            hd_warn("the gradient %s that %s gave for input %d has %s, and the gradient that "
-                    "it got %s%s%s",
+            hd_warn("the gradient %s that %s computed for input %d has %s, but the gradient that "
+                    "it received %s%s%s",
                     HD__SHAPE(dx[i]), hd__node_name(n, name), i,
                     hd__diagnose_not_finite_text(dx[i], place),
                     first == HD__HAS_NAN ? "has no nan" : "is finite",
@@ -95,7 +97,7 @@ unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__error_warns(); k++) {
-        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* now: backward may write over it */
+        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* before it is written over */
     }
     in_backward++;
     return before;
@@ -115,14 +117,13 @@ void hd__watch_loss(double loss, const char *made_by)
 {
     static atomic_uint_least64_t told;
     if (!isfinite(loss) && hd__error_first(&told, (uintptr_t)made_by)) {
-        hd_warn("the loss of %s is %s: %s", made_by,
+        hd_warn("the loss of %s is %s. %s", made_by,
                 isnan(loss) ? "nan"
                 : loss > 0  ? "inf"
                             : "-inf",
-                hd__event_watching()
-                    ? "a warning before names the call that made the first one, or it "
-                      "came with the data"
-                    : "HEED_DEBUG=1 in the environment names the call that made the "
-                      "first one");
+                hd__event_watching() ? "An earlier warning names the call that made the first nan "
+                                       "or infinity; otherwise the data has it"
+                                     : "Set HEED_DEBUG=1 in the environment to see the call that "
+                                       "made the first nan or infinity");
     }
 }

@@ -1,5 +1,5 @@
-/* full_scope.c - the warning of a loop that has no scope: what its rounds have left in the scope
- * around it. A backward that is over ends a round. */
+/* full_scope.c - the warning of a loop without a scope: the tensors that its rounds have left in
+ * the scope around it. The end of a backward ends a round. */
 #include <inttypes.h>
 
 #include "autograd/op.h"
@@ -7,25 +7,26 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* Bytes. A scope of the program may hold a batch in so many parts, whose gradients are added up. */
+/* MUCH: bytes. MANY_GRAPHS: a program's own scope may hold a batch in this many parts, whose
+ * gradients are added up. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
-/* What a scope owns of the rounds of a loop: of those between the first and the last loss. One
- * round, the largest, may have made what the program wants to keep. */
+/* The tensors that a scope owns from the rounds between the first and the last loss. The largest
+ * round may have made tensors that the program wants to keep. */
 typedef struct rounds {
-    int64_t graphs; /* losses that this function made, and whose backward is over */
+    int64_t graphs; /* losses of one maker whose backward has ended */
     int64_t bytes, tensors;
-    int64_t most_bytes, most_tensors; /* of one round */
+    int64_t most_bytes, most_tensors; /* of the largest round */
     const hd_tensor *largest;
 } rounds;
 
 static bool is_loss(const hd_tensor *t, const char *made_by)
 {
-    const hd__node *n = t->base ? NULL : t->attachment; /* a reader may renew that of a view */
+    const hd__node *n = t->base ? NULL : t->attachment; /* a reader may replace a view's node */
     return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
 }
 
-/* The newest tensor is the first. */
+/* s->first is the newest tensor. */
 static rounds rounds_in(const hd_scope *s, const char *made_by)
 {
     rounds all = {0}, one = {0};
@@ -68,9 +69,9 @@ static void watch_memory(hd__node *loss, const char *made_by)
     const bool many = count >= HD__SCOPE_MANY && r.tensors - r.most_tensors > count / 2;
     if (r.graphs >= (s->outer ? MANY_GRAPHS : 3) && (much || many)) {
         hd_warn("%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
-                "first and the last of %" PRId64 " backwards, as the %s that %s made: write "
-                "HD_SCOPE; at the start of a loop's body, so that each round frees what it made "
-                "(hd_scope_report lists them all)",
+                "first and the last of %" PRId64
+                " backwards, such as the %s that %s made. Write HD_SCOPE; at the start of the "
+                "loop's body, so that each round frees its tensors. hd_scope_report lists them all",
                 hd__live_scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
                 HD__SHAPE(r.largest), r.largest->made_by);
     }

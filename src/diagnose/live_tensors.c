@@ -1,9 +1,9 @@
-/* live_tensors.c - which tensors live, by the function that made them: the report of debug mode's
- * list, the table of hd_scope_report, and what holds memory when it runs out.
+/* live_tensors.c - the live tensors by the functions that made them: for hd_tensor_report, for
+ * hd_scope_report, and for the message when memory runs out.
  *
- * A tensor that is made in debug mode enters the list, with the module whose forward runs then, and
- * leaves it when it is freed. What the graph saves of a tensor enters with the maker of that
- * tensor. hd__diagnose_lock protects the list and made_by of the tensors in it. */
+ * A tensor that is made in debug mode enters a list, with the module whose forward runs then, and
+ * leaves it when it is freed. A tensor that the graph saves enters with the maker of the original.
+ * hd__diagnose_lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ static struct {
     int64_t n;
 } live;
 
-/* Tensors of one maker: a function, and the module or the scope that it worked in. */
+/* The tensors of one maker: a function, and the module or the scope in which it worked. */
 typedef struct maker {
     const hd__tensor_storage *storage;
-    const char *made_by, *made_in; /* made_in: NULL outside of any forward */
-    int64_t scope;                 /* its number; 0: the root, or not asked for */
-    int64_t order;                 /* a storage counts where the order is least */
+    const char *made_by, *made_in; /* made_in: NULL outside a forward */
+    int64_t scope;                 /* the scope's number; 0: the root scope, or unused */
+    int64_t order;                 /* the bytes of a storage count at the lowest order */
     int64_t count, bytes;
 } maker;
 
@@ -106,12 +106,12 @@ static int most_first(const void *a, const void *b)
 
 static maker maker_of(const hd_tensor *t)
 {
-    const char *by = t->made_by ? t->made_by : "?"; /* only a test of heed's own has no call */
+    const char *by = t->made_by ? t->made_by : "?"; /* NULL only in tests of heed */
     return (maker){t->storage, by, .count = 1, .bytes = (int64_t)t->storage->nbytes};
 }
 
-/* Counts the bytes of each storage at one of its tensors, and joins the rows of one maker. Returns
- * how many rows are left. */
+/* Counts the bytes of each storage at one of its tensors only, and joins the rows of one maker.
+ * Returns the number of rows left. */
 static int64_t join_makers(maker *rows, int64_t n)
 {
     qsort(rows, (size_t)n, sizeof *rows, by_storage);
@@ -136,7 +136,8 @@ static int64_t join_makers(maker *rows, int64_t n)
 
 /* ---------------------------------------------------------------- the report of the list */
 
-/* A row for each tensor, and *n, their number; hd_free. NULL and an error if memory runs out. */
+/* Allocates a row for each listed tensor; *n is their number. The caller calls hd_free. NULL with
+ * an error if memory runs out. */
 static maker *list_makers(int64_t *n)
 {
     pthread_mutex_lock(&hd__diagnose_lock);
@@ -146,7 +147,7 @@ static maker *list_makers(int64_t *n)
     for (const hd_tensor *t = live.first; t && rows; t = t->live_next, row++) {
         *row = maker_of(t);
         row->made_in = t->made_in;
-        row->order = rows - row; /* a storage counts at the oldest of its tensors */
+        row->order = rows - row; /* the oldest tensor of a storage has the lowest order */
     }
     pthread_mutex_unlock(&hd__diagnose_lock);
     return rows ? rows : hd__error_no_memory(bytes);
@@ -186,7 +187,7 @@ int64_t hd_tensor_report(void)
     return all;
 }
 
-/* Of the same tensors once. */
+/* Reports the live tensors, unless the last report had the same number. */
 void hd__live_tell(void)
 {
     static atomic_llong told;
@@ -198,7 +199,7 @@ void hd__live_tell(void)
 
 /* ---------------------------------------------------------------- the table of the scopes */
 
-/* The tensors of one scope, to the end of the n rows that there are. */
+/* Adds a row for each tensor of a scope after the first *n rows, and raises *n. */
 static void list_scope(const hd_scope *s, int64_t scope, maker *rows, int64_t *n)
 {
     for (const hd_tensor *t = s->first; t; t = t->next, ++*n) {
@@ -220,7 +221,7 @@ const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size)
     return text;
 }
 
-/* The first n rows are the scope's. */
+/* Writes the scope's n rows. */
 static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64_t n)
 {
     char name[400];
@@ -237,7 +238,8 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
     }
 }
 
-/* The open scopes, the root first, and *n, their number; hd_free. NULL if memory runs out. */
+/* Allocates an array of the open scopes, the root first; *n is their number. The caller calls
+ * hd_free. NULL if memory runs out. */
 static const hd_scope **scopes_from_root(int64_t *n)
 {
     *n = 0;
@@ -285,8 +287,8 @@ bool hd_scope_report(FILE *f)
 
 /* ---------------------------------------------------------------- memory runs out */
 
-/* The most bytes that one function made of a scope's tensors, and the bytes of all. made_by is "?"
- * if memory runs out. */
+/* The maker with most bytes among a scope's tensors, and the bytes of all. made_by is "?" if memory
+ * runs out. */
 typedef struct makers {
     maker large;
     int64_t bytes;
@@ -311,7 +313,7 @@ static makers makers_in(const hd_scope *s)
 
 enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
 
-/* The scope that holds most. */
+/* Names the scope with most bytes. */
 void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};

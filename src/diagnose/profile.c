@@ -1,14 +1,14 @@
-/* profile.c - HEED_PROFILE: where the time of a program goes, by op and by module.
+/* profile.c - HEED_PROFILE: the time of a program, by op and by module.
  *
  * The time of an op begins when its call makes its first tensor, or is about to change one, and
- * ends when its result is ready. A node's backward, a step of an optimizer and the forward of a
- * user's op are spans: they are measured as a whole, and what happens inside of them is not
- * measured again. So no time counts twice. What is left of a thread's time, from its first tensor
- * on, is "other": the program's own code, and what heed does between ops.
+ * ends when its result is ready. A node's backward, an optimizer's step and the forward of a user's
+ * op are spans: each is measured as a whole, and nothing inside it is measured again. So no time
+ * counts twice. The rest of a thread's time, from its first tensor on, is "other": the program's
+ * own code, and heed's work between ops.
  *
- * Profiling never fails a call. The tables are the system's memory, which is asked for once, so
- * that hd_bytes_live stays as it is. What they have no room for, or no memory, counts in a row of
- * its own, `rest`. */
+ * Profiling never fails a call. The tables are allocated once with calloc, so that hd_bytes_live
+ * does not change. Names for which they have no room, or no memory, count in a row of their own,
+ * `rest`. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -22,9 +22,9 @@ enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__diagnose_profiled row;
 
-/* hd__diagnose_lock protects it. */
+/* Protected by hd__diagnose_lock. */
 static struct {
-    row *rows; /* PLACES of each table, of which those without a name are empty; NULL: none */
+    row *rows; /* PLACES for each table; a row without a name is empty; NULL: not allocated */
     row rest[TABLES];
     int64_t whole; /* the time of all threads */
 } profile;
@@ -47,7 +47,7 @@ static row *row_of(int table, const char *name)
             return r;
         }
     }
-    profile.rest[table].name = "what the table lacked room for";
+    profile.rest[table].name = "names that had no room";
     return &profile.rest[table];
 }
 
@@ -60,7 +60,7 @@ static void add_up(row *r, const row *more)
     r->flop += more->flop;
 }
 
-/* The thread's time up to now counts. */
+/* Adds the calling thread's time up to now to `whole`. */
 static void see(hd__trace_hearing *mine)
 {
     int64_t now = hd__sys_nanoseconds();
@@ -111,7 +111,7 @@ void hd__profile_end(bool span, const hd__diagnose_profiled *e)
     HD__LOCKED(hd__diagnose_lock);
     if (*r.name) {
         add_up(row_of(BY_OP, r.name), &r);
-        r.calls = 0; /* of a module, the forwards count */
+        r.calls = 0; /* a module counts its forwards only */
     }
     add_up(row_of(BY_MODULE, r.module ? r.module : "outside of modules"), &r);
     see(mine);
@@ -125,8 +125,8 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Three digits at most, one of the prefixes, which are a factor of 1000 apart, and the unit; 0 is
- * left out. */
+/* Writes v with at most three digits, a prefix and the unit; 0 as spaces. The prefixes are a factor
+ * of 1000 apart. */
 static void write_amount(hd__text *t, double v, const char *prefix, const char *unit)
 {
     char amount[40] = "";
@@ -153,7 +153,7 @@ static void write_row(hd__text *t, const row *r, double whole)
     hd__text_format(t, "  %s\n", r->name);
 }
 
-/* The rows of a table, and how many there are. */
+/* Collects the used rows of a table. Returns their number. */
 static int64_t collect_rows(row *rows, int table)
 {
     int64_t n = 0;
@@ -168,7 +168,7 @@ static int64_t collect_rows(row *rows, int table)
 
 static void write_table(hd__text *t, const char *of, row *rows, int64_t n, int64_t whole)
 {
-    row other = {.name = "other: what is no op", .time = whole};
+    row other = {.name = "other: outside of ops", .time = whole};
     hd__text_format(t, "%6s%9s%7s%9s%9s%9s%9s%9s  %s\n", "calls", "time", "share", "forward",
                     "backward", "bytes", "FLOP", "FLOP/s", of);
     qsort(rows, (size_t)n, sizeof *rows, longest_first);
@@ -186,7 +186,7 @@ HD__RARE bool hd_profile(FILE *f)
         return false;
     }
     if (!profiling()) {
-        return hd_fail(HD_STATE, "profiling is off: set HEED_PROFILE=1 in the environment before "
+        return hd_fail(HD_STATE, "profiling is off. Set HEED_PROFILE=1 in the environment before "
                                  "the program starts");
     }
     hd__text t = {0};
@@ -196,7 +196,7 @@ HD__RARE bool hd_profile(FILE *f)
     }
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
-    pthread_mutex_lock(&hd__diagnose_lock); /* not while writing, which may call an error handler */
+    pthread_mutex_lock(&hd__diagnose_lock); /* not held while writing, which may call a handler */
     see(hd__trace_heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;

@@ -1,27 +1,29 @@
-/* stale_gradients.c - warnings of a step over gradients that were used already, and of a step for
- * nothing.
+/* stale_gradients.c - warnings of steps that use gradients a second time, and of steps without
+ * gradients.
  *
- * A leaf's node knows which optimizer used its .grad last, and whether only backward has changed it
- * since (hd__tensor_grad_use). Zeroing it, also in place, and hd_set_grad end that, so that a loop
- * which does any of them gives no warning, nor does one that adds up the gradients of several
- * backwards. */
+ * A leaf's hd__tensor_grad_use has the optimizer that used its .grad last, and whether only
+ * backward has changed it since. Zeroing the .grad, also in place, and hd_set_grad end that. So a
+ * loop that does any of these gives no warning, and neither does one that adds up the gradients of
+ * several backwards. */
 #include <inttypes.h>
 
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-enum { IN_VAIN = 10 }; /* steps; a program may leave out batches after backward, as of a NaN loss */
+/* Steps in vain before a warning. A program may skip a step after backward, as for a NaN loss. */
+enum { IN_VAIN = 10 };
 
-/* What a step found in all parameters. */
+/* What a step found in all parameters of its optimizer. */
 typedef struct finding {
-    int64_t grads, used; /* how many there are; used: in the last step, and added to since */
-    /* Does a parameter require grad; has a backward written to one since the last step; and had
-     * some step a gradient? */
+    int64_t grads, used; /* gradients; those used in the last step and added to since */
+    /* wanted: a parameter requires grad. written: a backward has written a .grad since the last
+     * step. stepped: an earlier step found a gradient. */
     bool wanted, written, stepped;
 } finding;
 
-/* Did o use this gradient of p before, and nothing but a backward has changed it since, nor p? A
- * method that begins each step with other weights may want the sum of all gradients. */
+/* True if o used this gradient of p before, and since then only a backward has changed it, and
+ * nothing but that step has changed p. A method that starts each step from other weights may want
+ * the sum of all gradients. */
 static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__tensor_grad_use *use,
                     int64_t version)
 {
@@ -42,8 +44,7 @@ static finding look_at_grads(const hd_optim *o)
             f.grads += version >= 0;
             f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
-            use->by =
-                *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0: they add up */
+            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0 uses none */
             use->version = version;
             use->stepped = hd__tensor_version_of(p);
             use->added = false;
@@ -52,8 +53,8 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Counts a step, in vain or not. Is it the last of IN_VAIN steps in a row? The count stays there,
- * so that the warning of this cause comes once. */
+/* Counts a step, in vain or not. True if it is the last of IN_VAIN steps in vain in a row. The
+ * count then stays, so that the warning comes once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {
@@ -67,27 +68,28 @@ static void watch_step(hd_optim *o)
 {
     finding f = look_at_grads(o);
     bool nothing = !f.grads && !f.stepped && atomic_load(&hd__optim_alive) == 1;
-    /* The handler may free o. */
+    /* Decide first, because a handler may free o. */
     const bool tell_used = f.used && !o->told_used;
     const bool tell_freed = is_told_now(&o->freed, nothing && f.wanted && f.written);
     const bool tell_frozen = is_told_now(&o->frozen, nothing && !f.wanted);
     o->told_used |= tell_used;
     if (tell_used) {
-        hd_warn("%" PRId64 " of %" PRId64 " gradients are those of the last step, to which "
-                "hd_backward has added: call hd_optim_zero_grad once for each step, before its "
-                "first hd_backward",
+        hd_warn("%" PRId64 " of %" PRId64
+                " gradients still contain those of the last step, because hd_backward has added to "
+                "them. Call hd_optim_zero_grad once for each step, before its first hd_backward",
                 f.used, f.grads);
     }
     if (tell_freed) {
-        hd_warn("none of the last %d steps found a gradient, because those that hd_backward gave "
-                "were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in "
-                "this order",
+        hd_warn("none of the last %d steps found a gradient, because the gradients of hd_backward "
+                "were freed before the step. Call hd_optim_zero_grad before hd_backward, and "
+                "hd_optim_step after it",
                 IN_VAIN);
     } else if (tell_frozen) {
-        hd_warn("none of the last %d steps found a gradient, and none of the optimizer's %" PRId64
-                " parameters requires grad: make the optimizer after hd_lora_apply and "
-                "hd_module_freeze, of the parameters that train",
-                IN_VAIN, o->n);
+        hd_warn(
+            "none of the last %d steps found a gradient, because none of the optimizer's %" PRId64
+            " parameters requires grad. Create the optimizer after hd_lora_apply and "
+            "hd_module_freeze, with the parameters that train",
+            IN_VAIN, o->n);
     }
 }
 

@@ -1,20 +1,19 @@
-/* stray_modules.c - in debug mode, the warning of a module that a forward runs and that nothing
- * holds.
+/* stray_modules.c - debug mode: warns of a module that another module's forward runs, but that is
+ * neither registered nor freed.
  *
- * A module without a parent, which is in training and has a parameter that requires grad, may run
- * in another one's forward on purpose: a discriminator that has an optimizer of its own, or a net
- * whose features are compared. Who means it frees that module. So the warning waits for the end,
- * and tells of what was neither registered nor freed. */
+ * A forward may run a trained module without a parent on purpose: a discriminator with an optimizer
+ * of its own, or a net whose features are compared. Such a program frees this module. So the
+ * warning waits for the end. */
 #include <stdio.h>
 
 #include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The list of all modules that ran so and are not freed; hd__diagnose_lock protects it. */
+/* The modules that ran so and were not freed; hd__diagnose_lock protects the list. */
 static hd_module *strays;
 
-/* Does m, or a module below it, have a parameter that requires grad? */
+/* True if m or one of its descendants has a parameter that requires grad. */
 static bool is_trained(hd_module *m)
 {
     hd__nn_walk w = {.root = m};
@@ -65,8 +64,8 @@ void hd__hear_module_freed(const hd_module *m)
     }
 }
 
-/* The text of a stray that nothing holds and that was not told of; NULL: there is none. From now on
- * it counts as told of, and so do all others of this text. */
+/* The text of a stray without a parent that has not been reported; NULL if there is none. Marks all
+ * strays with this text as reported. */
 static const char *take_stray(void)
 {
     HD__LOCKED(hd__diagnose_lock);

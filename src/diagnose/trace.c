@@ -1,8 +1,8 @@
-/* trace.c - the lines of HEED_TRACE: how a line is put together, and those of modules and
- * optimizers, with what HEED_PROFILE counts of them. trace_graph.c has ops and nodes.
+/* trace.c - writes lines of HEED_TRACE, those of modules and optimizers with their counts for
+ * HEED_PROFILE. trace_graph.c has ops and nodes.
  *
- * A line lies on the stack and is written at once, so it is whole whatever other threads write, and
- * needs no memory. Only a line of many shapes is cut. */
+ * A line is built on the stack and written at once. So it stays whole whatever other threads write,
+ * and needs no memory. Only a line with many shapes is cut off. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-static pthread_key_t key; /* of what each thread remembers */
+static pthread_key_t key; /* of each thread's hd__trace_hearing */
 static bool key_made;
 
 static void hearing_prepare(void)
@@ -23,7 +23,7 @@ static void hearing_prepare(void)
 hd__trace_hearing *hd__trace_heard(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static hd__trace_hearing spare; /* of all threads for which there is no memory */
+    static hd__trace_hearing spare; /* shared by all threads for which there is no memory */
     pthread_once(&once, hearing_prepare);
     hd__trace_hearing *mine = key_made ? pthread_getspecific(key) : &spare;
     if (!mine) {
@@ -50,7 +50,7 @@ void hd__trace_line_add(hd__trace_line *l, const char *format, ...)
 
 void hd__trace_line_begin(hd__trace_line *l, const char *name)
 {
-    static atomic_int threads; /* that have written a line */
+    static atomic_int threads; /* the number of threads that have written a line */
     hd__trace_hearing *mine = hd__trace_heard();
     l->len = 0;
     mine->thread = mine->thread ? mine->thread : atomic_fetch_add(&threads, 1) + 1;
@@ -73,7 +73,7 @@ void hd__trace_line_end(hd__trace_line *l, const char *module)
         hd__trace_line_add(l, " in %s", module);
     }
     strcpy(l->text + l->len, l->len == HD__LINE_MOST ? "...\n" : "\n");
-    fflush(stdout); /* what the program printed before stands before it */
+    fflush(stdout); /* so that the program's own output comes first */
     fwrite(l->text, 1, strlen(l->text), stderr);
 }
 

@@ -1,5 +1,5 @@
-/* trace_graph.c - what HEED_TRACE and HEED_PROFILE tell of the graph: each op when its result is
- * ready, and each node when backward comes to it. */
+/* trace_graph.c - HEED_TRACE and HEED_PROFILE for the graph: each op when its result is ready, and
+ * each node when backward reaches it. */
 #include "autograd/node.h"
 #include "autograd/record.h"
 #include "base/error/lasting.h"
@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------- ops */
 
-/* n_out is 0 if a user's op has failed. name, NULL where nothing is ever recorded, is that of a
- * node; without one it ends before "Backward". */
+/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's; the line has
+ * it without "Backward" if this call was not recorded. NULL: the op never records. */
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {
@@ -25,15 +25,15 @@ static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t 
     hd__trace_line_end(&l, hd__debug_module);
 }
 
-/* An op of that name, or a span, has ended, as trace_op and hd__profile_end have it. */
+/* Counts and traces an op, or a span, that has ended; see trace_op and hd__profile_end. */
 static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {
     hd__diagnose_profiled e = {.name = hd__call, .module = hd__debug_module, .calls = 1};
     if (hd__trace_heard()->walking == hd__call) {
-        return; /* the node computes its gradient, and not the program */
+        return; /* the call is the backward's: the op belongs to a node, not to the program */
     }
-    for (int k = 0; k < n_out; k++) { /* a view or a change in place lies in the memory of in[0] */
+    for (int k = 0; k < n_out; k++) { /* a view or a changed tensor has the memory of in[0] */
         bool fresh = n_in == 0 || ys[k]->storage != in[0]->storage;
         e.bytes += fresh ? ys[k]->numel * hd__tensor_bytes_of(ys[k]->dtype) : 0;
     }
@@ -61,7 +61,7 @@ void hd__hear_applied(hd__node *n, int n_out, hd_tensor *const *ys, hd_tensor *c
     char name[64];
     n->made_by = hd__lasting_text(hd__node_user_name(n));
     n->made_in = hd__debug_module;
-    const char *call = hd__call_swap(n->made_by); /* "Square" tells more than hd_apply */
+    const char *call = hd__call_swap(n->made_by); /* the op's own name instead of "hd_apply" */
     tell_op(true, hd__node_name(n, name), n_out, ys, n->n_in, in);
     hd__call = call;
 }
@@ -73,7 +73,7 @@ static void add_output(hd__trace_line *l, const hd__node_out_meta *out)
     hd__trace_line_add(l, " %s", out ? HD__SIZES(out->ndim, out->sizes) : "None");
 }
 
-/* The gradients that n has got, and those that it is asked for. */
+/* Writes n with the shapes of the gradients that it received and of those that it computes. */
 static void trace_node(const hd__node *n)
 {
     char name[64];
@@ -104,7 +104,7 @@ void hd__hear_node_begins(const hd__node *n)
 
 void hd__hear_node_ends(const hd__node *n)
 {
-    bool known = n->n_in && n->made_by; /* of a leaf the maker does not matter */
+    bool known = n->n_in && n->made_by; /* a leaf's maker does not matter */
     hd__diagnose_profiled e = {.name = known ? n->made_by : n->op->name,
                                .module = known ? n->made_in : NULL};
     hd__profile_end(true, &e);

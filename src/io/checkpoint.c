@@ -1,8 +1,8 @@
-/* checkpoint.c - the two files of a checkpoint, and loading them.
+/* checkpoint.c - writes the two files of a checkpoint, and loads a checkpoint.
  *
  * The numbers and strings of the state are texts in the metadata of state.safetensors. The first
- * word of such a text tells its kind: "int -3", "double 3fb999999999999a", "string any text". A
- * double is written as its bits, so that nothing is lost and the locale does not matter. */
+ * word of such a text is its kind: "int -3", "double 3fb999999999999a", "string any text". A double
+ * is written as its bits, so that nothing is lost and the locale does not matter. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-/* Sets an entry to kind, followed by s, which may be longer than a format can write. */
+/* Sets the entry `name` to kind followed by s, which may be too long for a format. */
 static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
     HD__SCOPE_OR(false);
@@ -70,7 +70,7 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
     return encoded;
 }
 
-/* Is s a number in base 10 or 16, and nothing else? */
+/* True if s is a number in base 10 or 16, and nothing else. */
 static bool digits_only(const char *s, int base)
 {
     s += base == 10 && *s == '-';
@@ -130,15 +130,15 @@ bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict
 
 typedef struct checkpoint_file {
     const char *name;
-    hd_dict **to; /* where the caller wants it; NULL: nowhere */
-    int fd;       /* -1: it could not be opened because of `cause`, an errno, or is closed again */
-    int cause;
+    hd_dict **to; /* the caller's dictionary for it; NULL: not wanted */
+    int fd;       /* -1: not open */
+    int cause;    /* the errno if it could not be opened */
 } checkpoint_file;
 
 enum { MODEL_FILE, STATE_FILE, ALL_FILES };
 
-/* Opens both files of the directory that dir names now, and returns the open directory or -1. Both
- * are opened through the directory, so that they belong together even if dir is replaced
+/* Opens both files of the directory that dir names now, and returns the open directory or -1. The
+ * files are opened through the directory, so they belong together even if dir is replaced
  * meanwhile. */
 static int files_open_once(const char *dir, checkpoint_file *f)
 {
@@ -158,7 +158,8 @@ static void files_close(checkpoint_file *f)
     }
 }
 
-/* A checkpoint that was just replaced loses its files; then the new one is opened. */
+/* Opens both files. If dir is replaced meanwhile and loses them, opens those of the new
+ * checkpoint. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {

@@ -1,8 +1,8 @@
 /* checkpoint_remove.c - removes checkpoints.
  *
- * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds a half of
- * it. Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets
- * its old name again. If a file cannot be removed, the next call goes on with the hidden
+ * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds half of it.
+ * Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets its
+ * old name back. If a file cannot be removed, the next call removes the rest of the hidden
  * directory. */
 #include <errno.h>
 
@@ -15,7 +15,7 @@ static bool is_missing(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-/* A symbolic link is never removed, nor is the directory that it points to. */
+/* False for a symbolic link: neither it nor the directory behind it is ever removed. */
 static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
@@ -27,8 +27,8 @@ static bool check_no_link(const char *dir)
                    HD__CUT(dir));
 }
 
-/* The message tells a directory that is not there, also because another process has just moved it,
- * from one that is no checkpoint. */
+/* True if dir holds `file`. The message says if dir itself is missing, perhaps because another
+ * process has just moved it. */
 static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);
@@ -50,8 +50,8 @@ static bool check_holds(const char *dir, const char *file)
     return hd_fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
 }
 
-/* Are there only files in it? If a directory is found, nothing is removed: removing would fail at
- * the directory, when other files are gone already. */
+/* True if dir holds only files. With a directory in it, removing would fail halfway, when some
+ * files are already gone. */
 static bool check_files_only(const char *dir)
 {
     hd__sys_list *list = hd__sys_list_at(dir);
@@ -66,7 +66,7 @@ static bool check_files_only(const char *dir)
         if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd_fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                          HD__CUT(dir), HD__CUT(name));
-        } else if (!there && errno != ENOENT) { /* if it was removed meanwhile, nothing is wrong */
+        } else if (!there && errno != ENOENT) { /* ENOENT: it was removed meanwhile */
             ok = hd__file_fail(dir, "read", errno);
         }
     }
@@ -82,16 +82,14 @@ bool hd__checkpoint_removable(const char *dir)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Says what failed and where the rest of the checkpoint lies. */
+/* Fails: `what` was not possible, and the rest of the checkpoint is at `hidden`. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
-    return hd_fail(HD_IO,
-                   "'%.*s': cannot %s: %s: what is left is '%.*s', and the next "
-                   "call removes it",
+    return hd_fail(HD_IO, "'%.*s': cannot %s: %s. The rest is at '%.*s'; the next call removes it",
                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
-/* The directory has its hidden name. parent: that of both names, open; this function closes it. */
+/* Removes the hidden directory, and closes parent, the open directory of both names. */
 static bool remove_hidden(int parent, hd__folder *f)
 {
     int cause = hd__file_sync_close(parent);
@@ -105,8 +103,7 @@ static bool remove_hidden(int parent, hd__folder *f)
     return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
 }
 
-/* Why the files of the open directory cannot be removed: an errno, or 0. Its owner may always make
- * it writable. */
+/* The errno that forbids removing the open directory's files; 0 for its owner, who can allow it. */
 static int unremovable_cause(int fd)
 {
     hd__sys_info info;
@@ -116,7 +113,7 @@ static int unremovable_cause(int fd)
     return info.own || hd__sys_may_remove_in(fd) == 0 ? 0 : errno;
 }
 
-/* Opens and locks the checkpoint, so that no other call takes it for one that was left over. */
+/* Locks the checkpoint, so that no other call takes it for a left-over, and removes it. */
 static bool remove_in(int parent, hd__folder *f)
 {
     f->lock = hd__sys_open_directory(f->path, false);
@@ -134,8 +131,8 @@ static bool remove_in(int parent, hd__folder *f)
     return false;
 }
 
-/* *gone: there is nothing at dir, and a call that failed or was killed has left something of it,
- * which is removed now. Returns false after an error. */
+/* Removes the rest of the checkpoint that a failed or killed call has left. *gone becomes true if
+ * there was one, and nothing is at f->path. Returns false after an error. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

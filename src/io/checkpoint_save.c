@@ -1,5 +1,5 @@
-/* checkpoint_save.c - saves the whole state of a run as a directory, a checkpoint, which appears
- * complete or not at all. It has a new name, or takes the place of an old one
+/* checkpoint_save.c - saves the state of a run as a checkpoint, a directory that appears complete
+ * or not at all. It gets a new name, or takes the place of an old checkpoint
  * (base/files/folder.h). */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 typedef struct saving {
     const hd_dict *model, *encoded;
-    unsigned mode; /* what the new directory was made with */
+    unsigned mode; /* the mode with which the new directory was made */
 } saving;
 
 /* ---------------------------------------------------------------- arguments */
@@ -20,15 +20,15 @@ static bool check_model(const hd_dict *model)
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
             return hd_fail(HD_VALUE,
-                           "model: '%.*s' is not a tensor: expected only tensors in "
-                           "model, and all else in state",
+                           "model: '%.*s' is not a tensor: expected only tensors. Other values "
+                           "belong in state",
                            HD__CUT(name));
         }
     }
     return true;
 }
 
-/* "." and ".." are names that no directory can be exchanged with. */
+/* Fails for "." and "..", which cannot be exchanged with another directory. */
 static bool has_own_name(const char *dir)
 {
     const char *last = hd__file_last_part(dir);
@@ -42,8 +42,8 @@ static bool has_own_name(const char *dir)
 
 /* ---------------------------------------------------------------- modes */
 
-/* Sets the mode of a name in the new directory. Returns 0 or an errno; a file system without modes
- * is no failure, and a name that is gone is found later. */
+/* Sets the mode of `name` in the new directory. Returns 0 or an errno. Ignores a file system
+ * without modes, and a missing name, which a later step finds. */
 static int set_mode(const hd__folder *f, const char *name, unsigned mode)
 {
     bool ok = hd__sys_chmod(f->lock, name, mode) == 0;
@@ -51,7 +51,7 @@ static int set_mode(const hd__folder *f, const char *name, unsigned mode)
     return ok || ignored ? 0 : errno;
 }
 
-/* While it is filled, nobody else may read what the old checkpoint hides. */
+/* Hides the new directory from other users while it is filled: the old one may be private. */
 static bool hide(hd__folder *f)
 {
     hd__sys_info info;
@@ -86,15 +86,14 @@ static bool exchange_fail(const char *dir, int cause)
         return hd__file_fail(dir, "exchange it with the new directory", cause);
     }
     return hd_fail(HD_IO,
-                   "'%.*s': this file system cannot exchange two names, and nothing was "
-                   "changed: use hd_checkpoint_save with a new name, then "
-                   "hd_checkpoint_remove",
+                   "'%.*s': this file system cannot exchange two names, so nothing was changed. "
+                   "Use hd_checkpoint_save with a new name, then hd_checkpoint_remove",
                    HD__CUT(dir));
 }
 
-/* Renames the new directory to dir, at which there is nothing. Returns false with 0 in *cause if
- * another process has made a directory there meanwhile, and with an errno, and the error set, after
- * a failure. */
+/* Renames the new directory to f->path, where nothing is. Returns false with *cause 0 if another
+ * process has made a directory there meanwhile; after a failure, false with an errno in *cause and
+ * the error set. */
 static bool give_name(const hd__folder *f, int *cause)
 {
     *cause = set_mode(f, ".", ((saving *)f->user)->mode);
@@ -108,8 +107,8 @@ static bool give_name(const hd__folder *f, int *cause)
     return *cause != 0 && hd__file_fail(f->path, "rename the new directory to it", *cause);
 }
 
-/* Gives the new directory its name. If another process makes or removes dir meanwhile, there is a
- * next round. */
+/* Gives the new directory its name. Tries again if another process makes or removes f->path
+ * meanwhile. */
 static bool publish(hd__folder *f)
 {
     for (;;) {
@@ -155,7 +154,7 @@ static bool save(const char *dir, const hd_dict *model, const hd_dict *state, bo
     saving s = {.model = model};
     hd__folder f = {.path = dir,
                     .what = "checkpoint",
-                    .advice = "; hd_checkpoint_replace replaces a checkpoint",
+                    .advice = ", or replace the checkpoint by hd_checkpoint_replace",
                     .names = hd__checkpoint_files,
                     .fill = fill_checkpoint,
                     .replaceable = replaces ? hd__checkpoint_removable : NULL,

@@ -15,7 +15,7 @@ const bool hd__io_big_endian = false;
 
 /* ---------------------------------------------------------------- conversions */
 
-/* y: what an element becomes whose value in the file is v. */
+/* Defines a conversion: an element whose value in the file is v becomes y. */
 #define CONVERSION(name, from_type, to_type, y)                                                    \
     static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
     {                                                                                              \
@@ -27,7 +27,7 @@ const bool hd__io_big_endian = false;
         return n;                                                                                  \
     }
 
-/* The bits of a float32 with those of a float16: 1 sign, 5 exponent (bias 15), 10 fraction. */
+/* The bits of the float32 equal to a float16, h: 1 sign, 5 exponent (bias 15), 10 fraction. */
 static uint32_t half_bits(uint32_t h)
 {
     uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3FF;
@@ -89,7 +89,7 @@ int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *s
                of_tensor <= INT64_MAX / 2;
         bytes *= sizes[i];
     }
-    return bytes == 0 && !fits ? -1 : bytes; /* no file has as many bytes as the others need */
+    return bytes == 0 && !fits ? -1 : bytes; /* if bytes > 0, no file is that large */
 }
 
 /* ---------------------------------------------------------------- reading */

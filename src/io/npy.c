@@ -115,7 +115,7 @@ static bool parse_descr(header *h)
     }
     return hd_fail(
         HD_DTYPE,
-        "'%.*s': descr '%s': expected one of < > = | and after it b1, i1 to i8, u1 to u8 or "
+        "'%.*s': descr '%s': expected one of < > = |, followed by b1, i1 to i8, u1 to u8 or "
         "f2 to f8",
         HD__CUT(h->in->path), descr);
 }
@@ -212,7 +212,7 @@ static bool npy_parse(header *h)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Reads and parses the header; h->data is then where the data begins. */
+/* Reads and parses the header, and sets h->data to the place where the data begins. */
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
@@ -274,7 +274,7 @@ static hd_tensor *read_array(const header *h)
         strides[i] = step;
         step *= h->sizes[i];
     }
-    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0); /* where each element is */
+    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0); /* Fortran order */
     return y ? hd__tensor_contiguous(y) : NULL;
 }
 
@@ -295,9 +295,9 @@ hd_tensor *hd_load_npy(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the header that numpy.save writes: the data begins at a multiple of 64. numpy also leaves
- * room there in which the first size may grow; with up to 8 sizes, that room never makes the header
- * 64 bytes longer, so nothing has to be done for it. */
+/* Writes the same header as numpy.save: the data begins at a multiple of 64. numpy also leaves room
+ * for a larger first size. With up to 8 sizes, this room never makes the header 64 bytes longer, so
+ * it is not needed here. */
 static void put_header(hd__text *t, const hd_tensor *x)
 {
     enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };

@@ -1,5 +1,5 @@
-/* read_file.c - reads regular files. Every read says from where, so that no position is shared or
- * lost. Files are written by the functions of base/files/whole_file.h. */
+/* read_file.c - reads regular files. Every read gives its offset, so no file position is shared or
+ * lost. base/files/whole_file.h has the functions that write. */
 #include <errno.h>
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
-/* safetensors.c - opens safetensors files, answers questions about them, and reads tensors.
+/* safetensors.c - opens safetensors files, describes their tensors, and reads them.
  *
- * What an index opens is a file without bytes of its own: its entries are those of its shards, and
- * every entry names the file that has its bytes.
+ * An open index is an hd_safetensors without bytes of its own. It has the entries of its shards,
+ * and every entry names the file that has its bytes.
  *
- * When the file is mapped, a tensor whose bytes need no conversion uses them where they are, and
- * holds the mapping. Bytes that need a conversion, or are not aligned, are read into a copy. */
+ * If the file is mapped, a tensor whose bytes need no conversion uses them in place, and holds the
+ * mapping. Bytes that need a conversion, or are not aligned, are read into a copy. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static bool map_file(hd_safetensors *f)
     return true;
 }
 
-/* Does the file still have the length that its header was checked against? */
+/* True if the file still has the size with which its header was checked; otherwise fails. */
 static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
@@ -224,7 +224,8 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 
 /* ---------------------------------------------------------------- reading */
 
-/* The entry's bytes in the mapping, if there is one and a tensor can use them where they are. */
+/* The entry's bytes in the mapping; NULL if there is none, or if a tensor cannot use them in
+ * place. */
 static void *bytes_in_place(const hd__io_entry *e)
 {
     const hd_safetensors *f = e->file;
@@ -280,8 +281,8 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
         const char *name = hd_dict_name(f->metadata, i);
         if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
             return hd_fail(HD_FORMAT,
-                           "'%.*s': '%.*s' names a tensor and metadata: expected one of "
-                           "the two (hd_safetensors_open can read both)",
+                           "'%.*s': '%.*s' names a tensor and metadata: expected one of the two. "
+                           "hd_safetensors_open can read both",
                            HD__CUT(f->path), HD__CUT(name));
         }
         if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
@@ -291,7 +292,7 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
     return true;
 }
 
-/* Closes f, which is NULL if it could not be opened. */
+/* Loads all of f and closes it. NULL if f is NULL because it could not be opened. */
 static hd_dict *load_and_close(hd_safetensors *f)
 {
     hd_dict *d = f ? hd_dict_new() : NULL;

@@ -1,9 +1,9 @@
-/* safetensors_header.c - the header of a safetensors file: reads all of it and checks it.
+/* safetensors_header.c - reads and checks the header of a safetensors file.
  *
  * A file begins with 8 bytes that hold the header's length n. The header is n bytes of JSON: an
  * object that maps each tensor's name to its dtype, shape and data_offsets [begin, end). Then comes
- * the data, of which every byte must belong to exactly one tensor
- * (github.com/huggingface/safetensors, README, "Format"). */
+ * the data. Each byte of it must belong to exactly one tensor (github.com/huggingface/safetensors,
+ * README, "Format"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static const struct {
 
 enum { HEADER_FIELDS = sizeof header_fields / sizeof *header_fields };
 
-/* The place in `header_fields` of the field that the event names; -1 if it names none of them. */
+/* The index in header_fields of the name that was read last; -1 if it is not there. */
 static int field_of(const hd__safetensors_parser *p)
 {
     for (int i = 0; i < HEADER_FIELDS; i++) {
@@ -209,7 +209,7 @@ static bool parse_fields(hd__safetensors_parser *p, hd__io_entry *e)
     return at_end(p);
 }
 
-/* Do the offsets span as many bytes as the shape and the dtype need? */
+/* True if the offsets span the number of bytes that the shape and the dtype need. */
 static bool check_offsets(hd__safetensors_parser *p, const hd__io_entry *e)
 {
     int64_t wanted = hd__io_element_bytes(e->type, e->ndim, e->sizes);
@@ -249,8 +249,8 @@ static int by_offsets(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Does each entry, in the order of the data, begin where the one before it ends, and does the file
- * end where the last one ends? */
+/* True if each entry begins where the one before it ends, and if the file ends with the last one.
+ * `order` lists the entries in the order of the data. */
 static bool check_cover(hd__safetensors_parser *p, hd__io_entry *const *order, int64_t available)
 {
     const char *before = "";
@@ -315,16 +315,17 @@ static bool parse_header(hd__safetensors_parser *p)
     return f->metadata && check_layout(p);
 }
 
-/* For a file that is no safetensors file: is it a ZIP file, or a pickle of protocol 2? */
+/* Advice if the file is a ZIP file or a pickle of protocol 2, as torch.save writes; otherwise
+ * "". */
 static const char *hint_of(const unsigned char *start)
 {
     bool is_torch = memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "\x80\2", 2) == 0;
-    return is_torch ? "; it looks like a file of torch.save: save it with "
+    return is_torch ? ". It looks like a file of torch.save. Save it with "
                       "safetensors.torch.save_file"
                     : "";
 }
 
-/* Reads the header's length: it must lie inside the file, and within the limit of Python's
+/* Reads the header's length, which must not exceed the file or the limit of Python's
  * safetensors. */
 static bool read_length(hd_safetensors *f, size_t *n)
 {

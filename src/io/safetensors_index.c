@@ -1,9 +1,9 @@
-/* safetensors_index.c - the index of several safetensors files: reads it and opens the files.
+/* safetensors_index.c - reads an index of several safetensors files, and opens the files.
  *
- * An index is a JSON object, whose member weight_map maps the name of each tensor to the name of
- * the file that has it, a shard, in the directory of the index. So transformers saves a model that
- * is too large for one file. Other members, as metadata with the size of all tensors, and tensors
- * that only their shard names, are passed over, as transformers does. */
+ * An index is a JSON object. Its member weight_map maps the name of each tensor to the name of its
+ * file, a shard, in the directory of the index. transformers saves a model in this way if it is too
+ * large for one file. As in transformers, other members are ignored, and so are tensors that
+ * weight_map does not name. */
 #include <errno.h>
 
 #include "base/system/system.h"
@@ -22,7 +22,7 @@ static bool add_metadata(hd_dict *to, const hd_dict *from)
     return true;
 }
 
-/* Opens the file p->text beside the index, which tensor p->name is the first to name. */
+/* Opens the shard p->text beside the index. Tensor p->name is the first one in it. */
 static bool open_shard(hd__safetensors_parser *p)
 {
     HD__SCOPE_OR(false);
@@ -66,7 +66,7 @@ static bool parse_file_name(hd__safetensors_parser *p)
                HD__CUT(s));
 }
 
-/* Takes the entry that a shard has for the last name. */
+/* Reads one member of weight_map, and adds the entry that its shard has for the tensor. */
 static bool parse_place(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
@@ -109,7 +109,7 @@ static bool parse_weight_map(hd__safetensors_parser *p)
     return at_end(p);
 }
 
-/* Passes over the value of the last name. */
+/* Skips the value that belongs to the last name. */
 static bool pass_over(hd__safetensors_parser *p)
 {
     const int depth = p->json.depth;

@@ -1,8 +1,8 @@
 /* safetensors_save.c - writes a dictionary as a safetensors file.
  *
- * Tensors have the order that Python's safetensors gives them: by dtype (I64 F64 F32 BF16 BOOL),
- * then by name, compared byte by byte. Spaces fill the header up until the data begins at a
- * multiple of 8. So every tensor is aligned, and equal dictionaries give equal files. */
+ * Tensors are written in the order of Python's safetensors: by dtype (I64 F64 F32 BF16 BOOL), then
+ * by name, compared byte by byte. Spaces fill up the header, so that the data begins at a multiple
+ * of 8. So every tensor is aligned, and equal dictionaries give equal files. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static int by_type_and_name(const void *a, const void *b)
     return ranks ? ranks : strcmp(x->name, y->name);
 }
 
-/* The *n tensors of d in the file's order; hd_free. */
+/* The *n tensors of d in the file's order, which the caller frees by hd_free; NULL on error */
 static item *tensors_of(const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);

@@ -1,6 +1,6 @@
-/* adagrad.c - gradients divided by the root of the sum of their squares, as torch.optim.Adagrad.
- * Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic
- * Optimization". */
+/* adagrad.c - Adagrad, which divides gradients by the root of the sum of their squares, as in
+ * torch.optim. Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and
+ * Stochastic Optimization". */
 #include "optim/optim.h"
 
 static hdk_numbers adagrad_numbers(const void *options, int64_t step)

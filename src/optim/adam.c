@@ -1,6 +1,6 @@
-/* adam.c - Adam and AdamW, as in torch.optim. Adam adds weight decay to the gradient, AdamW takes
- * it off the parameter. Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization";
- * Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization". */
+/* adam.c - Adam and AdamW, as in torch.optim. Adam adds the weight decay to the gradient; AdamW
+ * subtracts it from the parameter. Kingma and Ba 2015, "Adam: A Method for Stochastic
+ * Optimization"; Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization". */
 #include "optim/optim.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* clip.c - limits for gradients, as torch.nn.utils' clip_grad_norm_ and clip_grad_value_.
+/* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils.
  *
- * All gradients are read before the first is written. Sums are in double, grain by grain in their
- * order, so that they do not depend on the number of threads. */
+ * All gradients are read before the first is written. Sums are in double, first within each grain
+ * and then over the grains in order, so the number of threads does not matter. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
@@ -12,9 +12,9 @@
 
 typedef struct grads {
     hd__optim_walk w; /* over the gradients that exist and have elements */
-    double *sums;     /* of the powers in each grain */
-    int kernel;       /* of what changes them */
-    double number;    /* the p of a norm, or the a of that kernel */
+    double *sums;     /* the sum of powers of each grain */
+    int kernel;       /* the kernel that changes the gradients */
+    double number;    /* the p of a norm, or the number for the kernel */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
@@ -43,7 +43,7 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* What was not contiguous is summed row by row. */
+/* Sums one grain. The copy of a gradient that is not contiguous is summed row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -54,7 +54,7 @@ static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *
     }
 }
 
-/* The p-norm from its sum of powers. */
+/* The p-norm for the sum of powers `sum` */
 static double root(double sum, double p)
 {
     return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
@@ -65,7 +65,7 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* Adds the sums, or compares them if p is infinite. */
+/* The total of the sums or, if p is infinite, their maximum or minimum */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -98,7 +98,7 @@ static bool total_norm(grads *f, double p, double *norm)
     const double *from = sums;
     for (int64_t i = 0; i < w->n; i++) {
         int64_t grains = hd__optim_grains(w->x[i]);
-        sums[i] = root(fold(from, grains, p), p); /* writes over what was read */
+        sums[i] = root(fold(from, grains, p), p); /* overwrites a sum that was used */
         from += grains;
     }
     hdk_optim()->norm[HD_FLOAT64](sums, 0, w->n, p, &sum);
@@ -117,8 +117,7 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* For warnings: a gradient that a step has used stays that one, if the clip's change was the only
- * one since. */
+/* For warnings: a used gradient still counts as used if only the clip has changed it since. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {
@@ -130,7 +129,7 @@ static void note_clip(const hd_list *parameters)
     }
 }
 
-/* Changes all of them or none: a gradient that a hook is given may not be changed. */
+/* Changes all gradients or none. The gradient that a hook receives must not be changed. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;
@@ -174,8 +173,8 @@ double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double nor
         return NAN;
     }
     if (hd_list_len(parameters) == 0) {
-        hd_warn("the list of parameters is empty, so no gradient is clipped: expected the "
-                "parameters that the optimizer has");
+        hd_warn("the list of parameters is empty, so no gradient is clipped. Pass the parameters "
+                "of the optimizer");
     }
     HD__SCOPE_OR(NAN);
     HD_NO_GRAD;

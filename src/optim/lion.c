@@ -1,5 +1,5 @@
-/* lion.c - steps along the sign of a momentum, which PyTorch does not have. Chen et al. 2023,
- * "Symbolic Discovery of Optimization Algorithms", arXiv 2302.06675. */
+/* lion.c - Lion, which steps along the sign of a momentum. PyTorch has no such optimizer. Chen et
+ * al. 2023, "Symbolic Discovery of Optimization Algorithms", arXiv 2302.06675. */
 #include "optim/optim.h"
 
 static hdk_numbers lion_numbers(const void *options, int64_t step)

@@ -1,4 +1,4 @@
-/* optim.c - making optimizers; their parameters, their groups, and the groups' learning rates. */
+/* optim.c - makes and frees optimizers, checks their parameters, and adds groups. */
 #include "optim/optim.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (!hd__tensor_holds_floats(d)) { /* bfloat16 has no gradient, so that no step writes it */
+    if (!hd__tensor_holds_floats(d)) { /* takes bfloat16, which has no gradient and no step */
         return hd_fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
                        hd_dtype_name(d));
     }
@@ -53,8 +53,9 @@ static bool parameters_ok(const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd_fail(HD_VALUE,
-                       "an empty list of parameters: expected one or more (hd_register_module)");
+        return hd_fail(
+            HD_VALUE,
+            "the list of parameters is empty: expected one or more. See hd_register_module");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         if (!optim_parameter_ok(list, i)) {
@@ -88,7 +89,7 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
            (!type->options_ok || type->options_ok(options));
 }
 
-/* Adds a group of parameters that were checked. */
+/* Adds a group; its parameters and options have been checked. */
 static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_options *options)
 {
     int64_t more = hd_list_len(parameters);

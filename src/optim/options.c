@@ -1,5 +1,5 @@
-/* options.c - options, as their tables describe them: checked, written to saved state, compared
- * with it. */
+/* options.c - checks options, writes them to saved state, and compares them with it, all by the
+ * tables that describe them. */
 #include "optim/optim.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static bool is_double(const hd__optim_option *option)
     return option->range <= HD__ANY_NUMBER;
 }
 
-/* The value of a field that is not a double. */
+/* The value of a field that is not a double */
 static int64_t int_of(const hd__optim_option *option, const void *options)
 {
     const void *at = field(option, options);
@@ -48,7 +48,7 @@ bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int 
 
 /* ---------------------------------------------------------------- checking */
 
-/* Is v in the range? NaN never is. *expected: the range in words. */
+/* True if v is in the range, which NaN never is. *expected becomes the range in words. */
 static bool option_in_range(hd__optim_range range, double v, const char **expected)
 {
     switch (range) {
@@ -148,5 +148,6 @@ bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
 
 bool hd__optim_may_step(void)
 {
-    return hd_error_code() == HD_OK || hd_fail(HD_STATE, "an error stands: nothing is changed");
+    return hd_error_code() == HD_OK ||
+           hd_fail(HD_STATE, "an earlier error is not cleared: nothing is changed");
 }

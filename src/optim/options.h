@@ -1,6 +1,6 @@
-/* options.h - the options of optimizers, and what is saved (options.c).
+/* options.h - the options of optimizers and schedules, and their saved state (options.c).
  *
- * Tables describe the options, so that checking, saving and comparing them is written once. */
+ * Tables describe the options, so one function checks them all, and one saves or compares them. */
 #ifndef HEED_OPTIM_OPTIONS_H
 #define HEED_OPTIM_OPTIONS_H
 
@@ -27,28 +27,28 @@ typedef struct hd__optim_option {
     hd__optim_range range;
 } hd__optim_option;
 
-/* A table of options ends with a row of zeros, so it has fewer than these. */
+/* A table of options ends with a row of zeros, so it has fewer than HD__OPTIONS options. */
 enum { HD__OPTIONS = 11 };
 #define HD__OPTION(type, field, limits)                                                            \
     {                                                                                              \
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
     }
 
-/* The option's field in a struct of options. */
+/* An option's field, a double, in a struct of options */
 double *hd__optim_option_double(const hd__optim_option *option, const void *options);
 
-/* Is a number in its range? Are all options of a table? "hd_sgd_new: lr -1: expected 0 or more" */
+/* True if v is in the range; otherwise fails: "hd_sgd_new: lr -1: expected 0 or more". */
 bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
+/* The same for all options of a table. */
 bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
 
-/* Does no error stand? If one does, a step fails with HD_STATE. */
+/* True if no error stands; otherwise fails with HD_STATE. */
 bool hd__optim_may_step(void);
 
 /* ---------------------------------------------------------------- saved state */
 
-/* State on its way to a dictionary, or from one. The functions below write to `to`. If it is NULL,
- * they look at what `from` has under the name that hd__text_key makes, and fail if it is not what
- * is wanted: "hd_optim_load: 'o.params' is 2: expected 3". */
+/* The functions below write state to `to` or, if it is NULL, compare it with `from`, and fail if an
+ * entry differs: "hd_optim_load: 'o.params' is 2: expected 3". hd__text_key makes the names. */
 typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;
@@ -61,7 +61,7 @@ bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const 
                          int64_t want);
 bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
                              const hd__optim_option *table, const void *options);
-/* Writes *x, or reads it, which must be in this range. */
+/* Writes *x, or reads *x, which must be in the range. */
 bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                             hd__optim_range range, double *x);
 

@@ -1,4 +1,4 @@
-/* plateau.c - ReduceLROnPlateau: the schedule that looks at a metric. */
+/* plateau.c - ReduceLROnPlateau, which lowers the learning rate when a metric stops improving. */
 #include "optim/schedule.h"
 
 #include <math.h>

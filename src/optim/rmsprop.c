@@ -1,6 +1,6 @@
-/* rmsprop.c - gradients divided by the root of their running mean square, as torch.optim.RMSprop.
- * Tieleman and Hinton 2012, lecture 6.5; centered: Graves 2013, "Generating Sequences With
- * Recurrent Neural Networks". */
+/* rmsprop.c - RMSprop, which divides gradients by the root of their running mean square, as in
+ * torch.optim. Tieleman and Hinton 2012, lecture 6.5; centered: Graves 2013, "Generating Sequences
+ * With Recurrent Neural Networks". */
 #include "optim/optim.h"
 
 static hdk_numbers rmsprop_numbers(const void *options, int64_t step)

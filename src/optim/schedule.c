@@ -1,6 +1,6 @@
-/* schedule.c - what all schedules do: making, stepping, saving. A schedule is a formula (in
- * schedules.c) of the steps so far, of the learning rates of now, and of those that the optimizer
- * had when the schedule was made. */
+/* schedule.c - makes, steps, saves and loads schedules of any type. A type is a formula
+ * (schedules.c) for a group's lr: from the steps so far, the present lr, and the base lr, that of
+ * the group when the schedule was made. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -18,14 +18,14 @@ static bool schedule_step_ok(const hd_schedule *s, int64_t t)
     const hd__schedule_type *type = s->type;
     if (s->o->n_groups > s->n && needs_base(s, t)) {
         return hd_fail(HD_STATE,
-                       "the optimizer has %" PRId64 " groups: %s expected %" PRId64
-                       ", as when it was made. Make a new schedule after hd_optim_add_group",
-                       s->o->n_groups, type->name, s->n);
+                       "the optimizer has %" PRId64 " groups, but had %" PRId64
+                       " when this %s was made. Make a new schedule after hd_optim_add_group",
+                       s->o->n_groups, s->n, type->name);
     }
     return !type->step_ok || type->step_ok(&s->options, t);
 }
 
-/* Sets the momentum of each group to that of step t. */
+/* Sets the momentum of each group to that of step s->t, if the type has one. */
 static void set_momentum(const hd_schedule *s)
 {
     hd_optim *o = s->o;
@@ -36,7 +36,7 @@ static void set_momentum(const hd_schedule *s)
     }
 }
 
-/* Sets the lr and the momentum of each group to those of step t. */
+/* Sets the lr and the momentum of each group to those of step t, if that step is possible. */
 static bool schedule_apply(hd_schedule *s, int64_t t)
 {
     if (!schedule_step_ok(s, t)) {
@@ -108,8 +108,8 @@ bool hd_schedule_step(hd_schedule *s)
         return false;
     }
     if (s->t == 0 && !s->o->stepped && hd__error_warns()) {
-        hd_warn("the optimizer has not stepped since its schedule was made, so that its first "
-                "learning rate, %s, is not used: call hd_optim_step before hd_schedule_step",
+        hd_warn("the optimizer has not stepped since its schedule was made, so its first learning "
+                "rate, %s, is not used. Call hd_optim_step before hd_schedule_step",
                 HD__FLOAT(hd_optim_lr(s->o)));
     }
     return schedule_apply(s, s->t + 1);
@@ -139,7 +139,7 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* What the steps change is written, or read into *s and lr. All else must be equal. */
+/* Writes the state of s, or reads it into *s and lr. Fields that no step changes must be equal. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;
@@ -174,7 +174,7 @@ bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("s", s, d, prefix, schedule_write);
 }
 
-/* Takes what was read. Afterwards `read` has the base_lr that s had. */
+/* Moves *read and lr into s and its optimizer; read->base_lr becomes the old one. */
 static void schedule_take_over(hd_schedule *s, hd_schedule *read, const double *lr)
 {
     hd_schedule old = *s;

@@ -1,10 +1,10 @@
-/* schedule.h - what a schedule is, for schedule.c, schedules.c and plateau.c. */
+/* schedule.h - a schedule and its type, for schedule.c, schedules.c and plateau.c. */
 #ifndef HEED_OPTIM_SCHEDULE_H
 #define HEED_OPTIM_SCHEDULE_H
 
 #include "optim/optim.h"
 
-/* What ConstantLR, StepLR and LinearLR are given. Each reads its own part. */
+/* The options of ConstantLR, StepLR and LinearLR. Each reads its own fields. */
 typedef struct hd__schedule_plain_lr {
     double factor, gamma, start_factor, end_factor;
     int64_t total_iters, step_size;
@@ -21,15 +21,15 @@ typedef union hd__schedule_options {
 typedef struct hd__schedule_type {
     const char *name; /* "StepLR" */
     hd__optim_option table[HD__OPTIONS];
-    /* Is step t possible? If not, sets the error. NULL: every step is. */
+    /* True if step t is possible; otherwise fails. NULL: every step is. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
     int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL: there is none */
-    /* The lr of step t, from the base and from the lr of now. */
+    /* The lr of step t, from the base lr and the present lr */
     double (*lr)(const hd__schedule_options *o, double base, double now, int64_t t);
-    /* Does step t need a base that was there when the schedule was made? NULL: no step does. */
+    /* True if step t needs a base lr for every group. NULL: no step does. */
     bool (*needs_base)(const hd__schedule_options *o, int64_t t);
-    double (*momentum)(const hd__schedule_options *o,
-                       int64_t t); /* NaN, or NULL: does not set it */
+    /* The momentum of step t. NaN leaves it unchanged, and so does NULL. */
+    double (*momentum)(const hd__schedule_options *o, int64_t t);
     bool takes_metric;
 } hd__schedule_type;
 
@@ -38,18 +38,17 @@ struct hd_schedule {
     hd_optim *o; /* not retained */
     hd__schedule_options options;
     int64_t t;       /* steps so far */
-    int64_t n;       /* how many groups the optimizer had when the schedule was made */
-    double *base_lr; /* of each of these; the base of a later group is its lr of now */
-    /* Of one that takes a metric: the best so far, the steps since, and those to wait. */
-    double best;
-    int64_t bad, cooldown;
+    int64_t n;       /* number of the optimizer's groups when the schedule was made */
+    double *base_lr; /* the lr of these n groups then; a newer group's base is its present lr */
+    double best;     /* ReduceLROnPlateau: the best metric so far */
+    int64_t bad, cooldown; /* ReduceLROnPlateau: steps without a better one; steps still to wait */
 };
 
-/* A schedule that has set o to its step 0; NULL on error. */
+/* A new schedule, which has set o's learning rates for step 0; NULL on error. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 
-/* Can s step now, with a metric or without? */
+/* True if s may step now, with a metric or without one; otherwise fails. */
 bool hd__schedule_may_step(const hd_schedule *s, bool with_metric);
 
 #endif

@@ -1,6 +1,6 @@
 /* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler, and the book's
- * cosine with warm-up. As PyTorch's, the plain ones and cosine annealing change the lr of now, and
- * the others compute it from the base. All of them compute in double. */
+ * cosine with warm-up. As in PyTorch, constant, step, linear and cosine annealing change the
+ * present lr; the others start from the base. All compute in double. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -90,7 +90,7 @@ hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_facto
 
 /* ---------------------------------------------------------------- cosine annealing */
 
-/* Is step t the first one after the lr was eta_min? */
+/* True if step t is the first one after the lr was eta_min. */
 static bool annealing_rises(const hd__schedule_options *o, int64_t t)
 {
     int64_t last = t - 1, cycle = o->annealing.T_max;
@@ -104,7 +104,7 @@ static double annealing(const hd__schedule_options *o, double base, double now, 
     if (t == 0) {
         return now;
     }
-    if (annealing_rises(o, t)) { /* from 0, which no factor changes */
+    if (annealing_rises(o, t)) { /* lr - eta_min is 0, which no factor changes */
         return now + (base - c->eta_min) * (1 - cos(PI / cycle)) / 2;
     }
     return (1 + cos(PI * (double)t / cycle)) / (1 + cos(PI * (double)(t - 1) / cycle)) *
@@ -144,7 +144,7 @@ static bool always(const hd__schedule_options *o, int64_t t)
     return true;
 }
 
-/* Goes from `from` to `to` along half a cosine as share goes from 0 to 1. */
+/* A value between `from` and `to` on half a cosine: `from` at share 0, `to` at share 1 */
 static double by_cosine(double from, double to, double share)
 {
     return to + (from - to) / 2 * (cos(PI * share) + 1);
@@ -198,7 +198,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 
 /* ---------------------------------------------------------------- one cycle */
 
-/* The part of the cycle that holds step t: it goes from one of three points to another. */
+/* The cycle is made of phases, each of which goes from one of three points to another. */
 typedef enum height { LOW, HIGH, LOWEST } height;
 typedef struct phase {
     height from, to;
@@ -238,7 +238,7 @@ static double cycle_lr(const hd__schedule_options *o, double base, double now, i
 static double cycle_momentum(const hd__schedule_options *o, int64_t t)
 {
     const hd_one_cycle_options *c = &o->cycle;
-    double low = c->max_momentum; /* the momentum where the lr is low */
+    double low = c->max_momentum; /* the momentum while the lr is low */
     return c->cycle_momentum ? cycle_between(c, (double[]){low, c->base_momentum, low}, t) : NAN;
 }
 

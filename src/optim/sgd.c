@@ -5,9 +5,10 @@ static bool sgd_options_ok(const void *options)
 {
     const hd_sgd_options *s = options;
     return !s->nesterov || (s->momentum != 0 && s->dampening == 0) ||
-           hd_fail(HD_VALUE,
-                   "nesterov with momentum %g, dampening %g: expected a momentum and no dampening",
-                   s->momentum, s->dampening);
+           hd_fail(
+               HD_VALUE,
+               "nesterov with momentum %g, dampening %g: expected momentum above 0, dampening 0",
+               s->momentum, s->dampening);
 }
 
 static hdk_numbers sgd_numbers(const void *options, int64_t step)

@@ -1,8 +1,8 @@
-/* state.c - an optimizer, written to a dictionary and read from one, under the names of PyTorch's
- * Optimizer.state_dict. Reading copies everything that it needs first and then changes o. */
+/* state.c - saves an optimizer in a dictionary and loads it, with the names of PyTorch's
+ * Optimizer.state_dict. Loading first copies all that it needs, and then changes the optimizer. */
 #include "optim/optim.h"
 
-/* The lr of each group is written, or read to `lr`. All else must be equal. */
+/* Writes the groups, or reads the lr of each into lr[i]. All other values must be equal. */
 static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 {
     const char *list = "param_groups";
@@ -23,7 +23,7 @@ static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 
 /* ---------------------------------------------------------------- writing */
 
-/* A parameter that was never stepped has no state. */
+/* Writes the state of parameter i. A parameter that was never stepped has none. */
 static bool save_slot(hd__optim_saved *s, const hd_optim *o, int64_t i)
 {
     const hd__optim_slot *slot = &o->slots[i];
@@ -62,8 +62,7 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Reads state k of slot i. A cycle may have brought the momentum down to 0; then the state may be
- * missing. */
+/* Reads state k of slot i. It may be missing if a one-cycle schedule has set the momentum to 0. */
 static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;

@@ -1,13 +1,13 @@
 /* step.c - one step of any optimizer.
  *
- * A step does everything that can fail before it writes: it looks at the gradients, makes the
- * states and asks for the right to write. Then it writes all parameters in one pass over the
- * threads. The states of a parameter are made in its first step, and converted in the first one
- * after hd_module_to has given it another dtype. */
+ * A step does everything that can fail before it writes: it checks the gradients, makes the states,
+ * and checks that the parameters may be written. Then all threads write the parameters in one pass.
+ * A parameter's states are made in its first step, and converted after hd_module_to has changed its
+ * dtype. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
-/* A parameter that has a gradient. */
+/* The step of one parameter that has a gradient */
 typedef struct pending {
     hd__optim_slot *slot;
     hd_tensor *grad;              /* contiguous */
@@ -16,8 +16,7 @@ typedef struct pending {
     int kernel;
 } pending;
 
-/* Does all that can fail. A hook may be given a gradient in the memory of the parameter or of a
- * state. */
+/* Does all that can fail. A step must not write to memory that a hook was given as a gradient. */
 static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;
@@ -61,7 +60,7 @@ static void step_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void 
     hdk_optim()->step[t->kernel][hd_dtype_of(t->grad)](&t->step, begin, end);
 }
 
-/* The states get the dtypes that hd_module_to has given to their parameters. */
+/* Converts the states to the dtypes that hd_module_to has given to their parameters. */
 HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
 {
     bool ok = true;
@@ -75,7 +74,7 @@ HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
     return ok;
 }
 
-/* Returns how many parameters had a gradient, or -1 if the step failed. */
+/* Returns the number of parameters that had a gradient, or -1 if the step failed. */
 static int64_t step_all(hd_optim *o)
 {
     hd__optim_walk w;

@@ -1,5 +1,5 @@
-/* walk.c - all elements of the parameters or of the gradients, in runs that a kernel takes, in one
- * pass over the threads for any number of tensors. */
+/* walk.c - calls a kernel for all elements of many tensors, parameters or gradients, in one
+ * parallel pass. */
 #include "base/threads/pool.h"
 #include "optim/walk.h"
 #include "tensor/for_nn_and_optim.h"
@@ -48,7 +48,8 @@ static void run_grains(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Runs x[i] by way of its copy. It is read only now, because another tensor may have its memory. */
+/* Runs x[i] on a copy, and copies the result back. x[i] is read only now, because it may share
+ * memory with a tensor that was written just before. */
 static void run_copied(const tour *t, int64_t i)
 {
     hd_tensor *x = t->w->x[i];

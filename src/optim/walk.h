@@ -1,4 +1,4 @@
-/* walk.h - the elements of many tensors, spread over the threads (walk.c). */
+/* walk.h - calls a function for all elements of many tensors, in parallel (walk.c). */
 #ifndef HEED_OPTIM_WALK_H
 #define HEED_OPTIM_WALK_H
 
@@ -11,18 +11,18 @@ typedef struct hd__optim_walk {
     hd_tensor **x, **dense; /* dense: x[i], or a copy of it if it is not contiguous */
 } hd__optim_walk;
 
-/* Makes room for so many tensors, which hd__optim_walk_add takes. Ends with hd_free(w->x). */
+/* Makes room for `most` tensors. The caller frees w->x by hd_free. */
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most);
+/* Adds x. Fails if memory runs out. */
 bool hd__optim_walk_add(hd__optim_walk *w, hd_tensor *x);
 
-/* Called for the elements of dense[i] from `begin` to end - 1. They are grain number `grain` of
- * all. */
+/* Handles elements [begin, end) of dense[i], which are grain number `grain` of all tensors. */
 typedef void (*hd__optim_run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
 
-/* Calls run for all elements, spread over the threads. A grain has HD__GRAIN elements, or those
- * that are left, or all of a tensor that is not contiguous. If the runs write, what they write to
- * such a copy goes to the tensor, too; there the grain has no number. */
+/* Calls run for all elements, in parallel. A grain has HD__GRAIN elements, the rest of a tensor, or
+ * all of one that is not contiguous. writes: run writes to dense[i]; a copy is then written back to
+ * x[i], and its grain is -1. */
 void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run, void *arg);
-int64_t hd__optim_grains(const hd_tensor *x); /* how many x has */
+int64_t hd__optim_grains(const hd_tensor *x); /* the number of x's grains */
 
 #endif

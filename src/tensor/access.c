@@ -1,4 +1,4 @@
-/* access.c - reading a tensor's shape and its elements, and writing elements unrecorded. */
+/* access.c - reads a tensor's shape and its elements, and writes elements outside the graph. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -23,7 +23,7 @@ int hd_ndim(const hd_tensor *x)
     return hd__tensor_read_arg("hd_ndim", x) ? x->ndim : -1;
 }
 
-/* dim, counted from the front, or -1; a 0-d x has none. */
+/* dim counted from the front, or -1 with an error. A 0-d x has no dims. */
 static inline int own_dim(const hd_tensor *x, int dim)
 {
     bool ok =
@@ -122,7 +122,7 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
                                              : hd_scalar_int(hd__tensor_int_at(x, at));
 }
 
-/* The element `at` of x's storage, or what the functions give that fail, for -1. */
+/* Element `at` of x's storage. If at is -1, a failed function's result: NaN, or INT64_MIN. */
 static double number_at(const hd_tensor *x, int64_t at)
 {
     return at < 0 ? NAN : hd__tensor_scalar_double(load(x, at));
@@ -133,7 +133,7 @@ static int64_t integer_at(const hd_tensor *x, int64_t at)
     return at < 0 ? INT64_MIN : hd__tensor_scalar_int(load(x, at));
 }
 
-/* The place of x's only element in the storage, counted in elements; -1 with the error set. */
+/* The position of x's only element in the storage, in elements; -1 with an error. */
 static int64_t locate_one(const hd_tensor *x)
 {
     bool one = hd__tensor_any_arg("x", x, false) &&

@@ -1,11 +1,11 @@
-/* access.h - reading and writing elements (access.c). */
+/* access.h - reads elements, and reports changes in place (access.c). */
 #ifndef HEED_TENSOR_ACCESS_H
 #define HEED_TENSOR_ACCESS_H
 
 #include "tensor/kernels/kernels.h"
 #include "tensor/tensor_struct.h"
 
-/* hd__call is about to change x in place. */
+/* Reports to debug mode that hd__call is about to change x in place. */
 HD__RARE void hd__tensor_tell_change(hd_tensor *x);
 static inline void hd__tensor_changes(hd_tensor *x)
 {
@@ -14,7 +14,7 @@ static inline void hd__tensor_changes(hd_tensor *x)
     }
 }
 
-/* The element of x, whose dtype holds floats, that is number `at` of its storage. */
+/* Element number `at` of x's storage, as a double. x is of a floating-point dtype. */
 static inline double hd__tensor_float_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
@@ -23,7 +23,7 @@ static inline double hd__tensor_float_at(const hd_tensor *x, int64_t at)
                                     : (double)hdk_from_bf16(((const uint16_t *)data)[at]);
 }
 
-/* The same where x is of int64 or bool. */
+/* The same for an x of int64 or bool. */
 static inline int64_t hd__tensor_int_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;

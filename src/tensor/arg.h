@@ -7,7 +7,8 @@
 #include "base/sibling.h"
 #include "heed/tensor.h"
 
-/* Is x a tensor, or HD_NONE if that is taken? Fails as hd__tensor_arg does (tensor_args.h). */
+/* True if x is a tensor, or HD_NONE if none_ok. Otherwise fails as hd__tensor_arg does
+ * (tensor_args.h). */
 HD__SIBLING bool hd__tensor_given(const char *arg, const hd_tensor *x, bool none_ok);
 
 #endif

@@ -1,8 +1,8 @@
-/* attention_run.c - runs scaled_dot_product_attention on the threads.
+/* attention_run.c - runs scaled_dot_product_attention and its backward on the threads.
  *
- * Heads, or parts of them, are dealt to the threads (kernels/attention.h). Where there are few
- * heads, backward cuts the keys of each; the cuts depend on shapes only. Each part then adds to
- * its own copy of dq, and the copies are added up in order, so that no bit depends on the
+ * The threads take heads, or parts of heads (kernels/attention.h). If there are few heads, forward
+ * cuts the queries of each, and backward its keys; the cuts depend on shapes only. Each part of
+ * backward has a dq of its own, and these are added up in order, so that no bit depends on the
  * threads. */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -14,19 +14,18 @@
 #include "tensor/elementwise.h"
 
 enum {
-    ATTENTION_WORTH = 1 << 14, /* multiplications that are not worth a task of the pool */
-    ATTENTION_PARTS =
-        16, /* a large call is cut into this many parts at least, if it has so many blocks */
-    SMALL_SCRATCH = 2048
+    ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications is one task */
+    ATTENTION_PARTS = 16,      /* the fewest parts of a larger call, if it has enough blocks */
+    SMALL_SCRATCH = 2048       /* bytes of scratch on the stack */
 };
 
 typedef hd__attention_call attention_call;
 
 /* ---------------------------------------------------------------- operands */
 
-/* A tensor (..., rows, cols) read head by head, over the batch dims of the result. */
+/* A tensor (..., rows, cols) that is read head by head, over the batch dims of the result. */
 typedef struct operand {
-    char *p; /* NULL: the call has no such tensor, and nothing else is set */
+    char *p; /* NULL: the call has no such tensor, and the other fields are not set */
     int64_t row, col;
     int64_t head[HD_MAX_DIMS]; /* strides along the dims of `heads`, in bytes */
 } operand;
@@ -35,18 +34,18 @@ typedef struct attention_task {
     const attention_call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
-    hd__dims heads; /* the batch dims: sizes only, of no operand */
+    hd__dims heads; /* the batch dims: sizes without operands */
     const uint8_t *bits;
     bool backward;
-    int64_t block, parts; /* each head is cut into parts of `block` queries; backward, of keys */
-    char *dq_part;        /* (parts, ..., l, d); backward only, if there are several parts */
-    int64_t item;         /* bytes */
-    int64_t room;         /* bytes of scratch for a thread */
+    int64_t block, parts; /* each head has `parts` parts of `block` queries; in backward, keys */
+    char *dq_part;        /* (parts, ..., l, d); only in backward with several parts */
+    int64_t item;         /* bytes of an element */
+    int64_t room;         /* bytes of scratch for each thread */
     char *scratch;
     atomic_llong next;
 } attention_task;
 
-/* x's last `own` dims are a head's: rows and cols, or rows alone. */
+/* Sets operand `which`. x's last `own` dims are a head's: rows and cols, or rows alone. */
 static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
@@ -60,7 +59,7 @@ static void give(attention_task *t, int which, const hd_tensor *x, int own)
     }
 }
 
-/* The matrix of the head with this index. */
+/* The matrix of operand `which` for the head with this index. */
 static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
@@ -95,7 +94,7 @@ static void set_up(attention_task *t, const attention_call *c, hd_tensor *const 
 
 /* ---------------------------------------------------------------- running */
 
-/* h has the call's numbers; the matrices are filled in here. */
+/* Runs one part of one head. h has the call's numbers; this function sets its matrices. */
 static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
@@ -126,7 +125,7 @@ static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *s
     }
 }
 
-/* A thread takes the next item until none is left. Which thread takes which changes no result. */
+/* Runs items until none is left. No result depends on the thread of an item. */
 static void run_thread(int thread, void *arg)
 {
     attention_task *t = arg;
@@ -139,15 +138,13 @@ static void run_thread(int thread, void *arg)
     }
 }
 
-/* Is the call worth more than one task of the pool? */
 static bool is_large(const attention_call *c)
 {
     return hd__attention_work(c) > ATTENTION_WORTH;
 }
 
-/* Counts the bytes that `threads` threads need. Expanded tensors may ask for more than can be
- * counted: a thread needs less than 64 bytes for each row times each column, if there are 256 more
- * of both. */
+/* The bytes of scratch for all threads, which overflow for some expanded tensors. A thread needs
+ * less than 64 * rows * cols bytes. */
 static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
@@ -191,8 +188,8 @@ static bool run_attention(attention_task *t)
     return true;
 }
 
-/* Cuts each head's n rows into multiples of `unit`, so that there are PARTS items. The cut
- * depends on the shape only. */
+/* Cuts the n rows of each head into multiples of `unit`, so that a large call has at least
+ * ATTENTION_PARTS items. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
@@ -204,7 +201,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
-/* The weights that are computed: query i sees the keys before i + sees. */
+/* The number of weights that forward computes: query i sees the keys before i + sees. */
 static int64_t seen_keys(const hd__attention_call *c)
 {
     const hdk_head *h = &c->head;
@@ -221,7 +218,7 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     return run_attention(&t);
 }
 
-/* Runs the parts of each head with a copy of dq for each part, and adds the copies up, in order. */
+/* Runs the parts of each head, each with a dq of its own, and adds these up in order. */
 static bool run_parts(attention_task *t, hd_tensor *dq)
 {
     t->dq_part = hd__arg_alloc_items(t->parts, (size_t)(dq->numel * t->item));

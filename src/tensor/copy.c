@@ -1,4 +1,4 @@
-/* copy.c - copies, conversions and fills between tensors of any strides, unrecorded. */
+/* copy.c - copies, converts and fills tensors of any strides, without recording. */
 #include <float.h>
 #include <math.h>
 
@@ -14,12 +14,11 @@
 
 enum {
     COPY_GRAIN = 32768,
-    NARROW = 256, /* bytes of a part's row that is copied beside those of the other parts */
-    TOGETHER = 8  /* rows, whose lines of the output stay in the first cache */
+    NARROW = 256, /* parts are joined row by row if their rows have at most this many bytes */
+    TOGETHER = 8  /* rows that are joined together, so that their lines stay in the first cache */
 };
 
-/* Two loops, of which the second takes what the first gives, by way of float32: so bfloat16 is
- * converted from and to other dtypes. */
+/* Converts bfloat16 from and to other dtypes by two loops, by way of float32. */
 typedef struct two_steps {
     hdk_loop to_float, from_float;
 } two_steps;
@@ -46,7 +45,7 @@ typedef struct repetition {
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
-/* A run of the output gets one value. */
+/* Fills a run of the output with one value, as the input's stride is 0. */
 static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const repetition *r = params;
@@ -98,7 +97,7 @@ hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src)
 
 /* ---------------------------------------------------------------- parts side by side */
 
-/* Copies x to y, from index `start` of dim on. */
+/* Copies x into y from index `start` of dim on. */
 static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 {
     hd_tensor place = *y;
@@ -108,13 +107,12 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
     hd__tensor_copy(&place, x);
 }
 
-/* Narrow parts would each write a few bytes in every row of the output. Row by row they write all
- * of it in order. */
+/* Joins narrow parts row by row, so that the output is written in order. */
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    int64_t n, row, inner; /* bytes of a row of the output, and of one index of dim */
-    int dim, lead;         /* lead: the dim whose stride leads to a part's next row */
+    int64_t n, row, inner; /* number of parts; bytes of a row of the output, of one index of dim */
+    int dim, lead;         /* the stride of a part's dim `lead` leads to its next row */
 } joint;
 
 static void join_rows(int64_t begin, int64_t end, void *arg)
@@ -139,7 +137,7 @@ static void join_rows(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Do the dims from begin to end - 1 lie in order, the last one with the stride `next`? */
+/* True if the dims [begin, end) lie in memory in order, as one sequence with step `next`. */
 static bool in_order(const hd_tensor *x, int begin, int end, int64_t next)
 {
     for (int d = end - 1; d >= begin; d--) {
@@ -162,7 +160,7 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    const int64_t mean = j.row / n; /* one element is copied faster in a loop over all rows */
+    const int64_t mean = j.row / n; /* single elements are faster part by part */
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {
@@ -236,7 +234,7 @@ hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    /* next: the stride of a dim that x lacks. All strides of an expanded number are 0. */
+    /* next: the stride of a new dim of size 1. An expanded 0-d tensor has strides of 0. */
     int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);

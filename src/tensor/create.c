@@ -1,4 +1,4 @@
-/* create.c - new tensors: with one value, with numbers counted up, from memory, random. */
+/* create.c - makes tensors filled with one value, a range of numbers, or random numbers. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -79,10 +79,10 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
     return hd__tensor_any_arg("x", x, false) ? hd_full_n(d, value, x->ndim, x->sizes) : NULL;
 }
 
-/* ---------------------------------------------------------------- counted */
+/* ---------------------------------------------------------------- ranges */
 
-/* How many steps it takes from start to end, which are integers for an int64 result; -1 with the
- * error set. A float result counts in double, as PyTorch does, also between integers. */
+/* The length of an arange; -1 with an error. For int64, the numbers are integers. For floats it is
+ * computed in double, even from integers, as in PyTorch. */
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__tensor_scalar_double(start), b = hd__tensor_scalar_double(end),
@@ -104,7 +104,7 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     return len < 0x1p63 ? (int64_t)len : INT64_MAX;
 }
 
-/* For an int64 result, start, end and step are cut to integers first, as in PyTorch. */
+/* Cuts a number of an int64 arange to an integer, as PyTorch does. */
 static bool to_whole(hd_scalar *s)
 {
     if (!s->is_int && !hd__tensor_scalar_fits(HD_INT64, *s)) {
@@ -119,7 +119,7 @@ typedef struct steps {
     hd_scalar start, step;
 } steps;
 
-/* Integers wrap, so that the last step may leave int64. */
+/* Integers wrap, because the step after the last element may overflow. */
 static void run_steps(int64_t begin, int64_t end, void *arg)
 {
     const steps *s = arg;
@@ -160,7 +160,7 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(d, start, end, step);
 }
 
-/* Counts from both ends to the middle, each value with one rounding, so that both ends are
+/* A linspace, computed from both ends to the middle with one rounding each, so that both ends are
  * exact. */
 typedef struct line {
     hd_dtype d;
@@ -221,7 +221,6 @@ hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m)
 
 typedef hd_tensor *fill_random(hd_tensor *x, double a, double b);
 
-/* Fills y, which is fresh or NULL. */
 static hd_tensor *drawn(hd_tensor *y, fill_random *fill)
 {
     return y ? fill(y, 0, 1) : NULL;
@@ -232,7 +231,7 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_
     return hd__tensor_float_dtype(d) ? drawn(hd__tensor_empty(d, ndim, sizes), fill) : NULL;
 }
 
-/* The result is laid out as x, because draws go in memory order. */
+/* The result is laid out like x, because numbers are drawn in the order of memory. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);
@@ -263,21 +262,22 @@ hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d)
     return random_like(d, x, hd__tensor_normal_fill);
 }
 
-/* v as a float of `digits` binary digits, and back; INT64_MIN if that is no int64. */
+/* v rounded to a float of `digits` binary digits; INT64_MIN if that is beyond int64. */
 static int64_t through_float(int64_t v, int digits)
 {
     double f = digits == FLT_MANT_DIG ? (double)(float)v : (double)v;
     return f < 0x1p63 ? (int64_t)f : INT64_MIN;
 }
 
-/* The distance to the next float below v, if that has `digits` binary digits. */
+/* The distance from v to the next smaller float of `digits` binary digits. */
 static int64_t gap_below(int64_t v, int digits)
 {
     uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
     return INT64_C(1) << (64 - __builtin_clzll(size) - digits);
 }
 
-/* If rounding to the dtype would lead out of [lo, hi), the range shrinks, as in PyTorch. */
+/* Shrinks [lo, hi) so that rounding to dtype d does not lead out of it, as in PyTorch. Fails if it
+ * becomes empty. */
 static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 {
     const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;
@@ -287,16 +287,16 @@ static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
     }
     const int64_t most = INT64_C(1) << digits;
     if (hd__error_warns() && (from < -most || to - 1 > most || from > most || to - 1 < -most)) {
-        hd_warn("[%" PRId64 ", %" PRId64 ") of %s, which holds every integer from %" PRId64
-                " to %" PRId64 " only: some numbers of the range are never drawn",
+        hd_warn("[%" PRId64 ", %" PRId64 ") of %s: some integers of the range are never drawn, "
+                "because the dtype holds every integer only from %" PRId64 " to %" PRId64,
                 from, to, hd_dtype_name(d), -most, most);
     }
     int64_t first = through_float(from + 1, digits), last = through_float(to - 1, digits);
     *lo = first < from ? first + gap_below(from + 1, digits) : from;
     *hi = last >= to ? last - gap_below(to - 1, digits) : to;
     return *lo < *hi || hd_fail(HD_VALUE,
-                                "[%" PRId64 ", %" PRId64 ") of %s: expected a range that still "
-                                "has a number after its bounds are rounded to the dtype",
+                                "[%" PRId64 ", %" PRId64 ") of %s: expected a range that is not "
+                                "empty after its bounds are rounded to the dtype",
                                 from, to, hd_dtype_name(d));
 }
 
@@ -329,7 +329,7 @@ hd_tensor *hd_randperm(int64_t n)
 {
     HD__CALL("hd_randperm");
     if (n < 0) {
-        return hd_fail(HD_VALUE, "%" PRId64 ": expected 0 or more", n);
+        return hd_fail(HD_VALUE, "n %" PRId64 ": expected 0 or more", n);
     }
     hd_tensor *y = hd__tensor_empty(HD_INT64, 1, &n);
     if (y) {

@@ -1,8 +1,8 @@
 /* dict.c - an ordered map from names to tensors, strings and numbers.
  *
- * Entries stand in an array in the order of their insertion; an open-addressed table of positions
- * in it (0: free, else position + 1) finds a name, at most half full. Entries never move in memory,
- * so a name or text that was handed out lives as long as its entry keeps it. */
+ * An array has the entries in the order of their insertion. An open-addressed hash table, at most
+ * half full, finds a name: a slot is 0 if free, else a position in the array + 1. Entries never
+ * move in memory, so a returned name or string is valid until its entry changes or is removed. */
 #include <inttypes.h>
 
 #include "tensor/copy.h"
@@ -52,12 +52,12 @@ static void fill_slots(hd_dict *d)
 static bool grow(hd_dict *d, int64_t more)
 {
     int64_t n = d->len + more,
-            places = 4 * n + 16; /* at least twice the room that hd__text_grow makes */
+            places = 4 * n + 16; /* at least twice the room after hd__text_grow */
     if (n <= d->room) {
         return true;
     }
     if (n > INT32_MAX) {
-        return hd_fail(HD_MEMORY, "%" PRId64 " names: expected fewer", d->len);
+        return hd_fail(HD_MEMORY, "d has %" PRId64 " names: expected fewer", d->len);
     }
     uint32_t *slots = hd__arg_alloc_items(places, sizeof *slots);
     if (!slots || !hd__text_grow(&d->entries, &d->room, n, sizeof *d->entries)) {
@@ -91,7 +91,7 @@ static size_t prefix_length(const char *name)
     return dot ? (size_t)(dot - name) : 0;
 }
 
-/* Has one of the first n names in d the prefix of `name`? */
+/* True if one of the first n names in d has the prefix of `name`. */
 static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
 {
     size_t length = prefix_length(name);
@@ -104,8 +104,8 @@ static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
     return false;
 }
 
-/* What may be wrong with a prefix that no name in d has: "; the prefixes in d are 'optim', 'rng'".
- * Nothing if a name has it. */
+/* The end of the message about a missing name: ". The prefixes in d are 'optim', 'rng'". Writes
+ * nothing if a name in d has its prefix. */
 static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
 {
     size_t len = 0;
@@ -117,16 +117,16 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
         size_t n = prefix_length(each);
         if (n > 0 && !among_prefixes(d, i, each)) {
             len += (size_t)snprintf(text + len, PREFIXES - len, "%s'%.*s'",
-                                    len ? ", " : "; the prefixes in d are ",
+                                    len ? ", " : ". The prefixes in d are ",
                                     hd__text_clip(each, n < 24 ? n : 24), each);
         }
     }
     if (len == 0) {
-        snprintf(text, PREFIXES, "; %s", d->len ? "no name in d has a prefix" : "d is empty");
+        snprintf(text, PREFIXES, ". %s", d->len ? "No name in d has a prefix" : "d is empty");
     }
 }
 
-/* The entry of this name, if it is of one of two kinds; otherwise NULL with the error set. */
+/* The entry of this name and one of two kinds; otherwise NULL with an error. */
 static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_kind kind,
                                     hd_dict_kind or_kind)
 {
@@ -157,7 +157,7 @@ static void drop_value(hd__dict_entry *e)
     }
 }
 
-/* The old value is freed last, because the new one may be part of it. */
+/* Frees the old value last, because the new one may be a part of it. */
 static void replace_value(hd__dict_entry *e, hd_dict_kind kind, hd__dict_value v)
 {
     hd__dict_entry old = {.kind = e->kind, .v = e->v};
@@ -180,7 +180,7 @@ static hd__dict_entry *append(hd_dict *d, const char *name)
     return e;
 }
 
-/* Takes the value over on success. */
+/* Sets an entry, and owns v's value if it succeeds. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     int64_t at = dict_find(d, name);
@@ -197,7 +197,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
     if (!check_name(d, name) || !hd__tensor_any_arg("t", t, false)) {
         return false;
     }
-    hd__tensor_hold(t); /* first, as perhaps only the dictionary holds it */
+    hd__tensor_hold(t); /* before the old value is dropped, which may be t itself */
     bool ok = set(d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
         hd__tensor_drop(t);
@@ -263,7 +263,7 @@ bool hd__dict_set_removed(hd_dict *fresh, const char *name)
     return set(fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
 }
 
-/* Gives e to d, which has room. */
+/* Moves e to d, which has room. */
 static void dict_move(hd_dict *d, hd__dict_entry *e)
 {
     int64_t at = dict_find(d, e->name);

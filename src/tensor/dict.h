@@ -1,12 +1,12 @@
-/* dict.h - what a dictionary is in memory. dict.c says how names are found. */
+/* dict.h - the struct of a dictionary. dict.c explains how it finds a name. */
 #ifndef HEED_TENSOR_DICT_H
 #define HEED_TENSOR_DICT_H
 
 #include "heed/tensor.h"
 
 typedef union hd__dict_value {
-    hd_tensor *tensor; /* retained */
-    char *string;      /* of hd_alloc */
+    hd_tensor *tensor; /* held */
+    char *string;      /* from hd_alloc */
     int64_t i;
     double d;
 } hd__dict_value;
@@ -22,11 +22,11 @@ struct hd_dict {
     int64_t len, room; /* of entries */
     hd__dict_entry **entries;
     uint32_t *slots;
-    int64_t places; /* the number of slots; with none len is 0 */
+    int64_t places; /* the number of slots; 0: no entry was ever set */
 };
 
-/* As hd__text_key of base, in the innermost scope: "prefix.field". Every hd_dict function takes
- * NULL. */
+/* "prefix.field", or "field" for an empty prefix, in the innermost scope. NULL if memory runs out;
+ * every hd_dict function fails for a NULL name. */
 const char *hd__dict_field(const char *prefix, const char *field);
 
 #endif

@@ -1,4 +1,4 @@
-/* dims.c - walks over the dims of several operands together. */
+/* dims.c - makes, sorts, merges and steps through walks (dims.h). */
 #include "tensor/dims.h"
 #include "tensor/strides.h"
 
@@ -18,7 +18,7 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
     for (int i = 0; i < n; i++) {
         int64_t bytes = hd__tensor_bytes_of(xs[i]->dtype);
         for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
-            /* The stride of a dim of size 1 may be any number, and no walk takes it. */
+            /* A dim of size 1 may have any stride, even one that overflows; no walk uses it. */
             (void)__builtin_mul_overflow(hd__dims_stride_over(xs[i], own, w->dim[d].size), bytes,
                                          &w->dim[d].stride[i]);
         }
@@ -89,7 +89,7 @@ static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
     return 0;
 }
 
-/* An insertion sort that passes over pairs which no operand decides. */
+/* An insertion sort that skips pairs of dims that no operand decides. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
 {
     const hd__dims_axis *order[HD_MAX_DIMS]; /* innermost first */

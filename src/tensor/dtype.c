@@ -1,5 +1,5 @@
-/* dtype.c - dtypes: their names, the checks of arguments, and the rules of promotion
- * (PyTorch's). */
+/* dtype.c - dtypes: their names and sizes, the checks of arguments, and PyTorch's rules of
+ * promotion. */
 #include "tensor/dtype.h"
 
 const char *hd_dtype_name(hd_dtype d)
@@ -37,8 +37,8 @@ bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_
 {
     return a->dtype == b->dtype ||
            hd_fail(HD_DTYPE,
-                   "%s of %s and %s of %s: expected one dtype; hd_to converts one of them", a_name,
-                   hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
+                   "%s of %s and %s of %s: expected the same dtype. hd_to converts one of them",
+                   a_name, hd_dtype_name(a->dtype), b_name, hd_dtype_name(b->dtype));
 }
 
 bool hd__tensor_number_dtype(int d)

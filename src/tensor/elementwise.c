@@ -1,8 +1,8 @@
-/* elementwise.c - loops over the elements of tensors, and what the elementwise ops share.
+/* elementwise.c - runs the kernels' loops over the elements of tensors.
  *
- * Small contiguous operands of one shape are handed to a loop directly. All others are walked: the
- * loop is called for each run of the innermost dim (dims.h), or for each row of a tile if an input
- * is transposed. */
+ * A loop gets small contiguous operands of one shape in a single call. All others are walked
+ * (dims.h): the loop is called for each run along the innermost dim or, if an input is transposed,
+ * for each row of a tile. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/dtype.h"
@@ -12,8 +12,8 @@
 #include "tensor/strides.h"
 
 enum {
-    DIRECT = 32768,    /* elements of a contiguous tensor that need no walk */
-    LOOP_GRAIN = 32768 /* elements of a task at least */
+    DIRECT = 32768,    /* a contiguous tensor of at most this many elements needs no walk */
+    LOOP_GRAIN = 32768 /* the fewest elements of a task */
 };
 
 hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s)
@@ -63,14 +63,14 @@ typedef struct task {
     void (*after)(void);
 } task;
 
-/* The places [begin, end), in the order of the walk. */
+/* The places [begin, end) of the walk. */
 static void run_range(int64_t begin, int64_t end, void *arg)
 {
     const task *t = arg;
     const hd__dims *w = t->dims;
     hd__dims_place p;
     hd__dims_seek(w, begin, &p);
-    int64_t done = p.at[0]; /* of the run */
+    int64_t done = p.at[0]; /* elements of the run before `begin` */
     while (begin < end) {
         char *data[HD__WALKED];
         int64_t run = w->dim[0].size - done;
@@ -104,26 +104,25 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    TILES_WORTH = 256, /* elements from which tiles are worth it */
-    ROW = 1024,        /* bytes of a row of a transposed tile, or elements where it is the output */
-    SHORTEST = 1024    /* bytes of a run that is worth the way past the cache */
+    TILES_WORTH = 256, /* the fewest elements that are worth tiles */
+    ROW = 1024,        /* bytes of a row of a transposed tile; elements if the tile is the output */
+    SHORTEST = 1024    /* the fewest bytes of a run that is written past the cache */
 };
 
-/* A walk over tiles of two dims. An input whose elements are neighbours in the outer one of them is
- * transposed tile by tile: each line of memory is then read once, and not once for each of its
- * elements. */
+/* A walk over tiles of two dims, `across` and `along`. An input that is dense along `across` is
+ * transposed tile by tile. Each of its cache lines is then read once, not once for each element. */
 typedef struct tiling {
     hdk_loop f;
     const void *params;
-    const hd__dims *outer; /* the dims without these two */
+    const hd__dims *outer; /* the walk without these two dims */
     hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;
-    bool turned[HD__WALKED];
-    int64_t columns, strips, parts; /* of a tile; tasks across and along */
+    bool turned[HD__WALKED];        /* the transposed operands */
+    int64_t columns, strips, parts; /* columns of a tile; number of tiles across, and along */
 } tiling;
 
-/* Transposes the tile at `from` of input k to y, whose rows lie `row` bytes apart. */
+/* Transposes input k's tile at `from` to y, with rows `row` bytes apart. */
 static void turn_tile(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
                       int64_t columns)
 {
@@ -207,8 +206,8 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
                      LOOP_GRAIN / (HDK_STRIP * t.columns) + 1, run_tiles, &t);
 }
 
-/* Is the output large, and are its inputs read in order, or small? A loop over bytes takes longer
- * than their way to the cache. */
+/* True if the output is large and written in long runs, and each input is small or read in order.
+ * Not for bools, whose loops take longer than the writes. */
 static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];
@@ -295,7 +294,7 @@ static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype 
         (b->ndim == 0 || (hd__tensor_contig(b) && hd__tensor_same_shape(a, b)))) {
         return map_direct(f, out, a, b, params);
     }
-    a = hd__tensor_cast(a, in); /* first, because the result is laid out like the cast operands */
+    a = hd__tensor_cast(a, in); /* first, because the result's strides follow those of the casts */
     b = a ? hd__tensor_cast(b, in) : NULL;
     hd_tensor *y = b ? hd__loop_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
     return hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
@@ -329,7 +328,7 @@ hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor
 
 /* ---------------------------------------------------------------- arithmetic */
 
-enum { NUMBER = -1 }; /* stands for the dtype of b where b is a number */
+enum { NUMBER = -1 }; /* in place of b's dtype, if b is a number */
 
 static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
 {
@@ -340,7 +339,7 @@ static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
     if (!loop || (op == HDK_SUB && (a == HD_BOOL || b == HD_BOOL))) {
         hd_fail(HD_DTYPE, "%s and %s: expected %s", hd_dtype_name(a),
                 b == NUMBER ? "a number" : hd_dtype_name(b),
-                op == HDK_SUB ? "no bool (hd_logical_xor, hd_logical_not)" : "numbers");
+                op == HDK_SUB ? "no bool. Use hd_logical_xor or hd_logical_not" : "numbers");
         return NULL;
     }
     return loop;

@@ -1,5 +1,5 @@
-/* from_c.c - tensors from arrays of C, whose element type and length the macros of tensor.h tell:
- * a tensor of another dtype, or of more elements, would read memory as what it is not. */
+/* from_c.c - makes tensors from C arrays. The macros of tensor.h pass the array's element type and
+ * length, so that these functions refuse a wrong dtype, and more elements than the array has. */
 #include "tensor/lifecycle.h"
 
 /* In the order of hd_c_type. */
@@ -16,7 +16,8 @@ static bool is_c_type(hd_c_type type)
            hd_fail(HD_VALUE, "hd_c_type %d: expected 0 to %d", (int)type, (int)HD_C_POINTER);
 }
 
-/* Is the type one that d takes? A d that is no dtype is left to whoever makes the tensor. */
+/* True if an array of this type can be read as dtype d. An invalid d passes, because
+ * hd__tensor_measure refuses it later. */
 static bool type_fits(hd_dtype d, hd_c_type type)
 {
     static const struct {
@@ -39,7 +40,7 @@ static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, con
                    type, bytes, room);
 }
 
-/* Do the elements of these sizes lie in `room` bytes? */
+/* True if the elements of a tensor of these sizes fit into `room` bytes. */
 static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     int64_t numel;
@@ -79,9 +80,9 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
     return hd_from_data_checked(d, data, HD_C_OTHER, SIZE_MAX, ndim, sizes);
 }
 
-/* ---------------------------------------------------------------- integers of C */
+/* ---------------------------------------------------------------- C integers */
 
-/* Bytes of an integer that becomes int64; 0: of another type */
+/* Bytes of an integer type that becomes int64; 0 for any other type. */
 static size_t integer_bytes(hd_c_type type)
 {
     switch (type) {
@@ -113,11 +114,11 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     int64_t numel;
-    size_t own; /* bytes of the result, */
+    size_t own; /* bytes of the result, at least those of the array */
     if (!hd__tensor_measure(HD_INT64, ndim, sizes, &numel, &own)) {
         return NULL;
     }
-    const size_t bytes = (size_t)numel * integer_bytes(type); /* which are more than these */
+    const size_t bytes = (size_t)numel * integer_bytes(type);
     if (bytes > room && !room_fail(type_names[type], bytes, room, ndim, sizes)) {
         return NULL;
     }

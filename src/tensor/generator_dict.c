@@ -1,7 +1,7 @@
-/* generator_dict.c - writes a generator to a dictionary, and reads one.
+/* generator_dict.c - saves a random generator to a dictionary, and loads one.
  *
- * The state is the twister's words (int64, (624,)), the position in them, the spare normal and the
- * Bernoulli stream. Reading checks everything before it changes anything. */
+ * The state is the Mersenne twister's words (int64, (624,)), the position of the next word, the
+ * spare normal number and the Bernoulli stream. Loading checks everything first. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,8 +1,8 @@
-/* lanes.c - the walk along one dim.
+/* lanes.c - runs a kernel on all lanes along one dim.
  *
- * The other dims are merged where all operands allow it. Of the dims that remain, lanes lie side by
- * side in the one in which the input is densest, so that a kernel reads memory in order. How the
- * work is cut depends on shapes only, never on the number of threads. */
+ * The other dims are merged if all operands allow it. A call of the kernel gets neighbouring lanes
+ * of the dim in which the input has its smallest stride, so that it reads memory in order. Tasks
+ * depend on shapes and strides only, never on the number of threads. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/lanes.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 enum {
-    LANES_WORTH = 16384, /* elements that are not worth the pool */
-    UNIT = 4096,         /* elements of a task at least */
-    LANES_SIDE = 512,    /* bytes of strided lanes side by side in one task at least */
-    GROUP = 4            /* lanes of a task at least where there are many, each with many results */
+    LANES_WORTH = 16384, /* the most elements that are not worth the pool */
+    UNIT = 4096,         /* the fewest elements of a task */
+    LANES_SIDE = 512, /* the fewest bytes of neighbouring lanes in a task, unless lanes lie apart */
+    GROUP = 4         /* the fewest lanes of a task, if lanes are many and have several results */
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -38,7 +38,8 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
 {
     hd__dims_axis own = {1, {0}};
     hd__dims_make(&w->dims, xs[0]->ndim, xs[0]->sizes, operands, xs);
-    if (xs[0]->ndim > 0 && xs[0]->sizes[dim] > 0) { /* of 2^40 lanes of no element none is walked */
+    /* If the lanes are empty, the walk keeps their dim of size 0, and so has no places. */
+    if (xs[0]->ndim > 0 && xs[0]->sizes[dim] > 0) {
         own = hd__dims_take(&w->dims, xs[0]->ndim - 1 - dim);
     }
     w->lanes.n = own.size;
@@ -49,8 +50,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
 }
 
-/* Takes the dim in which lanes lie side by side out of the walk: the one in which operand 1 has the
- * smallest stride. */
+/* Takes the dim of neighbouring lanes out of the walk: the one with operand 1's smallest stride. */
 static void choose_side(hd__lanes *w)
 {
     hd__dims_axis side = {1, {0}};
@@ -71,7 +71,7 @@ typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    int64_t side, sides; /* lanes in a unit; units at one place of the outer dims */
+    int64_t side, sides; /* lanes in a unit; units at each place of the outer dims */
 } lanes_task;
 
 static void run_units(int64_t begin, int64_t end, void *arg)

@@ -1,10 +1,10 @@
-/* lifecycle.c - how tensors and storages come and go. Scopes are in scope.c.
+/* lifecycle.c - makes and frees tensors and storages. Scopes are in scope.c.
  *
- * A tensor has one count of its holders: its scope, heed itself (hd__tensor_hold) and hd_retain.
- * Those of hd_retain are also counted in `retained`, so that hd_release can tell them from the
- * scope's hold.
+ * refs counts the holders of a tensor: its scope, heed itself (hd__tensor_hold) and hd_retain.
+ * `retained` counts the holds of hd_retain alone, so that hd_release can tell them from the scope's
+ * hold.
  *
- * A freed tensor is marked in its refs, and its block goes into quarantine: quarantine.c in
+ * A freed tensor is marked in its refs, and its block goes into quarantine. quarantine.c in
  * src/base explains why. */
 #include "base/memory/count.h"
 #include "base/memory/refs.h"
@@ -20,8 +20,8 @@ bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 /* ---------------------------------------------------------------- holders */
 
 /* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
- * data, which are aligned as the block is. The tensor may end before the block, which stays for
- * views. If that block would be too large for the quarantine, the data are a block of their own. */
+ * data, with the block's alignment. The block outlives the tensor if a view uses the storage. Data
+ * that are too large for the quarantine get a block of their own. */
 enum { DATA_AT = HD__TENSOR_AT + 256 };
 
 _Static_assert(sizeof(hd__tensor_storage) <= HD__TENSOR_AT &&
@@ -33,8 +33,8 @@ static inline hd_tensor *tensor_in(hd__tensor_storage *s)
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
-/* The release function of a storage whose data need more than to go with its block: they lie apart,
- * or, with HEED_DEBUG=1, what hd_data gave shall show NaN or -1 from now on. */
+/* The release function of data in a block of their own, and of all data in debug mode. With
+ * HEED_DEBUG=1, old pointers of hd_data then show NaN or -1. */
 static void give_data(void *data, void *user)
 {
     hd__tensor_storage *s = user;
@@ -51,8 +51,8 @@ static void storage_release(hd__tensor_storage *s)
     if (!hd__refs_down(&s->refs)) {
         return;
     }
-    if (s->foreign) { /* what hd_wrap's caller frees in there, he frees himself */
-        HD__CALLS_BACK;
+    if (s->foreign) {
+        HD__CALLS_BACK; /* release is the program's code: messages name the functions it calls */
         s->release(s->data, s->user);
     } else if (s->release) {
         s->release(s->data, s->user);
@@ -60,7 +60,8 @@ static void storage_release(hd__tensor_storage *s)
     hd__mem_retire(s);
 }
 
-/* What some tensors need before they go. One that was moved goes with the block that it lies in. */
+/* Reports the end of a listed tensor. Releases a moved tensor's storage, and gives it back its old
+ * one, whose block it lies in, so that destroy releases that, too. */
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
@@ -89,8 +90,7 @@ __attribute__((noinline)) static void destroy(hd_tensor *t)
         hd__mem_retire(t);
     }
     hd__count(HD__TENSORS, -1);
-    hd__tensor_drop(
-        base); /* the base has no base of its own, so this recursion is one level deep */
+    hd__tensor_drop(base); /* recurses only once, because a base has no base */
 }
 
 hd_tensor *hd__tensor_hold(hd_tensor *t)
@@ -142,7 +142,7 @@ hd_tensor *hd_retain(hd_tensor *t)
     return hd__tensor_hold(t);
 }
 
-/* Gives up one hold of the user's. */
+/* Drops one hold of the user: one of hd_retain or, without any, the scope's. */
 static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {
@@ -150,8 +150,7 @@ static void give_up_hold(hd_tensor *t)
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd_fail(HD_STATE, "%s: no hd_retain is left to give up, and no scope holds it",
-                HD__SHAPE(t));
+        hd_fail(HD_STATE, "%s: no hd_retain is left to undo, and no scope holds it", HD__SHAPE(t));
         return;
     }
     hd__tensor_drop(t);
@@ -203,7 +202,7 @@ static hd__tensor_storage *storage_new(size_t nbytes)
     return s;
 }
 
-/* A tensor with one holder and no scope, which takes over one count of s. */
+/* Sets up t, except its geometry, with one holder and no scope. Takes over one of s's refs. */
 static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__tensor_storage *s)
 {
     hd__count(HD__TENSORS, 1);
@@ -249,8 +248,8 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
     if (!hd__tensor_dtype_arg(d) || !hd__tensor_sizes_arg(ndim, sizes)) {
         return false;
     }
-    int64_t n = 1, reach = hd__tensor_bytes_of(
-                       d); /* reach: the bytes if sizes of 0 were 1; strides count so */
+    /* reach: the bytes if every size of 0 were 1, as the strides have it */
+    int64_t n = 1, reach = hd__tensor_bytes_of(d);
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
             return hd_fail(HD_SHAPE, "%s: expected sizes of 0 or more", HD__SIZES(ndim, sizes));
@@ -279,7 +278,6 @@ void hd__tensor_set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int6
     }
 }
 
-/* What few programs ask for when a tensor was made. */
 HD__RARE static void tell_made(hd_tensor *t)
 {
     t->made_by = hd__call_kept();
@@ -288,7 +286,7 @@ HD__RARE static void tell_made(hd_tensor *t)
     }
 }
 
-/* A contiguous tensor in s; NULL if that is NULL. */
+/* A contiguous tensor over s, in s's block; NULL if s is NULL. */
 static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t numel, int ndim,
                                   const int64_t *sizes)
 {
@@ -296,7 +294,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
         return NULL;
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
-    /* A storage made in debug mode has a release function, and one look at that is cheaper. */
+    /* A storage made in debug mode has a release function. Reading that first is cheaper. */
     if (HD__UNLIKELY(s->release) && hd__debug_any()) {
         tell_made(t);
     }
@@ -304,7 +302,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
     return adopt(t);
 }
 
-/* A contiguous tensor. If it is not owned, the caller sets its data. */
+/* A contiguous tensor. If it is not `owned`, the caller sets its data. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
@@ -312,7 +310,7 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
     bool ok = hd__scope_ready() && hd__tensor_measure(d, ndim, sizes, &numel, &bytes);
     hd__tensor_storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
-        s->nbytes = bytes; /* before the tensor is listed, where other threads read it */
+        s->nbytes = bytes; /* now, because other threads read it once the tensor is listed */
     }
     return fresh_in(s, d, numel, ndim, sizes);
 }
@@ -392,8 +390,8 @@ hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
     y->offset = offset;
-    for (int i = 0; i < ndim;
-         i++) { /* one by one, as the caller has only just written them: a wide load would stall */
+    /* One by one, because a wide load would wait for the caller's stores. */
+    for (int i = 0; i < ndim; i++) {
         y->sizes[i] = sizes[i];
         y->strides[i] = strides[i];
     }
@@ -432,10 +430,12 @@ atomic_uint hd__tensor_taken_over;
 bool hd__tensor_may_take_over(const hd_tensor *t)
 {
     return !t->attachment || !t->attachment_ops->in_run() ||
-           hd_fail(HD_STATE, "a backward runs: expected the call before it or after it");
+           hd_fail(HD_STATE,
+                   "a backward runs on this thread. Call it before or after the backward");
 }
 
-/* Other threads read the storages of listed tensors under the list's lock. */
+/* A listed t leaves the list meanwhile, because other threads read the storages of listed
+ * tensors. */
 static void set_elements(hd_tensor *t, const hd_tensor *y)
 {
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;

@@ -1,8 +1,8 @@
 /* list.c - lists of tensors.
  *
- * A list lies in a tensor of bytes in the innermost scope, after a header as other objects have.
- * When the scope gives that tensor up, its storage's release function gives up the list's tensors
- * and frees their array. */
+ * A list lies in the data of a tensor of bytes, its holder, after an object's header. The innermost
+ * scope owns the holder. When the holder is freed, its storage's release function drops the list's
+ * tensors and frees the array of pointers. */
 #include <inttypes.h>
 
 #include "tensor/lifecycle.h"
@@ -51,8 +51,8 @@ bool hd__tensor_list_arg(const char *arg, const hd_list *l)
 {
     return hd__object(arg, l) &&
            (l->len >= 0 || hd_fail(HD_STATE,
-                                   "%s was freed when its scope closed: expected a list "
-                                   "that is used in the scope that it was made in",
+                                   "%s was freed when its scope closed. Use the list inside "
+                                   "the scope that made it",
                                    arg));
 }
 

@@ -5,9 +5,9 @@
 #include "tensor/tensor_struct.h"
 
 struct hd_list {
-    int64_t len, room; /* len: -1 after the list's scope closed */
+    int64_t len, room; /* len is -1 after the list's scope has closed */
     hd_tensor **items; /* held */
-    hd_tensor *holder; /* what it lies in */
+    hd_tensor *holder; /* the tensor whose data the list lies in */
 };
 
 /* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */

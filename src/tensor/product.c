@@ -1,9 +1,9 @@
-/* product.c - batched matrix products between tensors of any strides.
+/* product.c - batched matrix products of tensors of any strides.
  *
- * Where the strides allow it, a batch dim becomes part of the rows (if b is the same for all of it)
- * or of the inner size (if it is summed over): a Linear over (b, t, in) is one product, and so is
+ * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
+ * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
  * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
- * or in cells of a grid over each matrix. Every thread packs what it needs into its own scratch. */
+ * or in cells of a grid over each matrix. Every thread packs into scratch of its own. */
 #include "base/threads/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/product.h"
@@ -15,16 +15,15 @@
 enum {
     PRODUCT_GRAIN = 65536, /* multiplications that are worth a thread */
     PACKING = 6, /* packing a row or column of a cell takes as long as this many elements of c */
-    /* from this many matrices for each thread on, they are dealt whole, even if unevenly */
+    /* with this many matrices for each thread, they are dealt whole, even if unevenly */
     EVEN_ENOUGH = 4,
-    LONG_DOT = 1 << 17, /* elements of a dot that is dealt to the threads */
+    LONG_DOT = 1 << 17, /* elements of a dot that the threads share */
     DOT_PARTS = 8,
-    /* elements of b that are widened together: in scratch for few rows, for many, and on the stack;
-     * and into how many lines they go at least */
-    WIDE_FEW = 1 << 14,
-    WIDE_MANY = 1 << 18,
-    WIDE_LEAST = 1 << 12,
-    WIDE_LINES = 32
+    /* elements of a part of a bfloat16 b that is widened at once: */
+    WIDE_FEW = 1 << 14,   /* in scratch, for at most HDK_SPLIT_ROWS rows of a */
+    WIDE_MANY = 1 << 18,  /* in scratch, for more rows */
+    WIDE_LEAST = 1 << 12, /* on the stack */
+    WIDE_LINES = 32       /* the fewest lines of a part of a larger b */
 };
 
 enum { A, B, C }; /* the operands of a walk over batches */
@@ -32,17 +31,17 @@ enum { A, B, C }; /* the operands of a walk over batches */
 typedef struct product_task {
     hdk_product one; /* the first product of the batch, whole */
     int dtype;
-    int64_t bytes, b_bytes; /* of an element, and of one of b */
+    int64_t bytes, b_bytes; /* of an element of a and c; of b */
     bool widens;            /* b is bfloat16 */
-    int64_t wide;           /* elements of scratch for what is widened of it, */
-    int64_t steps, span;    /* and how much that is: so many steps of so many columns */
-    hd__dims batch, summed; /* batch dims that c has, and those that are summed over */
-    int64_t rows, cols;     /* of a cell; cells at the end may be smaller */
-    int64_t down, across;   /* cells of one matrix */
+    int64_t wide;           /* elements of scratch for a widened part of b */
+    int64_t steps, span;    /* steps and columns of such a part */
+    hd__dims batch, summed; /* batch dims that c has; those that are summed over */
+    int64_t rows, cols;     /* of a cell; the last cells may be smaller */
+    int64_t down, across;   /* number of cells of one matrix */
     int64_t cells;          /* of all matrices */
-    int pieces;
-    char *scratch; /* for each piece, or NULL */
-    int64_t room;  /* bytes of it */
+    int pieces;             /* number of tasks, each a range of cells */
+    char *scratch;          /* `room` bytes for each piece, or NULL */
+    int64_t room;
 } product_task;
 
 /* ---------------------------------------------------------------- matrices */
@@ -71,8 +70,8 @@ bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_na
 
 /* ---------------------------------------------------------------- batches */
 
-/* Makes a dim part of c's rows, or of the inner size where it is summed over, if its strides go on
- * from theirs. */
+/* Makes a batch dim part of c's rows or, if it is summed over, of the inner size. Returns false if
+ * the strides do not allow it. */
 static bool absorb(hdk_product *p, int64_t bytes, const hd__dims_axis *dim)
 {
     bool summed = dim->stride[C] == 0;
@@ -98,7 +97,7 @@ static int64_t batch_size(const hd__product_matrix *x, int d)
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
-/* Batch dims become part of c's rows or of the inner size, or stay batches. */
+/* Absorbs each batch dim, or puts it into t->batch or t->summed. */
 static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
                          const hd__product_matrix *c)
 {
@@ -109,7 +108,7 @@ static void sort_batches(product_task *t, const hd__product_matrix *a, const hd_
                              {hd__dims_stride_over(a->t, da, size) * t->bytes,
                               hd__dims_stride_over(b->t, db, size) * t->bytes,
                               hd__dims_stride_over(c->t, dc, size) * t->bytes}};
-        if (size == 0) { /* a sum of nothing */
+        if (size == 0) { /* an empty sum */
             t->one.k = 0;
         } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {
             hd__dims_append(dim.stride[C] == 0 ? &t->summed : &t->batch, &dim);
@@ -129,8 +128,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* How much of a bfloat16 b is widened at once, into room for so many elements: its dense lines
- * whole, or parts of them if few lines would have room. Only a chain goes on from part to part. */
+/* The steps and columns of a part of b that is widened into `room` elements: whole dense lines of
+ * b, or pieces of lines if fewer than WIDE_LINES would fit. Not for HDK_SPLIT, whose sums cannot
+ * continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -141,10 +141,11 @@ static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, 
         *steps = p->k < room / *cols ? p->k : room / *cols;
     }
     *cols = *cols < p->n ? *cols : p->n;
-    *steps += *steps == 0; /* a sum of nothing */
+    *steps += *steps == 0; /* an empty sum */
 }
 
-/* The steps [q, q + part->k) of the columns [j, j + part->n) of b become b of the part, in `to`. */
+/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, which becomes
+ * part's b. */
 static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64_t j, float *to)
 {
     const bool by_rows = p->b_col == 1;
@@ -162,7 +163,7 @@ static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64
     part->b_col = by_rows ? 1 : len;
 }
 
-/* A product in which b is bfloat16, with the bits of that in which it is float32. */
+/* A product with a bfloat16 b, with the bits of b converted to float32. */
 static void run_widened(const product_task *t, const hdk_product *p, char *scratch)
 {
     float few[WIDE_LEAST];
@@ -203,7 +204,8 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
     }
 }
 
-/* Bytes of scratch for the largest cell; 0: it is of no use. */
+/* The bytes of scratch for the largest cell; 0: scratch is of no use. Also sets the size of a part
+ * of a widened b. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;
@@ -224,12 +226,12 @@ static int64_t room_for(product_task *t)
     largest.n = t->span;
     largest.k = t->steps;
     most = room(&largest);
-    largest.k = rest; /* fewer steps may take more room */
+    largest.k = rest; /* the last part has fewer steps, which may take more room */
     rest = room(&largest);
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* One cell of c, over all matrices that are summed into it. */
+/* One cell of c, summed over t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
@@ -268,8 +270,8 @@ static void run_piece(int piece, void *arg)
     }
 }
 
-/* Cuts each matrix into at most `cells` cells, so that the largest one costs as little as possible.
- * Cells are whole tiles wide, and their cost includes the packing of their rows and columns. */
+/* Cuts each matrix into at most `cells` cells, so that the largest costs as little as possible. A
+ * cell is whole tiles wide; its cost includes the packing of its rows and columns. */
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
@@ -286,7 +288,6 @@ static void cut_matrices(product_task *t, int64_t cells)
     t->across = ceil_div(n, t->cols);
 }
 
-/* Deals the work to as many threads as are worth it. */
 static void deal(product_task *t)
 {
     int64_t matrices = hd__dims_count(&t->batch);
@@ -300,9 +301,9 @@ static void deal(product_task *t)
     t->pieces = (int)(width < 1 ? 1 : width < t->cells ? width : t->cells);
 }
 
-/* Where PyTorch leaves the product of one step as it is. With a bias it always does. Without one it
- * does in the product of two matrices that are neither a row nor a column, into which it folds a
- * batch that only one factor has. */
+/* True if PyTorch's product of one step (k = 1) keeps -0: always with a bias; without one, if at
+ * most one factor has a batch and, with that batch folded into it, a has several rows and b several
+ * columns. */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),
@@ -311,9 +312,9 @@ static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_mat
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
-/* The order of sums of the whole product. Cells and threads do not change it, so that no bit
+/* The order of the sums of the whole product. It does not depend on cells and threads, so no bit
  * depends on their number. A batch of matrices keeps one sum for each element, so that attention
- * which is written out has the bits of the fused one where these are promised. */
+ * written as two products has the bits of fused attention, where these are promised. */
 static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *a,
                                const hd__product_matrix *b, const hd__product_matrix *c, bool bias)
 {
@@ -331,7 +332,7 @@ static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *
     return split ? HDK_SPLIT : HDK_CHAIN;
 }
 
-/* The stride of a dim of one element may be any number, and nothing is computed from it. */
+/* Dims of size 1 may have any stride. Sets it to 0, so that nothing is computed from it. */
 static void clear_strides(hdk_product *p)
 {
     p->a_row = p->m > 1 ? p->a_row : 0;
@@ -345,7 +346,7 @@ static void clear_strides(hdk_product *p)
 typedef struct dot_parts {
     const hdk_product *whole;
     int dtype;
-    int64_t bytes, len; /* of an element; elements of a part */
+    int64_t bytes, len; /* bytes of an element; elements of a part */
     int64_t sums[DOT_PARTS];
 } dot_parts;
 
@@ -362,7 +363,8 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* As many parts for any number of threads, each of which is a dot; the sums are added in order. */
+/* Computes a long dot in DOT_PARTS parts, for any number of threads, and adds their sums in
+ * order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
     dot_parts d = {p, dtype, hd__tensor_bytes_of(dtype),

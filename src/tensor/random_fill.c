@@ -1,8 +1,8 @@
 /* random_fill.c - fills tensors of any strides with random numbers.
  *
- * PyTorch fills in the order of memory (dims by falling stride); only the MCG31 Bernoulli
- * stream goes in logical order. A run that is not dense is drawn into a small buffer and copied
- * from there. */
+ * The draws follow the order of memory (dims by falling stride), as in PyTorch; only the MCG31
+ * Bernoulli stream follows the logical order. Numbers for a run with gaps are drawn into a small
+ * buffer and copied from there. */
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"
 #include "base/random/rng_fill.h"
@@ -18,7 +18,7 @@ typedef struct distribution {
     hd_generator *g;
     double a, b;                                    /* parameters of the distribution */
     bool single;                                    /* float32 */
-    double (*sample)(const struct distribution *d); /* one number; NULL: uniform, many at a time */
+    double (*sample)(const struct distribution *d); /* draws one number; NULL: uniform */
 } distribution;
 
 static double normal_sample(const distribution *d)
@@ -40,7 +40,6 @@ static void draw_uniform(const distribution *d, void *x, int64_t n)
     }
 }
 
-/* The n elements of a run lie `step` bytes apart. */
 static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
 {
     double buffer[BUFFER];
@@ -63,7 +62,7 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
     }
 }
 
-/* Fills x in the order of its memory, on this thread. */
+/* In the order of x's memory, on this thread. */
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
@@ -91,8 +90,7 @@ hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
-/* For whole blocks mean and std are cast to the tensor's dtype; sample by sample they stay
- * double. */
+/* Casts mean and std to x's dtype if it draws in blocks; otherwise they stay double. */
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();

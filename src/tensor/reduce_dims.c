@@ -1,7 +1,8 @@
-/* reduce_dims.c - reductions over any dims, as a plan of walks along one dim (lanes.h).
+/* reduce_dims.c - reductions over any set of dims, as a sequence of reductions along one dim
+ * (lanes.h).
  *
- * The reduced dims are put innermost and merged. Each walk reduces one of them, and the next walk
- * reduces its results, so that the order of a sum depends on shapes only, never on the number of
+ * The reduced dims are put innermost and merged. Each step reduces the innermost dim, and the next
+ * one its results. The order of a sum depends on shapes and strides only, never on the number of
  * threads. */
 #include "tensor/copy.h"
 #include "tensor/reduce_dims.h"
@@ -10,14 +11,13 @@
 #include "tensor/lanes.h"
 
 enum {
-    NO_PLAN_MOST = 32768, /* a contiguous tensor of up to this many elements needs no plan */
-    PIECE = HDK_SUM_MAX   /* elements of one lane that one task reduces at most */
+    NO_PLAN_MOST = 32768, /* a contiguous tensor of at most this many elements needs no plan */
+    PIECE = HDK_SUM_MAX   /* the most elements of a piece of a lane */
 };
 
-/* x's dims as a reduction sees them: inside the reduced ones, merged, and around them the kept ones
- * in order. A walk reduces the innermost one. */
+/* x's dims: the reduced ones innermost, merged, and around them the kept ones in x's order. */
 typedef struct plan {
-    int dtype, reduced; /* how many of the dims are reduced: at least 1 */
+    int dtype, reduced; /* number of reduced dims, at least 1 */
     char *data;
     hd__dims dims;
 } plan;
@@ -35,7 +35,7 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
             hd__dims_append(&q->dims, &all.dim[x->ndim - 1 - d]);
         }
     }
-    hd__dims_sort(&q->dims); /* sums do not care which dim comes first */
+    hd__dims_sort(&q->dims); /* a reduction may take its dims in any order */
     hd__dims_merge(&q->dims);
     if (q->dims.ndim == 0) {
         hd__dims_append(&q->dims, &(hd__dims_axis){1, {hd__tensor_bytes_of(x->dtype)}});
@@ -49,8 +49,8 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
     hd__assert(hd__dims_alike(&q->dims, &all));
 }
 
-/* Reduces the innermost dim from `begin` on, n elements of it in each of `pieces`. The results for
- * neighbouring places of the other dims lie `row` elements apart. */
+/* Reduces `pieces` pieces of the innermost dim, of n elements each, from `begin` on. The results
+ * for neighbouring places of the other dims lie `row` elements apart in y. */
 static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
                              int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {
@@ -79,8 +79,8 @@ static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_
     hd__lanes_run(&w, f, p);
 }
 
-/* The results t of a walk become the input of the next: the kept dims, and inside one dense dim of
- * the `left` results that each place of them has so far. */
+/* Makes the results t of a step the input of the next: the kept dims around one dense dim of the
+ * `left` results that remain for each place. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
     while (q->reduced > 1) {
@@ -92,7 +92,8 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__tensor_bytes_of(t->dtype));
 }
 
-/* A copy of x in which the dims of *mask come last, in x's order. *mask becomes the new places. */
+/* A contiguous copy of x with the dims of *mask last, in x's order. *mask becomes their new
+ * mask. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -117,8 +118,8 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
 {
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
-        int64_t left = pieces,
-                count = pieces; /* results for a place of the kept dims, and in all */
+        /* results for each place of the kept dims; results in all */
+        int64_t left = pieces, count = pieces;
         for (int d = 1; d < q->dims.ndim; d++) {
             left *= d < q->reduced ? q->dims.dim[d].size : 1;
             count *= q->dims.dim[d].size;
@@ -142,7 +143,7 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
     }
 }
 
-/* A small contiguous x is reduced over its last dims, or over its first ones, by one call. */
+/* Reduces a small contiguous x over its last or first dims by one call. False for any other x. */
 static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
                          double p, hd_tensor *extra)
 {
@@ -227,7 +228,7 @@ hd_tensor *hd__reduce_sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
     if (lead < 0 || mask == 0) {
         return lead < 0 ? NULL : x;
     }
-    bool keepdim = mask >> lead; /* sizes of 1 stay; an alias drops the leading dims */
+    bool keepdim = mask >> lead; /* keeps dims of size 1; the alias drops the leading dims */
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
     return y && keepdim && lead ? hd__tensor_alias(y, ndim, sizes, y->strides + lead, y->offset)
                                 : y;

@@ -1,8 +1,8 @@
-/* repr.c - tensors as text: what Python's print shows, character for character.
+/* repr.c - writes tensors as text, character for character as PyTorch prints them.
  *
- * Every shown element is visited once to choose the tensor's style, and once to find the width of a
- * cell; then the text is written. Elements are read where they lie, through the strides. Those that
- * are not shown are never read. Floats are classified and compared as doubles. */
+ * Three passes visit the shown elements, in place: to choose the style of the numbers, to find the
+ * width of a cell, and to write the text. No other element is ever read. Floats are compared as
+ * doubles. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,7 +12,7 @@
 #include "tensor/repr_text.h"
 #include "tensor/tensor_args.h"
 
-enum { INDENT = 7 }; /* of lines after the first one: the length of "tensor(" */
+enum { INDENT = 7 }; /* of all lines but the first: the length of "tensor(" */
 
 typedef struct printer {
     const hd_tensor *x;
@@ -20,7 +20,7 @@ typedef struct printer {
     hd__text *out;
     bool summarise;
     bool integral, sci;
-    double hi, lo; /* the largest absolute value of a shown float, and the smallest but 0 */
+    double hi, lo; /* the largest and smallest absolute values of shown finite floats but 0 */
     int width;     /* of a cell */
 } printer;
 
@@ -28,7 +28,7 @@ typedef struct printer {
 
 static struct {
     pthread_mutex_t lock;
-    hd_print_options o; /* of size 0: the defaults hold */
+    hd_print_options o; /* size 0: the defaults are in force */
 } process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 hd_print_options hd_print_defaults(void)
@@ -96,15 +96,15 @@ static hd_print_options options_in_force(void)
     return process_options.o.size ? process_options.o : hd_print_defaults();
 }
 
-/* ---------------------------------------------------------------- which elements are shown */
+/* ---------------------------------------------------------------- the shown elements */
 
-/* Is dim shown whole, without dots between its edges? The comparison cannot overflow. */
+/* True if dim is shown whole, without dots between its edges. The comparison cannot overflow. */
 static bool is_whole(const printer *p, int dim)
 {
     return !p->summarise || p->o.edgeitems >= (p->x->sizes[dim] + 1) / 2;
 }
 
-/* How many parts stand between dim's brackets: the elements, and the dots as one more. */
+/* The number of parts between dim's brackets: its shown elements, and the dots if it has any. */
 static int64_t parts_of(const printer *p, int dim)
 {
     return is_whole(p, dim) ? p->x->sizes[dim] : 2 * p->o.edgeitems + 1;
@@ -115,7 +115,7 @@ static bool is_dots(const printer *p, int dim, int64_t part)
     return part == p->o.edgeitems && !is_whole(p, dim);
 }
 
-/* How far the part lies from dim's first element, in elements of the storage. */
+/* The distance of a part from dim's first element, in elements of the storage. */
 static int64_t offset_of(const printer *p, int dim, int64_t part)
 {
     int64_t from_end = parts_of(p, dim) - part;
@@ -171,7 +171,7 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
     return n;
 }
 
-/* 0, inf and nan do not widen the cells of floats. */
+/* In floats, 0, inf and nan do not widen the cells. */
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
@@ -206,8 +206,8 @@ static void write_cell(printer *p, int64_t at)
     hd__text_add(p->out, text, (size_t)n);
 }
 
-/* Writes dim and those inside it; its bracket stands at `column`. The cells of the last dim share
- * lines, and of the others each part begins a new one. */
+/* Writes dim and the dims inside it, with dim's bracket at `column`. Cells of the last dim share
+ * lines; each part of another dim begins a new line. */
 static void write_dim(printer *p, int dim, int column, int64_t at)
 {
     int inside = p->x->ndim - dim - 1;
@@ -247,7 +247,7 @@ static void write_body(printer *p)
 
 /* ---------------------------------------------------------------- suffixes */
 
-/* Writes the suffix after a comma, and on a new line if it would pass the line's width. */
+/* Writes a comma and the suffix, on a new line if it would exceed the line's width. */
 static void write_suffix(printer *p, size_t *column, const char *suffix)
 {
     size_t n = strlen(suffix);
@@ -285,7 +285,7 @@ static void write_suffixes(printer *p, size_t start)
     const hd_tensor *graph =
         x->attachment || !x->base
             ? x
-            : x->base; /* a view may not know yet that its base was changed in place */
+            : x->base; /* a view whose base was changed in place may have no node yet */
     if (graph->attachment) {
         graph->attachment_ops->describe(x, text, sizeof text);
         if (*text) {
@@ -294,7 +294,7 @@ static void write_suffixes(printer *p, size_t start)
     }
 }
 
-/* o NULL: the options in force */
+/* o NULL: the options in force. */
 static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
 {
     printer p = {.x = x, .o = o ? *o : options_in_force(), .out = out};
@@ -330,7 +330,7 @@ static void write_list(hd__text *out, const hd_list *l)
 
 /* ---------------------------------------------------------------- public */
 
-/* A text that is printed is never NULL, because printf does not take NULL. */
+/* The result of a function that failed. It is not NULL, because users pass it to printf. */
 static const char failed[] = "NULL";
 
 static const char *give_printable(hd__text *t)
@@ -385,8 +385,8 @@ const char *hd_shape_repr(const hd_tensor *x)
     return give_printable(&t);
 }
 
-/* Writes the text and a newline at once, so that lines of several threads do not mix, and frees the
- * text. */
+/* Writes the text and a newline to f in one call, so that the lines of several threads do not mix.
+ * Frees the text. */
 static bool put(FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");

@@ -1,4 +1,4 @@
-/* repr_text.c - texts that live in a scope or go to a file, and numbers as text. */
+/* repr_text.c - hands a text to a scope or to a file, and writes a number as text. */
 #include <errno.h>
 
 #include "base/system/system.h"

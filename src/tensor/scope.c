@@ -14,21 +14,22 @@
 
 #include <stdio.h>
 
-/* The first scopes of a thread need no allocation, so that opening them cannot fail. There are only
- * a few, because a program that loads the library at run time has little thread-local memory. */
+/* The outer NEAR scopes of a thread lie in thread-local memory, so that opening them cannot fail.
+ * NEAR is small, because a program that loads the library at run time has little of this memory. */
 enum { NEAR = 8 };
 
+/* One variable, so that a function computes its address once. */
 static HD__TLS struct {
-    int depth;       /* open scopes, without the root */
+    int depth;       /* number of open scopes, without the root */
     uint64_t serial; /* of the scope that was opened last */
     hd_scope root;
     hd_scope near[NEAR];
-} scopes; /* one variable: its place is looked up once */
+} scopes;
 HD__TLS hd_scope *hd__scope_top;
 
 /* ---------------------------------------------------------------- opening and closing */
 
-/* The scopes of heed's own have no place. */
+/* The file and line of the innermost scope that has them; heed's own scopes do not. */
 HD__RARE static const char *place_of_scope(int *line)
 {
     const hd_scope *s = hd__scope_top;
@@ -39,8 +40,7 @@ HD__RARE static const char *place_of_scope(int *line)
     return s ? s->file : NULL;
 }
 
-/* With HEED_DEBUG=1: the text that the tensors of a scope remember when it closes, one for each
- * place in the program that opens scopes. */
+/* With HEED_DEBUG=1: the freed_by of s's tensors, which names the place that opened s. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
@@ -87,7 +87,7 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* From now on the thread's end closes its root scope. */
+/* Also arranges that the thread's end closes all of its scopes. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {
@@ -119,12 +119,11 @@ bool hd__scopes_wrong(const char *who, int above)
         return hd_fail(HD_STATE,
                        "%s closed a scope that it had not opened: the tensors in it are gone", who);
     }
-    return hd_fail(HD_STATE,
-                   "%s left %d scope%s open: expected hd_scope_close for each hd_scope_open", who,
-                   above, above == 1 ? "" : "s");
+    return hd_fail(HD_STATE, "%s left %d scope%s open. Call hd_scope_close for each hd_scope_open",
+                   who, above, above == 1 ? "" : "s");
 }
 
-/* The memory of a scope, where the thread has made no tensor yet or is in many scopes. */
+/* The memory of a new scope, if the thread has no scope yet or many. */
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");
@@ -159,7 +158,7 @@ void hd_scope_close(hd_scope *s)
     }
     if (s == &scopes.root || (s != hd__scope_top && hd__scopes_above(s, 0) < 0)) {
         HD__CALL("hd_scope_close");
-        hd_fail(HD_STATE, "not a scope that is open on this thread");
+        hd_fail(HD_STATE, "s is not a scope that is open on this thread");
         return;
     }
     for (bool last = false; !last;) {
@@ -179,7 +178,8 @@ hd_tensor *hd_scope_return(hd_tensor *t)
         hd__scope_unlink(t);
         hd__scope_link(outer, t);
         t->returned = false;
-    } else if (outer && t->scope == outer && !hd__call_before) { /* the program called it */
+    } else if (outer && t->scope == outer &&
+               !hd__call_before) { /* not inside another call of heed */
         t->returned = true;
     }
     return t;
@@ -206,13 +206,13 @@ void *hd__scope_alloc(size_t bytes)
     if (!t) {
         return NULL;
     }
-    t->storage->spoiled = 0; /* a freed text is empty */
+    t->storage->spoiled = 0; /* with HEED_DEBUG=1 a freed text is empty */
     return t->storage->data;
 }
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* The table stands here because every program with a tensor links this file of libheed.a. */
+/* The table is here, because every program with a tensor links this file of libheed.a. */
 const hd_debug_layout_table hd_debug_layout = {
     .size = sizeof(hd_debug_layout_table),
     .dtype = offsetof(hd_tensor, dtype),

@@ -1,4 +1,4 @@
-/* scope.h - a scope, and how tensors enter and leave one. scope.c has the rest. */
+/* scope.h - the struct of a scope, and how tensors enter and leave one (scope.c). */
 #ifndef HEED_TENSOR_SCOPE_H
 #define HEED_TENSOR_SCOPE_H
 
@@ -6,20 +6,20 @@
 
 struct hd_scope {
     hd__scope_head head;
-    hd_scope *outer; /* NULL: the root */
+    hd_scope *outer; /* NULL in the root */
     hd_tensor *first;
-    int64_t count;    /* tensors in it */
-    int64_t warn_at;  /* the next count at which backward looks for what it has left here */
-    const char *file; /* where it was opened; NULL: not known */
+    int64_t count;    /* tensors that it owns */
+    int64_t warn_at;  /* next count at which backward looks for a missing HD_SCOPE */
+    const char *file; /* the place that opened it; NULL: not known */
     int line;
 };
 
-enum { HD__SCOPE_MANY = 100000 }; /* the first of these counts */
+enum { HD__SCOPE_MANY = 100000 }; /* the first warn_at of a scope */
 
 /* Memory that lives as long as the innermost scope. */
 void *hd__scope_alloc(size_t bytes);
 
-/* Runs at the thread's first tensor or scope. */
+/* Opens the thread's root scope. */
 bool hd__scope_enter_thread(void);
 static inline bool hd__scope_ready(void)
 {

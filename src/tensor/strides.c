@@ -1,5 +1,4 @@
-/* strides.c - how a tensor's elements lie in its storage, and the rule of views without copies
- * (PyTorch's). */
+/* strides.c - strides, and PyTorch's rule for views without a copy. */
 #include <inttypes.h>
 
 #include "tensor/dims.h"
@@ -52,8 +51,9 @@ bool hd__tensor_overlaps_itself(const hd_tensor *x)
     return false;
 }
 
-/* Goes through x's dims from the last one, in runs that lie densely, and fills each run with
- * dims of the view. Dims of size 1 are included, so that their strides are PyTorch's. */
+/* Groups x's dims, from the last one on, into runs of dims whose elements lie in one sequence of
+ * even steps, and splits each run into dims of the view. Gives dims of size 1 PyTorch's strides,
+ * too. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
     if (x->numel == 0 && hd__tensor_has_sizes(x, ndim, sizes)) {
@@ -88,8 +88,8 @@ bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes,
     return v == -1;
 }
 
-/* A tensor without elements has strides, too, which must not overflow: as in hd_zeros, a size of 0
- * counts as 1. */
+/* True if the strides of an empty tensor of these sizes do not overflow. As in hd_zeros, a size of
+ * 0 counts as 1. */
 static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
 {
     int64_t reach = 2 * hd__tensor_bytes_of(x->dtype);
@@ -114,7 +114,7 @@ bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int
         if (sizes[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (sizes[i] < 0) {
-            return hd_fail(HD_SHAPE, "%s as %s: expected sizes of 0 or more and one -1 at most",
+            return hd_fail(HD_SHAPE, "%s as %s: expected sizes of 0 or more and at most one -1",
                            HD__SHAPE(x), HD__SIZES(n, sizes));
         } else if (__builtin_mul_overflow(product, sizes[i], &product)) {
             product = -1;
@@ -132,7 +132,7 @@ bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int
     return x->numel > 0 || empty_fits(x, n, out);
 }
 
-/* ---------------------------------------------------------------- layouts like another's */
+/* ---------------------------------------------------------------- another tensor's layout */
 
 bool hd__tensor_dense(const hd_tensor *x)
 {
@@ -152,7 +152,7 @@ bool hd__tensor_dense(const hd_tensor *x)
 
 hd_tensor *hd__tensor_laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
-    /* As in PyTorch, those of an empty x, too, and those of dims of size 1, which move nothing. */
+    /* As in PyTorch, y also gets the strides of an empty x, and those of dims of size 1. */
     if (y && hd__tensor_same_shape(x, y) && (y->numel == 0 || hd__tensor_dense(x))) {
         memcpy(y->strides, x->strides, sizeof y->strides);
         hd__tensor_geometry_changed(y);

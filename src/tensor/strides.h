@@ -1,26 +1,26 @@
-/* strides.h - how a tensor's elements lie in its storage (strides.c). */
+/* strides.h - strides: how a tensor's elements lie in its storage (strides.c). */
 #ifndef HEED_TENSOR_STRIDES_H
 #define HEED_TENSOR_STRIDES_H
 
 #include "tensor/tensor_struct.h"
 
-/* Do x's elements, in some order of its dims, lie side by side? x has elements. */
+/* True if x's elements, in some order of its dims, lie in memory without gaps. x is not empty. */
 bool hd__tensor_dense(const hd_tensor *x);
-/* Lays y, which is fresh or NULL, out with its dims in the order of x's in memory, if x has as
- * many. Returns y. */
+/* Gives y, a fresh tensor or NULL, the order of x's dims in memory, if both have as many dims.
+ * Returns y. */
 hd_tensor *hd__tensor_laid_out_as(hd_tensor *y, const hd_tensor *x);
 
-/* The strides of a row-major tensor of these sizes. */
+/* Writes the strides of a row-major tensor of these sizes. */
 void hd__tensor_default_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* Recomputes numel and HD__F_CONTIGUOUS after sizes or strides were written. */
 void hd__tensor_geometry_changed(hd_tensor *x);
-/* For assertions: does every index of x reach an element of its storage? */
+/* For assertions: true if every index of x reaches an element of its storage. */
 bool hd__tensor_inside_storage(const hd_tensor *x);
 
-/* The strides for viewing x as sizes without a copy; false if its layout does not allow that. */
+/* The strides of a view of x with these sizes. False if x's strides do not allow such a view. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
-/* out = sizes, of which one may be -1: it becomes what x's number of elements leaves for it. The
- * errors are those of PyTorch's view. */
+/* out = sizes for a view of x. One of them may be -1, and becomes the size that fits. Fails where
+ * PyTorch's view does. */
 bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
 #endif

@@ -1,17 +1,17 @@
-/* tensor_args.c - what a freed tensor remembers, and the error of whoever uses it.
+/* tensor_args.c - the errors of wrong tensor arguments, such as NULL, a number or a freed tensor.
  *
  * quarantine.c in src/base explains how freed memory is kept. When a tensor's last holder is gone,
- * hd__tensor_bury writes over fields that nothing needs any more: who freed it, and a seal, which
- * is computed from what the message will need. If the memory was used again, the seal is most
- * certainly broken, and the message tells less instead of following a pointer that is none. */
+ * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
+ * that the message reads. If the memory was used again, the seal almost certainly does not match;
+ * then the message says less, and no pointer is followed. */
 #include <inttypes.h>
 
 #include "base/error/lasting.h"
 #include "tensor/tensor_args.h"
 
 #define RETURNED_IN_VAIN                                                                           \
-    "; hd_scope_return was called for it in an inner scope, and takes a tensor out of the "        \
-    "innermost scope alone: call it once for each scope, as in all = "                             \
+    ". hd_scope_return was called for it in an inner scope, but moves a tensor only out of the "   \
+    "innermost scope. Call it once for each scope, as in all = "                                   \
     "hd_scope_return(hd_cat(1, all, next))"
 
 static bool freed_fail(const char *arg, const hd_tensor *x)
@@ -21,27 +21,26 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
     }
     if (hd__tensor_refs_of(x) != HD__REFS_FREED || x->seal != hd__tensor_seal_of(x)) {
         return hd_fail(HD_STATE,
-                       "%s is not a tensor that exists: it was freed long ago, or the "
-                       "pointer never led to one",
+                       "%s is not a tensor: it was freed long ago, or the pointer never pointed "
+                       "to one",
                        arg);
     }
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__lasting_scope_end, strlen("when its scope")) == 0;
-    bool held = strstr(by, "_free"); /* an object, as a dictionary, had the last hold */
-    return hd_fail(HD_STATE, "%s was freed%s%s%s; %s made it", arg,
+    bool held = strstr(by, "_free"); /* an object such as a dictionary was its last holder */
+    return hd_fail(HD_STATE, "%s was freed%s%s; %s made it%s", arg,
                    scope ? " "
                    : *by ? " by "
                          : "",
-                   by,
+                   by, x->made_by,
                    scope && x->returned ? RETURNED_IN_VAIN
-                   : scope              ? " (keep it with hd_retain, hd_assign or hd_scope_return)"
-                   : held               ? " (keep it with hd_retain or hd_assign)"
-                                        : "",
-                   x->made_by);
+                   : scope              ? ". Keep it with hd_retain, hd_assign or hd_scope_return"
+                   : held               ? ". Keep it with hd_retain or hd_assign"
+                                        : "");
 }
 
-/* Writes the form for a number of the function that was called: "hd_mul_scalar_" of "hd_mul_", ""
- * if it has none or if arg is its x, which is never a number. */
+/* The variant of the called function that takes a number: "hd_mul_scalar_" for "hd_mul_". "" if it
+ * has none, or if arg is "x", which is never a number. */
 static const char *scalar_form(const char *arg, char text[32])
 {
     static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",
@@ -58,13 +57,13 @@ static const char *scalar_form(const char *arg, char text[32])
     return "";
 }
 
-/* A 0 in a tensor's place is NULL, too. */
+/* A literal 0 in a tensor's place is NULL, too. */
 static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];
     const char *form = scalar_form(arg, text);
     return none_ok ? hd__error_null_arg_or(arg, ": expected a tensor or HD_NONE")
-           : *form ? hd_fail(HD_NULL_ARG, "%s is NULL. %s takes a number, as 0", arg, form)
+           : *form ? hd_fail(HD_NULL_ARG, "%s is NULL. %s takes a number, such as 0", arg, form)
                    : hd__arg_null_arg(arg);
 }
 
@@ -86,7 +85,7 @@ bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
     }
     if (hd__tensor_exists(x)) {
         return hd_fail(HD_DTYPE,
-                       "%s is %s, which is for storing only: expected another dtype; "
+                       "%s is %s, which is for storing only: expected another dtype. "
                        "hd_to(x, HD_FLOAT32) widens it",
                        arg, hd_dtype_name(x->dtype));
     }

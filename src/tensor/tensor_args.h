@@ -1,27 +1,26 @@
-/* tensor_args.h - the checks of arguments that are tensors, and what is known of a freed one
- * (tensor_args.c). */
+/* tensor_args.h - checks of tensor arguments, and the marking of freed tensors (tensor_args.c).
+ * Each check is true if the argument is fine; otherwise it sets an error. */
 #ifndef HEED_TENSOR_TENSOR_ARGS_H
 #define HEED_TENSOR_TENSOR_ARGS_H
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-/* Fails for x, which is NULL, a number, HD_NONE or freed, or of a dtype for storing; none_ok: not
- * for HD_NONE. */
+/* Sets the error of a check that x failed, and returns false. True for HD_NONE if none_ok. */
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
-/* Is x a tensor, of a dtype that heed computes with? HD_NONE sets HD_NULL_ARG, and so does NULL,
- * but there an error that stands already stays (hd__arg_null_arg). A freed tensor sets HD_STATE,
- * with how it was freed and what made it, as long as it is found to be freed (base's quarantine.c).
- * bfloat16 sets HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
+/* True if x is a tensor of a dtype that heed computes with. HD_NONE and NULL fail with HD_NULL_ARG;
+ * for NULL, an earlier error stays in place (hd__arg_null_arg). A freed tensor fails with HD_STATE,
+ * as long as it is recognised (base's quarantine.c); the message says what freed it and what made
+ * it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_computed(x)) ||
            hd__tensor_arg_fail(arg, x, false);
 }
 
-/* The same for a function that takes every dtype, as it does not compute. none_ok: it takes
- * HD_NONE, too. */
+/* The same for a function that takes every dtype, because it does not compute. With none_ok it
+ * takes HD_NONE, too. */
 static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
     return (hd__tensor_is_address(x) &&
@@ -29,26 +28,26 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* The same in a public function that only reads a field of x. Programs call these often, and
- * HD__CALL would take longer than the reading, so `call` becomes the call only if x is wrong. */
+/* The same for a public function, `call`, that only reads a field of x. Programs call these
+ * functions often, and HD__CALL would take longer than the reading, so the function names itself
+ * only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_tensor(x)) || hd__tensor_read_fail(call, x);
 }
 
-/* hd__tensor_arg where HD_NONE is taken, too. */
+/* hd__tensor_arg for a function that takes HD_NONE, too. */
 static inline bool hd__tensor_arg_or_none(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && (hd__tensor_is_computed(x) || hd__tensor_is_none(x))) ||
            hd__tensor_arg_fail(arg, x, true);
 }
 
-/* Are all of them tensors? any: HD_NONE and every dtype are taken. The message calls them name[0],
- * name[1] ... */
+/* True if all of xs[] are tensors. With `any`, HD_NONE and every dtype are fine, too. The message
+ * calls them name[0], name[1] ... */
 bool hd__tensor_args(const char *name, int64_t n, hd_tensor *const *xs, bool any);
 
-/* Are the arguments a and b tensors? Is x one, of a float dtype? */
 static inline bool hd__tensor_two_args(const hd_tensor *a, const hd_tensor *b)
 {
     return hd__tensor_arg("a", a) && hd__tensor_arg("b", b);
@@ -63,8 +62,7 @@ static inline uintptr_t hd__tensor_seal_of(const hd_tensor *t)
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;
 }
 
-/* Writes over t, whose last holder is gone, what the message of hd__tensor_arg will tell
- * (tensor_args.c). From then on t is known as freed. */
+/* Marks t as freed, and notes the function that freed it, for hd__tensor_arg's message. */
 static inline void hd__tensor_bury(hd_tensor *t)
 {
     t->freed_by = hd__call;

@@ -1,9 +1,8 @@
-/* tensor_struct.h - the tensor, and what is read of it without a call: all of tensor and autograd
- * need both, so they stand in one header, which declares no function of a file.
+/* tensor_struct.h - the structs of a tensor and its storage, and inline functions that read them.
  *
  * Invariants of a tensor: refs >= 1, refs >= retained; sizes are never negative; numel is their
- * product; every index that sizes and strides reach from offset lies inside the storage; sizes
- * and strides from ndim on are undefined. */
+ * product; every index that sizes and strides reach from offset lies inside the storage; sizes and
+ * strides from ndim on are undefined. */
 #ifndef HEED_TENSOR_TENSOR_STRUCT_H
 #define HEED_TENSOR_TENSOR_STRUCT_H
 
@@ -14,34 +13,34 @@
 typedef struct hd__tensor_storage {
     atomic_int refs;
     atomic_uint version; /* in-place changes so far */
-    void *data;          /* after this header and the tensor, or the caller's (hd_wrap) */
+    void *data;          /* in the storage's block, in a block of its own, or hd_wrap's memory */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* NULL if data goes with the storage's block */
+    void (*release)(void *data, void *user); /* NULL: data is freed with the storage's block */
     void *user;
-    uint8_t spoiled; /* with HEED_DEBUG=1: each byte of the data after they were freed */
-    bool foreign;    /* release is the program's own code */
-    /* In debug mode: the function that changed it last, and the module that ran then. They are
-     * known only where release is not NULL. */
+    uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
+    bool foreign;    /* release is the program's own function */
+    /* Debug mode: the function that changed it last, and the module that ran then. Set only if
+     * release is not NULL. */
     const char *changed_by, *changed_in;
 } hd__tensor_storage;
 
-/* What a layer above attaches to a tensor. The tensor layer knows only these functions. */
+/* An attachment is autograd's node. The tensor layer knows it only by these functions. */
 typedef struct hd__tensor_attachment_ops {
     void (*release)(void *attachment);
     /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
-    hd__tensor_grad_use *(*grad_use)(void *attachment,
-                                     int64_t *version); /* hd__tensor_grad_use_of */
-    bool (*in_run)(void);                               /* does the thread compute gradients? */
-    void (*taken_over)(hd_tensor *x,
-                       hd_tensor *grad); /* hd__tensor_take_over: the leaf x has another dtype */
+    /* hd__tensor_grad_use_of */
+    hd__tensor_grad_use *(*grad_use)(void *attachment, int64_t *version);
+    /* true if a backward runs on this thread */
+    bool (*in_run)(void);
+    /* called when hd__tensor_take_over has changed the dtype of leaf x; grad is its new .grad */
+    void (*taken_over)(hd_tensor *x, hd_tensor *grad);
 } hd__tensor_attachment_ops;
 
-/* May a function of the tensor layer write to x? The layer above decides, also for a tensor without
- * an attachment, and so it is one function and not in that table. A constructor of autograd sets it
- * (history.c) before any tensor is made: it refuses leaves that require grad, in grad mode, and
- * gradients that are lent. NULL, as in a program that links tensor alone: everything may be
- * written. */
+/* True if a function of the tensor layer may write to x; otherwise sets an error. It refuses leaves
+ * that require grad, in grad mode, and gradients that were passed to the user's code. It is not in
+ * the table above, because it also judges tensors without an attachment. A constructor in history.c
+ * sets it. NULL in a program that links tensor alone: every tensor may be written. */
 extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
@@ -52,32 +51,32 @@ static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
 struct hd_tensor {
     atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
     uint8_t ndim, dtype;
-    uint8_t mark;        /* HD__TENSOR, or 0 of HD_NONE and of a freed tensor */
+    uint8_t mark;        /* HD__TENSOR; 0 in HD_NONE and in a freed tensor */
     uint8_t flags;       /* HD__F_... */
-    uint32_t output;     /* which output of the attached node this is */
-    atomic_int retained; /* how many of refs are from hd_retain */
+    uint32_t output;     /* the tensor is this output of the attached node */
+    atomic_int retained; /* the holds of hd_retain, a part of refs */
     hd__tensor_storage *storage;
     int64_t offset; /* of the first element in the storage, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__tensor_attachment_ops *attachment_ops;
-    hd_tensor *base;          /* the tensor this is a differentiable view of, retained; or NULL */
-    atomic_uint view_version; /* the storage's version that `attachment` of a view belongs to */
-    bool returned;   /* by hd_scope_return in a scope inside of its own, where that moves nothing */
+    hd_tensor *base;          /* of a differentiable view: its base, held; else NULL */
+    atomic_uint view_version; /* of a view: the storage's version to which `attachment` belongs */
+    bool returned;   /* the program called hd_scope_return in an inner scope, which moved nothing */
     hd_scope *scope; /* the owner, or NULL */
     union {
         hd_tensor *prev;      /* in the scope's list */
-        const char *freed_by; /* of a freed tensor: a function, hd__lasting_scope_end or NULL */
+        const char *freed_by; /* freed tensor: a function, hd__lasting_scope_end or NULL */
     };
     union {
         hd_tensor *next;
-        uintptr_t seal; /* of a freed tensor: nothing was written over it yet (tensor_args.c) */
+        uintptr_t seal; /* freed tensor: a checksum of fields that messages read (tensor_args.c) */
     };
-    const char *made_by; /* the public function that made it: a text of the library itself */
+    const char *made_by; /* the public function that made it; the text lasts */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
-    /* With HD__F_LISTED (live_tensors.c): the neighbours in the list, and the module that made
-     * it. */
+    /* Only with HD__F_LISTED: the neighbours in the list of live tensors, and the module that made
+     * the tensor (live_tensors.c). */
     hd_tensor *live_prev, *live_next;
     const char *made_in;
 };
@@ -85,12 +84,12 @@ struct hd_tensor {
 enum {
     HD__F_PARAMETER = 1,    /* prints as a Parameter */
     HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind: no in-place changes */
-    HD__F_CONTIGUOUS = 4,   /* row-major without gaps; set by whoever sets sizes and strides */
+    HD__F_CONTIGUOUS = 4,   /* row-major without gaps; code that sets sizes or strides updates it */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
     HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
-    HD__F_LENT = 32,        /* a gradient that a hook was given, or an alias: only for reading */
-    HD__F_LEAF = 64,        /* its first node was that of a leaf */
-    HD__F_MOVED = 128       /* it lies in the block of a storage that is its own no more */
+    HD__F_LENT = 32,        /* a gradient passed to the user's code, or its alias: read-only */
+    HD__F_LEAF = 64,        /* its first node was a leaf's */
+    HD__F_MOVED = 128       /* it took over another storage, but lies in its old storage's block */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
@@ -104,19 +103,21 @@ static inline int hd__tensor_refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
-/* Is x, which is an address, a tensor, and neither HD_NONE nor freed nor another object? */
+/* True if x, an address, is a tensor: not HD_NONE, not freed, no other object. */
 static inline bool hd__tensor_is_tensor(const hd_tensor *x)
 {
     return x->mark == HD__TENSOR;
 }
 
-/* The same of a dtype that heed computes with, in one comparison: the mark is the sign bit. */
+/* True if x is also of a dtype that heed computes with: not bfloat16. One comparison tests both,
+ * because the mark is the sign bit. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
 }
 
-/* Is x neither NULL nor a small number, as of hd_mul(x, 2)? It costs what a look for NULL does. */
+/* False for NULL and for a small number, such as the 2 of hd_mul(x, 2). As cheap as a comparison
+ * with NULL. */
 static inline bool hd__tensor_is_address(const hd_tensor *x)
 {
     return (uintptr_t)x >= 4096;
@@ -138,14 +139,14 @@ static inline uint32_t hd__tensor_storage_version(const hd_tensor *x)
     return atomic_load_explicit(&x->storage->version, memory_order_relaxed);
 }
 
-/* Bytes of an element. */
 static inline int64_t hd__tensor_bytes_of(hd_dtype d)
 {
     static const uint8_t bytes[] = {4, 8, 8, 1, 2};
     return bytes[d];
 }
 
-/* Does x lie in the block of its storage, because it was made with it (lifecycle.c)? */
+/* True if x lies in the block of its storage. A fresh tensor does, a view does not
+ * (lifecycle.c). */
 enum { HD__TENSOR_AT = 64 };
 static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {
@@ -192,7 +193,7 @@ static inline int64_t hd__tensor_count_of(int n, const int64_t *sizes)
     return count;
 }
 
-/* Are the elements of a and b the same memory, one by one? */
+/* True if each element of a is the same memory as b's element of the same index. */
 static inline bool hd__tensor_same_memory(const hd_tensor *a, const hd_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && hd__tensor_same_shape(a, b) &&

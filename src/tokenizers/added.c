@@ -1,14 +1,13 @@
-/* added.c - which added token does a text begin with, however many there are?
+/* added.c - finds the longest added token that a text begins with, in logarithmic time.
  *
- * The texts of the tokens are sorted. Let `last` be the last of them that does not come after the
- * text s. Whatever stands between a prefix of s and s begins with that prefix. So every token that
- * s begins with is `last` or a prefix of it, and each token knows the longest other one that is its
- * prefix. */
+ * The tokens' texts are sorted. Let `last` be the last of them that does not come after the text s.
+ * Everything between a prefix of s and s begins with that prefix. So every token that s begins with
+ * is `last` or a prefix of `last`. Each token knows the longest other token that is its prefix. */
 #include <stdlib.h>
 
 #include "tokenizers/bpe.h"
 
-/* As memcmp; a prefix comes before what begins with it. */
+/* As memcmp; a prefix comes before longer texts. */
 static int compare_texts(const char *a, int64_t n, const char *b, int64_t m)
 {
     int order = memcmp(a, b, (size_t)(n < m ? n : m));
@@ -24,7 +23,7 @@ static int64_t common_prefix(const char *a, int64_t n, const char *b, int64_t m)
     return i;
 }
 
-/* Of equal texts the one with the lowest rank comes last, and is found. */
+/* Of equal texts the one with the lowest rank comes last, so it is found. */
 static int by_needle(const void *a, const void *b)
 {
     const hd__bpe_needle *x = a, *y = b;
@@ -37,7 +36,7 @@ static bool begins_with(const hd__bpe_needle *whole, const hd__bpe_needle *part)
     return part->n <= whole->n && memcmp(whole->s, part->s, (size_t)part->n) == 0;
 }
 
-/* Sorts the needles, and finds what each of them begins with. */
+/* Sorts the needles, and finds the prefix of each. */
 static void needles_complete(hd__bpe_needles *k)
 {
     qsort(k->v, (size_t)k->n, sizeof *k->v, by_needle);

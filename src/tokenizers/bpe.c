@@ -1,10 +1,9 @@
 /* bpe.c - encodes a text by byte pair encoding: finds added tokens, normalizes, cuts words, merges
  * pairs.
  *
- * A word is a list of parts; at first each part is one byte, or one character. A heap holds every
- * two neighbours that can merge, sorted by rank and place. A pair that is taken from the heap is
- * skipped if one of its parts has merged with another meanwhile. So a word of n bytes costs
- * n log n. */
+ * A word is a list of parts; at first each part is one byte, or one character. A heap has every two
+ * neighbours that can merge, sorted by rank and place. A pair from the heap is skipped if one of
+ * its parts has merged with another since. So a word of n bytes costs n log n. */
 #include "tensor/dict.h"
 #include "tokenizers/bpe.h"
 #include "tokenizers/nfc.h"
@@ -13,7 +12,7 @@
 
 /* ---------------------------------------------------------------- tokens by their bytes */
 
-/* The slot that holds the token with these bytes, or a free one. */
+/* The slot of the token with these bytes, or a free slot. */
 static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
 {
     uint64_t hash = hd__text_hash(s, (size_t)n);
@@ -55,7 +54,7 @@ static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
     return a ? a->id : hd__bpe_find(b, token, n);
 }
 
-/* The slot that holds the merge of these two, or a free one. */
+/* The slot of the merge of these two tokens, or a free slot. */
 static int32_t *merge_slot_of(const hd__bpe *b, int32_t left, int32_t right)
 {
     uint64_t hash = ((uint64_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
@@ -84,8 +83,8 @@ typedef struct bpe_part {
 
 typedef struct pair {
     uint64_t key; /* rank << 32 | where the left part begins */
-    int32_t end;  /* of the right part */
-    int32_t id;   /* of the token that they make */
+    int32_t end;  /* where the right part ends */
+    int32_t id;   /* the token that they merge to */
 } pair;
 
 typedef struct bpe_word {
@@ -128,7 +127,7 @@ static pair heap_take(bpe_word *w)
     return top;
 }
 
-/* If the part at `at` and the next one can merge, adds them to the heap. */
+/* Adds the part at `at` and the next one to the heap, if they can merge. */
 static void consider(bpe_word *w, int32_t at)
 {
     int32_t middle = w->parts[at].end;
@@ -146,7 +145,7 @@ static void merge_pair(bpe_word *w, pair p)
 {
     int32_t at = (int32_t)(p.key & UINT32_MAX), middle = w->parts[at].end;
     if (middle == 0 || middle == w->n || w->parts[middle].end != p.end) {
-        return; /* one of the two has merged with another part */
+        return; /* one of the two has merged with another part since */
     }
     w->parts[middle].end = 0;
     w->parts[at].end = p.end;
@@ -160,18 +159,19 @@ static void merge_pair(bpe_word *w, pair p)
     }
 }
 
-/* Makes each byte or character a part, or a run of unknown ones, or the bytes of an unknown one.
- * Returns how many bytes were good. */
+/* Fills the first parts: each byte or character; a character without a token becomes its bytes or
+ * the unknown token, and with fuse_unknown a run of them becomes one part. Returns the number of
+ * bytes that have a token. */
 static int32_t first_parts(bpe_word *w)
 {
     const hd__bpe *b = w->b;
-    bool fuses = false; /* the part before is unknown, and the next one would be part of it */
+    bool fuses = false; /* the part before is unknown, and takes a next unknown character */
     for (int32_t i = 0, before = -1, end; i < w->n; i = end) {
         uint32_t code;
         int length = b->form.words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
         int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
         bool missing = id < 0;
-        if (missing && b->byte_fallback) { /* the next byte may be in the middle of a character */
+        if (missing && b->byte_fallback) { /* byte by byte: i may be inside a character */
             length = 1;
             id = b->fallback[(unsigned char)w->s[i]];
             missing = false;
@@ -193,8 +193,8 @@ static int32_t first_parts(bpe_word *w)
 }
 
 /* Splits a word into its first parts. The heap needs room for 3 n pairs: there are fewer than n at
- * first, and each of fewer than n merges adds at most two. *good gets the number of bytes that have
- * a token. */
+ * first, and each of fewer than n merges adds at most two. *good is the number of bytes that have a
+ * token. */
 static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 {
     if (!hd__text_grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
@@ -214,13 +214,13 @@ static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 
 /* ---------------------------------------------------------------- a text */
 
-/* A text is cut at the added tokens that are not normalized; each piece is normalized, and cut at
- * those that are; each piece of that is cut into words. So white space before an added token is
- * white space at the end of a text. */
+/* A text is cut at the added tokens that are not normalized. Each piece is normalized, and cut at
+ * the added tokens that are. Each of these pieces is cut into words. So white space before an added
+ * token is white space at the end of a text. */
 typedef struct encoding {
     bpe_word w;
     hd_special special;
-    const char *from; /* what is read now: the text or normal.s, which begins at `place` */
+    const char *from; /* the text that is read now, or normal.s; its first byte is at `place` */
     int64_t place;
     hd__text normal, spaced;
 } encoding;
@@ -238,8 +238,8 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
     }
     if (good < n) {
         return hd_fail(HD_VALUE,
-                       "byte 0x%02x at %" PRId64 "%s: expected one that has a token, because "
-                       "the vocabulary has no unknown token",
+                       "byte 0x%02x at %" PRId64
+                       "%s: the vocabulary has neither a token for it nor an unknown token",
                        (unsigned char)s[good], place + good,
                        e->from == e->normal.s ? " after normalization" : "");
     }
@@ -280,7 +280,7 @@ static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t plac
     return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
 }
 
-/* A piece without added tokens. */
+/* Encodes s, a piece of the text that has no added token in it. */
 static bool encode_words(encoding *e, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;
@@ -300,7 +300,8 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
     return true;
 }
 
-/* The character of s[0 .. n) that begins at `at`, and the one that ends there; 0: there is none. */
+/* The character of s[0 .. n) that begins at `at`, or the one that ends there; 0 if there is
+ * none. */
 static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
 {
     uint32_t code = 0;
@@ -318,8 +319,8 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
     return at > 0 ? character_at(s, begin, at, length) : 0;
 }
 
-/* Takes the white space beside an added token, down to `least` and up to n. One before it may have
- * taken this one, too; then nothing of it is left. */
+/* Extends the added token at [*begin, *end) by the white space beside it, within [least, n). If the
+ * token before has taken this one as white space, nothing is left of it. */
 static void strip(const hd__bpe_added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {
@@ -341,7 +342,7 @@ static bool encode_piece(encoding *e, bool normalized, const char *s, int64_t n)
     return n == 0 || (normalized ? encode_words(e, s, n) : encode_normalized(e, s, n));
 }
 
-/* Cuts s at the added tokens that are, or are not, normalized. */
+/* Encodes s, cut at the added tokens that are `normalized`, or that are not. */
 static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;
@@ -356,8 +357,9 @@ static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n
         }
         if (a->special && e->special == HD_SPECIAL_REFUSE) {
             return hd_fail(HD_VALUE,
-                           "%.*s at byte %" PRId64 "%s: expected a text without it, "
-                           "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT",
+                           "%.*s at byte %" PRId64
+                           "%s is a special token. Pass HD_SPECIAL_ALLOW to encode it, or "
+                           "HD_SPECIAL_TEXT to encode it as text",
                            HD__CLIP(a->s, a->n), e->place + (s - e->from) + at,
                            e->from == e->normal.s ? " after normalization" : "");
         }
@@ -404,7 +406,7 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
                        const hd_encode_options *o, hd__tokenizer_ids *ids)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    /* what is normalized has at most three bytes for each one, and a U+2581 */
+    /* a normalized text has at most three bytes for each byte, and a U+2581 */
     const int most = b->form.normalizer || b->form.metaspace ? INT32_MAX / 4 : INT32_MAX;
     if (n > most) {
         return hd_fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);

@@ -1,9 +1,9 @@
-/* bpe_json.c - reads the model and the added tokens of a tokenizer.json of Hugging Face, or of
- * GPT-2's two files.
+/* bpe_json.c - reads the model and the added tokens of a Hugging Face tokenizer.json, or of GPT-2's
+ * two files.
  *
- * A tokenizer.json is one object, whose keys may stand in any order. A value is remembered by its
- * place and read when it is needed. GPT-2's vocab.json is the vocabulary alone, and each line of
- * its merges.txt is a merge. */
+ * A tokenizer.json is one object, with its keys in any order. The reader remembers a value's place,
+ * and reads the value when it is needed. GPT-2's vocab.json is the vocabulary alone, and each line
+ * of its merges.txt is a merge. */
 #include <inttypes.h>
 
 #include "base/text/utf8.h"
@@ -37,7 +37,7 @@ static const char *const model_keys[] = {"type",
                                          "merges",
                                          NULL};
 
-/* The id of the token with this text, or -1; its bytes are in r->bytes. */
+/* The id of the token with this text, or -1. Sets r->bytes to its bytes. */
 static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__text_cut(&r->bytes, 0);
@@ -47,7 +47,7 @@ static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
     return spelled && !r->failed ? hd__bpe_find(r->b, r->bytes.s, (int64_t)r->bytes.len) : -1;
 }
 
-/* Reads a merge, which is "a b" or ["a", "b"]: "a b". */
+/* Reads a merge, "a b" or ["a", "b"], as "a b". */
 static void read_pair(hd__bpe_reader *r, hd__bpe_value v, hd__text *pair)
 {
     hd__bpe_each w;
@@ -73,7 +73,7 @@ static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *
                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
 }
 
-/* Adds the merge "left right". In GPT-2's files, one merge alone makes a token. */
+/* Adds the merge "left right". In GPT-2's files, only one merge may make a token. */
 static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__bpe *b = r->b;
@@ -97,7 +97,7 @@ static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
         m->id = hd__bpe_find(b, bytes, len);
     }
     if (!two || m->left < 0 || m->right < 0 || m->id < 0) {
-        merge_fail(r, s, n, "two tokens of the vocabulary, which are a third one together");
+        merge_fail(r, s, n, "two tokens of the vocabulary that form a third one");
     } else if (r->merges.s && (b->base.kinds[m->id] & HD__MADE_TOKEN)) {
         merge_fail(r, s, n, "a token that no earlier line makes");
     } else {
@@ -114,7 +114,8 @@ static void begin_merges(hd__bpe_reader *r, int64_t n)
     r->failed = r->failed || !r->b->merges || !r->b->merge_slots;
 }
 
-/* The first line may be free text, which is kept, because hd_tokenizer_save writes both files. */
+/* The first line may be free text. It stays in the file's text, because hd_tokenizer_save writes
+ * both files. */
 static void read_lines(hd__bpe_reader *r)
 {
     static const char version[] = "#version";
@@ -171,7 +172,7 @@ static void check_empty(hd__bpe_reader *r, const char *key, hd__bpe_value v)
     }
 }
 
-/* What must have one value in the model. */
+/* Checks the values for which heed knows only one. */
 static void check_model_values(hd__bpe_reader *r, const hd__bpe_value *v)
 {
     if (v[MODEL_TYPE].end && !hd__bpe_is_text(hd__bpe_text_of(r, v[MODEL_TYPE]), "BPE")) {
@@ -194,7 +195,7 @@ static const char *const added_names[] = {
     OF_ADDED "lstrip", OF_ADDED "rstrip",  OF_ADDED "single_word",
 };
 
-/* Adds a token to r->added, and its two texts to r->added_text. */
+/* Adds a token to r->added, and its text and its pattern to r->added_text. */
 static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, const bool *flags)
 {
     r->failed =
@@ -216,23 +217,23 @@ static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, c
                                              .rstrip = flags[RSTRIP]};
 }
 
-/* The id of an added token. One that is not in the vocabulary gets the next id after it, as in the
- * package tokenizers, whatever the file says. */
+/* The id of an added token. A token that is not in the vocabulary gets the next free id, whatever
+ * the file says, as the package tokenizers does. */
 static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name)
 {
     const int64_t id = hd__bpe_id_in_vocab(r, written) ? written : r->entries.n;
     if (id != written && !r->failed && !r->warned) {
-        hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ": it gets id %" PRId64
-                ", as in the package tokenizers: expected new tokens in the order of their ids, "
-                "which follow those of the vocabulary without a gap",
+        hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ", but it gets id %" PRId64
+                ", as in the package tokenizers. The ids of new tokens must follow the "
+                "vocabulary's in order, without a gap",
                 r->f.where, HD__CLIP(name->s, name->len), written, id);
         r->warned = true;
     }
     return id;
 }
 
-/* Reads an added token. One that the vocabulary has not becomes an entry of its own, of what is
- * looked for, because the package tokenizers decodes it so. */
+/* Reads an added token. If it is not in the vocabulary, it becomes an entry with its pattern as
+ * text, because the package tokenizers decodes it so. */
 static void read_added(hd__bpe_reader *r, hd__bpe_value v)
 {
     hd__bpe_value m[ADDED];
@@ -261,7 +262,7 @@ static void read_added(hd__bpe_reader *r, hd__bpe_value v)
     }
 }
 
-/* A token must come once, and if it is in the vocabulary it must have its id there. */
+/* Checks that an added token comes once, and has the vocabulary's id if it is there. */
 static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;
@@ -276,14 +277,14 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
         !r->failed && (size_t)n == r->bytes.len && memcmp(token, r->bytes.s, (size_t)n) == 0;
     if (!r->failed && (hd__bpe_id_in_vocab(r, a->id) ? !same : elsewhere)) {
         r->failed = !hd_fail(HD_FORMAT,
-                             "%s: added_tokens has '%.*s' with id %d: expected the id that the "
-                             "vocabulary gives it, or a new one",
+                             "%s: added_tokens has '%.*s' with id %d: expected its id in the "
+                             "vocabulary, or a new id for a new token",
                              r->f.where, HD__CLIP(a->s, a->n), (int)a->id);
     }
 }
 
-/* What decoding knows of it. The package tokenizers looks up among the names of the special tokens
- * what is looked for in a text, so it seldom skips a token that normalizing has changed. */
+/* The flags of an added token. The package tokenizers looks for its pattern among the names of the
+ * special tokens, so it seldom skips a token that normalizing has changed. */
 static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
 {
     const hd__bpe_added *named = hd__bpe_added_find(r->b, a->pattern, a->pattern_n);
@@ -293,7 +294,7 @@ static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
                      (spaced ? HD__SPACED_TOKEN : 0));
 }
 
-/* Completes the added tokens, whose texts no longer move. */
+/* Completes the added tokens, after r->added_text has its final address. */
 static void enter_added(hd__bpe_reader *r)
 {
     hd__bpe *b = r->b;
@@ -313,7 +314,8 @@ static void enter_added(hd__bpe_reader *r)
 
 /* ---------------------------------------------------------------- the vocabulary */
 
-/* Reads an object that maps the spelling of each token to its id. In GPT-2's, one is special. */
+/* Reads an object that maps each token's spelling to its id. In GPT-2's vocabulary, <|endoftext|>
+ * is special. */
 static void read_vocab(hd__bpe_reader *r, hd__bpe_value vocab)
 {
     static const bool flags[ADDED] = {[SPECIAL] = true};
@@ -335,7 +337,7 @@ enum { ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, THE_MOD
 static const char *const top_keys[] = {
     "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model", NULL};
 
-/* Makes the encoder of what was read, which then belongs to it. */
+/* Makes the encoder r->b, which takes over the added tokens. */
 static void encoder_from(hd__bpe_reader *r)
 {
     if (!r->failed && r->entries.n == 0) {
@@ -387,7 +389,7 @@ static void read_model(hd__bpe_reader *r, const hd__bpe_value *top)
         hd__bpe_bytes_find(r, "a token for each byte, because of byte_fallback");
     } else if (b->byte_fallback) {
         hd__bpe_value_fail(r, "model.byte_fallback", v[FALLBACK],
-                           "false, because words are of bytes");
+                           "false, because words consist of bytes");
     }
     read_model_merges(r, v[MERGES]);
     enter_added(r);
@@ -409,7 +411,7 @@ static void read_json(hd__bpe_reader *r)
     }
 }
 
-/* Is every token a byte, special, or made by a merge? */
+/* Checks that every token is a byte, special, or made by a merge. */
 static void check_made(hd__bpe_reader *r)
 {
     const hd_tokenizer *t = &r->b->base;
@@ -436,7 +438,7 @@ static void read_gpt2(hd__bpe_reader *r)
     }
 }
 
-/* Makes the encoder from the texts, which then belong to it. ok: could they be read? */
+/* Makes the encoder from the sources, which it takes over. ok: the sources were read. */
 static hd_tokenizer *from_sources(hd__bpe_reader *r, bool ok)
 {
     r->failed = !ok;

@@ -1,6 +1,6 @@
-/* bpe_parts.c - reads the parts of a tokenizer.json around the model. The normalizer, the
- * pre-tokenizer and the decoder are lists of components; a short text that describes the list is
- * looked up among those that are known. */
+/* bpe_parts.c - reads the components of a tokenizer.json around the model. The normalizer, the
+ * pre-tokenizer and the decoder are lists of components: a short text that describes the list is
+ * looked up among the known ones. */
 #include "tokenizers/bpe_json.h"
 
 /* ---------------------------------------------------------------- components */
@@ -8,39 +8,39 @@
 enum { PART_TYPE, LIST, DESCRIBED, MEMBERS = 12 };
 
 typedef struct section {
-    const char *key, *known; /* of the file; for a message */
-    int described;           /* keys from DESCRIBED to this one are; the others have no effect */
-    const char *keys[MEMBERS + 1]; /* of a component; LIST has those of a Sequence */
+    const char *key, *known; /* its key in the file; the known lists, for a message */
+    int described; /* keys from DESCRIBED to this one are described; others have no effect */
+    const char *keys[MEMBERS + 1]; /* of a component; LIST: the components of a Sequence */
 } section;
 
 static const section normalizers = {
     "normalizer",
-    "none, NFC, or Prepend and Replace with U+2581 for a space",
+    "none, NFC, or Replace of a space by U+2581, with or without Prepend of U+2581",
     5,
     {"type", "normalizers", "prepend", "pattern", "content"},
 };
 static const section pre_tokenizers = {
     "pre_tokenizer",
-    "none, ByteLevel without a prefix space, after nothing, Digits, or the Split of Llama 3 or "
-    "Qwen 2, or a Metaspace that does not split",
+    "none, ByteLevel without a prefix space, alone or after Digits or the Split of Llama 3 or Qwen "
+    "2, or a Metaspace that does not split",
     11,
     {"type", "pretokenizers", "add_prefix_space", "use_regex", "individual_digits", "behavior",
      "invert", "pattern", "replacement", "prepend_scheme", "split", "trim_offsets"},
 };
 static const section decoders = {
     "decoder",
-    "ByteLevel, or Replace of U+2581, ByteFallback, Fuse, and perhaps Strip of one space",
+    "ByteLevel, or Replace of U+2581, ByteFallback and Fuse, with or without Strip of one space",
     6,
     {"type", "decoders", "pattern", "content", "start", "stop", "add_prefix_space", "trim_offsets",
      "use_regex"},
 };
 
-/* Adds " key=value" to the description, a text as 'value', and a regular expression that is known
+/* Adds " key=value" to the description, with a text in quotes. A known regular expression is added
  * by its name. */
 static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT &&
-        strcmp(key, "pattern") == 0) { /* {"String": text}, or "Regex" */
+        strcmp(key, "pattern") == 0) { /* {"String": text} or "Regex" */
         hd__bpe_value string = hd__bpe_member(r, v, "String");
         v = string.end ? string : hd__bpe_member(r, v, "Regex");
     }
@@ -60,7 +60,7 @@ static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v,
     }
 }
 
-/* Adds "Type key=value;", with the keys in the section's order, for each component. */
+/* Adds "Type key=value;" for each component, with the keys in the section's order. */
 static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__text *to)
 {
     hd__bpe_each w;
@@ -81,14 +81,14 @@ static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__t
     hd__text_puts(to, ";");
 }
 
-/* The forms of tokenizers: words of bytes, and texts of characters whose spaces the normalizer or
- * Metaspace replaces. */
+/* The forms of tokenizers: words of bytes; characters whose spaces the normalizer replaces;
+ * characters whose spaces Metaspace replaces. */
 enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
 
 typedef struct known {
     const char *text;
-    int forms;  /* that have it */
-    int choice; /* hd__bpe_normalizer, hd__bpe_prepend, or whether a text loses its first space */
+    int forms;  /* the forms that may have it */
+    int choice; /* hd__bpe_normalizer, hd__bpe_prepend, or whether decoding strips a space */
     const hd__tokenizer_words *words;
     bool digits;
 } known;
@@ -126,7 +126,7 @@ static const known known_decoders[] = {
     {NULL, 0, 0, NULL, false},
 };
 
-/* The known list of components that v is; NULL after an error. */
+/* The known list that equals the components v; NULL after an error. */
 static const known *components(hd__bpe_reader *r, const section *s, hd__bpe_value v, const known *k)
 {
     hd__text found = {0};
@@ -155,7 +155,7 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
     if (c && !(a->forms & b->forms & c->forms)) {
         r->failed = !hd_fail(HD_FORMAT,
                              "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
-                             "those of one form of tokenizer",
+                             "three of one form of tokenizer",
                              r->f.where, a->text, b->text, c->text);
     } else if (c) {
         r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,
@@ -169,7 +169,7 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
 #define SINGLE "post_processor.single"
 #define IDS "ids in post_processor.special_tokens"
 
-/* Adds the ids of a special token of the template. */
+/* Adds the ids of a special token in the template. */
 static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_value tokens,
                                hd__tokenizer_ids *to)
 {
@@ -179,7 +179,7 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
                   ids = hd__bpe_member(r, token, "ids");
     if (token.kind != HD__JSON_OBJECT) {
         hd__bpe_value_fail(r, "a SpecialToken of " SINGLE, name,
-                           "one that post_processor.special_tokens has");
+                           "an entry of post_processor.special_tokens");
     }
     hd__bpe_expect_kind(r, IDS, ids, HD__JSON_ARRAY, "an array");
     for (hd__bpe_each_begin(r, &w, ids); hd__bpe_each_next(r, &w);) {
@@ -192,7 +192,7 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
     r->failed = r->failed || to->failed;
 }
 
-/* Special tokens before and after one text, which is the Sequence A. */
+/* Reads the special tokens before and after the one text, which is the Sequence A. */
 static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value tokens)
 {
     hd__bpe_each w;
@@ -209,7 +209,7 @@ static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value
         }
     }
     if (texts != 1) {
-        hd__bpe_value_fail(r, SINGLE, single, "special tokens and one Sequence, of the text A");
+        hd__bpe_value_fail(r, SINGLE, single, "special tokens and one Sequence with the id A");
     }
 }
 

@@ -1,4 +1,5 @@
-/* bpe_read.c - bytes as characters, files, messages, and the tables of an encoder's tokens. */
+/* bpe_read.c - for the readers of tokenizers: bytes as characters, files, messages, and an
+ * encoder's tables of tokens. */
 #include "base/memory/alloc.h"
 #include "base/text/utf8.h"
 #include "tokenizers/bpe_json.h"
@@ -69,7 +70,7 @@ void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *
 
 /* ---------------------------------------------------------------- files */
 
-/* Hands s, which comes from hd_alloc and ends with a zero, to f. False if s is NULL. */
+/* Gives s, which comes from hd_alloc and ends in a zero, to f. Returns false if s is NULL. */
 static bool source_init(hd__bpe_source *f, const char *name, char *s, size_t n)
 {
     if (s) {
@@ -97,7 +98,7 @@ bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* The next entry gets this id. */
+/* Gives the next entry this id, which must be new. */
 static void id_take(hd__bpe_reader *r, int64_t id)
 {
     hd__bpe_entries *e = &r->entries;
@@ -109,8 +110,8 @@ static void id_take(hd__bpe_reader *r, int64_t id)
         e->by_id[e->ids] = 0;
     }
     if (e->by_id[id]) {
-        r->failed =
-            !hd_fail(HD_FORMAT, "%s: id %" PRId64 " again: expected each id once", r->f.where, id);
+        r->failed = !hd_fail(HD_FORMAT, "%s: id %" PRId64 " is used twice: expected each id once",
+                             r->f.where, id);
     }
     e->by_id[id] = (int32_t)e->n + 1;
 }
@@ -153,7 +154,7 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
     return hd__mem_alloc_zeroed(slots * sizeof(int32_t));
 }
 
-/* Enters the tokens in the order of their ids. An id without a token is one of no bytes. */
+/* Enters the tokens in the order of their ids. An id without a token gets no bytes. */
 static bool enter_tokens(hd__bpe_reader *r, hd__bpe *b)
 {
     const hd__bpe_entries *e = &r->entries;

@@ -1,4 +1,4 @@
-/* bpe_values.c - reads values of a tokenizer.json, each of which is remembered by its place. */
+/* bpe_values.c - reads values of a tokenizer.json by their places. */
 #include "tokenizers/bpe_json.h"
 
 hd__bpe_value hd__bpe_whole(hd__bpe_reader *r)
@@ -49,7 +49,7 @@ bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w)
         return true;
     }
     if (j->depth == 0) {
-        hd__json_next(j); /* the end, or what should not follow */
+        hd__json_next(j); /* the end of the text, or an error */
     }
     if (j->kind == HD__JSON_BAD && !r->failed) {
         hd__json_fail(j, r->f.where, NULL);
@@ -80,7 +80,7 @@ void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const 
         if (names[i]) {
             v[i] = w.item;
         } else if (only) {
-            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected no key that is unknown",
+            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected only known keys",
                                  r->f.where, only, HD__CLIP(w.name.s, w.name.len));
         }
     }
@@ -120,7 +120,7 @@ void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, con
     bool scalar = v.kind == HD__JSON_STRING || v.kind == HD__JSON_NUMBER;
     const hd__text *t = hd__bpe_text_of(r, v);
     if (r->failed) {
-        return; /* the first error stands */
+        return; /* the first error stays set */
     }
     r->failed = true;
     if (!scalar) {

@@ -1,4 +1,4 @@
-/* chars.c - texts that must be UTF-8, and the classes of characters. */
+/* chars.c - checks that a text is UTF-8, and reads tables of character classes. */
 #include "tokenizers/chars.h"
 
 bool hd__chars_utf8_check(const char *s, int64_t n)

@@ -1,9 +1,9 @@
-/* nfc.c - Unicode's normalization form C: characters are decomposed, the marks that follow a
- * character are sorted by their combining class, and what composes is composed (Unicode Standard
- * Annex 15). nfc_tables.c has the tables; Hangul syllables are arithmetic. */
+/* nfc.c - Unicode's normalization form C (Unicode Standard Annex 15): decomposes characters, sorts
+ * the marks after a character by their combining classes, and composes characters again.
+ * nfc_tables.c has the tables; Hangul syllables are computed. */
 #include "tokenizers/nfc.h"
 
-/* Each is a code point, with its combining class above bit 24. */
+/* Characters: each is a code point, with its combining class in the bits from 24 on. */
 typedef struct chars {
     uint32_t *v;
     int64_t n, room;
@@ -12,11 +12,11 @@ typedef struct chars {
 
 enum {
     CODE = 0x1FFFFF,
-    FIRST_IN_PARTS = 0xC0, /* no character before this one decomposes, */
-    MARKS = 0x300, /* and none before this one has a class or composes with an earlier one */
-    L = 0x1100, /* the first leading consonant and vowel, and one before the first trailing one */
-    V = 0x1161,
-    T = 0x11A7,
+    FIRST_IN_PARTS = 0xC0, /* no character below this one decomposes */
+    MARKS = 0x300,         /* no character below has a class or composes with the one before it */
+    L = 0x1100,            /* the first leading consonant */
+    V = 0x1161,            /* the first vowel */
+    T = 0x11A7,            /* one before the first trailing consonant */
     LS = 19,
     VS = 21,
     TS = 28,
@@ -40,7 +40,7 @@ static void add(chars *c, uint32_t code)
 
 /* ---------------------------------------------------------------- decomposition */
 
-/* The number of a character in the table, or -1. */
+/* The index of a character in the table, or -1. */
 static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
     const int i = code < FIRST_IN_PARTS ? -1 : hd__chars_last_number(t->codes, 3, 0, t->n, code);
@@ -53,7 +53,7 @@ static int entry_of(const hd__nfc_table *t, uint32_t code)
     return at < end - begin ? (int)(begin + at) : -1;
 }
 
-/* The second character of pair number e, which decomposes. */
+/* The second character of pair e, which decomposes into two. */
 static uint32_t second_of(int e)
 {
     return hd__chars_number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
@@ -85,7 +85,7 @@ static void decompose(chars *c, uint32_t code)
 
 /* ---------------------------------------------------------------- order */
 
-/* Sorts n marks by their classes; equal ones keep their order. */
+/* Sorts n marks by their classes, and keeps the order of equal ones. */
 static void sort_marks(uint32_t *v, int64_t n, uint32_t *sorted)
 {
     int64_t start[256 + 1] = {0};
@@ -124,7 +124,7 @@ static void sort_runs(chars *c)
 
 /* ---------------------------------------------------------------- composition */
 
-/* The character that is number e of the pairs. */
+/* The character that decomposes into pair e. */
 static uint32_t code_of(int e)
 {
     const hd__nfc_table *t = &hd__nfc_pairs;
@@ -133,7 +133,7 @@ static uint32_t code_of(int e)
            hd__chars_number_at(t->numbers, 2, i);
 }
 
-/* What the two compose to; 0: they do not compose. */
+/* The character that a and b compose to, or 0. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     if (a - L < LS && b - V < VS) {
@@ -156,8 +156,8 @@ static uint32_t compose(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* A character composes with the last one of class 0 before it, unless one between them has a class
- * that is not lower than its own. */
+/* Composes a character with the last one of class 0 before it, unless a character between them has
+ * a class that is not lower. */
 static void compose_all(chars *c)
 {
     int64_t n = 0, starter = -1;
@@ -168,7 +168,7 @@ static void compose_all(chars *c)
             both = compose(c->v[starter], code);
         }
         if (both) {
-            c->v[starter] = both; /* of class 0 */
+            c->v[starter] = both; /* with class 0 */
             continue;
         }
         starter = class ? starter : n;
@@ -179,7 +179,7 @@ static void compose_all(chars *c)
 
 /* ---------------------------------------------------------------- a text */
 
-/* Are all characters below U+0300? Then nothing composes. */
+/* True if all characters are below U+0300. Then nothing composes. */
 static bool is_plain(const char *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {

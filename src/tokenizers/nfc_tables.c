@@ -1,4 +1,4 @@
-/* nfc_tables.c - printed by tools/generate/gen_nfc.py, as tokenizers has Unicode 9.0. */
+/* nfc_tables.c - printed by tools/generate/gen_nfc.py: Unicode 9.0, as the package tokenizers. */
 #include "tokenizers/nfc.h"
 
 /* clang-format off */

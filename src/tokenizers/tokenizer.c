@@ -1,6 +1,6 @@
-/* tokenizer.c - what all tokenizers share: a table with the bytes of each token, decoding by it,
- * and the public functions that call the tokenizer's type. The simplest type, whose tokens are the
- * 256 bytes, is here too. */
+/* tokenizer.c - the part that all tokenizers share: a table with the bytes of each token, decoding
+ * by it, and the public functions, which call the tokenizer's type. The simplest type, with the 256
+ * bytes as tokens, is here too. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -117,13 +117,13 @@ hd_tensor *hd_tokenizer_encode_with(const hd_tokenizer *t, const char *text, int
 /* ---------------------------------------------------------------- decoding */
 
 typedef struct decoding {
-    bool skip;    /* special tokens */
-    bool replace; /* what is no UTF-8, by U+FFFD */
+    bool skip;    /* leave special tokens out */
+    bool replace; /* U+FFFD replaces bytes that are not UTF-8 */
     hd__text text;
-    size_t run; /* where the byte tokens at the end of the text begin */
+    size_t run; /* where the run of byte tokens at the end of the text begins */
 } decoding;
 
-/* Bytes in a row are a text, or each of them is a U+FFFD. */
+/* Ends a run of byte tokens: if it is not UTF-8, replaces each of its bytes by U+FFFD. */
 static void end_run(decoding *d)
 {
     size_t n = d->text.len - d->run;
@@ -136,7 +136,7 @@ static void end_run(decoding *d)
     d->run = d->text.len;
 }
 
-/* Adds a token with spaces in place of U+2581. */
+/* Adds a token, with U+2581 replaced by spaces. */
 static void add_unspaced(hd__text *to, const char *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
     }
 }
 
-/* Adds the bytes of the ids to the text. */
+/* Adds the tokens of the ids. */
 static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
@@ -187,7 +187,7 @@ static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
     return x && !d->text.failed;
 }
 
-/* Adds s, with U+FFFD in place of bytes that are not UTF-8. */
+/* Adds s, with U+FFFD for bytes that are not UTF-8. */
 static void add_replaced(hd__text *to, const char *s, int64_t n)
 {
     uint32_t code;
@@ -203,7 +203,7 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* The text in the innermost scope; *n gets its length. */
+/* The decoded text, owned by the innermost scope. Sets *n to its length, unless n is NULL. */
 static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip, bool replace,
                           int64_t *n)
 {

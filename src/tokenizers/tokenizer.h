@@ -1,4 +1,5 @@
-/* tokenizer.h - what all tokenizers share (tokenizer.c), and their types. */
+/* tokenizer.h - the part that all tokenizers share (tokenizer.c), and the functions of their
+ * types. */
 #ifndef HEED_TOKENIZERS_TOKENIZER_H
 #define HEED_TOKENIZERS_TOKENIZER_H
 
@@ -6,7 +7,8 @@
 #include "base/text/text.h"
 #include "heed/data.h"
 
-/* It begins as {0}. After one failure, additions change nothing; the error then stands. */
+/* A list of ids. It begins as {0}. After a failure, additions change nothing, and the error
+ * stands. */
 typedef struct hd__tokenizer_ids {
     int64_t *v; /* hd_free */
     int64_t n, room;
@@ -16,39 +18,40 @@ typedef struct hd__tokenizer_ids {
 void hd__tokenizer_ids_add(hd__tokenizer_ids *ids, int64_t id);
 
 typedef struct hd__tokenizer_type {
-    const char *kind; /* its name in a dictionary */
+    const char *kind; /* its name in saved state */
     bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, const hd_encode_options *o,
                    hd__tokenizer_ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
-    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: nothing more */
+    bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix); /* NULL: kind only */
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
-    void (*free)(hd_tokenizer *t); /* frees what the type adds to the common part; NULL: nothing */
+    void (*free)(hd_tokenizer *t); /* frees the type's own fields; NULL: it has none */
 } hd__tokenizer_type;
 
-/* What decoding knows of a token. */
+/* Flags of a token, for decoding. */
 enum {
     HD__SPECIAL_TOKEN = 1,
     HD__BYTE_TOKEN = 2,
     HD__SPACED_TOKEN = 4, /* a space belongs before it */
-    HD__MADE_TOKEN = 8,   /* only while files are read: a merge makes it */
-    HD__NO_TOKEN = 16     /* the file has no token with this id */
+    HD__MADE_TOKEN = 8,   /* while files are read: a merge makes it */
+    HD__NO_TOKEN = 16     /* no token has this id */
 };
 
-/* The common part: the bytes of token id are bytes[starts[id] .. starts[id + 1]). */
+/* The shared part. The bytes of token id are bytes[starts[id] .. starts[id + 1]). */
 struct hd_tokenizer {
     const hd__tokenizer_type *type;
     int64_t size;
-    char *bytes; /* the three come from hd_alloc */
+    char *bytes; /* bytes, starts and kinds come from hd_alloc */
     int64_t *starts;
     uint8_t *kinds;   /* by id; NULL: all are 0 */
     bool metaspaces;  /* in a token, U+2581 stands for a space */
-    bool strip_space; /* a text loses its first space */
+    bool strip_space; /* decoding removes the first space */
 };
 
 extern const hd__tokenizer_type hd__tokenizer_byte_type, hd__tokenizer_char_type, hd__bpe_type,
     hd__bpe_json_type;
 
-/* A zeroed struct of struct_size bytes, with room for `size` tokens of `bytes` bytes together. */
+/* A zeroed struct of struct_size bytes, with room for `size` tokens that have `bytes` bytes in
+ * sum. */
 hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
                                 int64_t bytes);
 

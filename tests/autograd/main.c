@@ -1,5 +1,5 @@
-/* main.c - runs every suite of the engine. The program links the engine whole, and no op: one that
- * the engine called would be missing. */
+/* main.c - runs all suites of the autograd engine. The program links the engine without any op of
+ * heed, so it fails to link if the engine calls one. */
 #include "suites.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* own_ops.c - ops for tests of the engine; see own_ops.h. */
+/* own_ops.c - small ops for the tests of the engine; see own_ops.h. */
 #include "own_ops.h"
 
 #include "support/support.h"

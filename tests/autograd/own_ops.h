@@ -1,5 +1,5 @@
-/* own_ops.h - a few ops that exist in this program alone, written as those of src/autograd/ops are:
- * the engine needs some to be tested with, and none of heed's. Given NULL, they give NULL. */
+/* own_ops.h - a few ops for the tests of the engine, which is linked without heed's own ops. They
+ * are written like the ops of src/autograd/ops, and return NULL for NULL. */
 #ifndef HEED_TESTS_AUTOGRAD_OWN_OPS_H
 #define HEED_TESTS_AUTOGRAD_OWN_OPS_H
 

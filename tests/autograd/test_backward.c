@@ -1,5 +1,5 @@
-/* test_backward.c - recording and walking the graph: values, the order of nodes, errors, hooks,
- * hd_grad_of. */
+/* test_backward.c - tests of recording and walking the graph: values, the order of nodes, errors,
+ * hooks, hd_grad_of. */
 #include <pthread.h>
 
 #include "suites.h"

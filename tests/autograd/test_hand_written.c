@@ -1,4 +1,5 @@
-/* test_hand_written.c - ops by a user's hd_op table: saving, several outputs, what is freed. */
+/* test_hand_written.c - tests of ops that a user defines by an hd_op table: saved tensors, several
+ * outputs, freeing. */
 #include "suites.h"
 #include "tensor/elementwise.h"
 

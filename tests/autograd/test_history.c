@@ -1,5 +1,5 @@
-/* test_history.c - views and changes in place: nodes, versions, what other views, hooks and
- * retain_grad get, what is refused, and threads that refresh one view at once. */
+/* test_history.c - tests of views and in-place changes: nodes, versions, the effect on other views,
+ * hooks and retain_grad, refused changes, and threads that refresh one view at once. */
 #include <pthread.h>
 
 #include "suites.h"

@@ -1,5 +1,5 @@
-/* test_scarce.c - memory that runs out at every single allocation: the call says so, nothing leaks,
- * and the graph, values, versions and .grad are as before. */
+/* test_scarce.c - runs out of memory at each single allocation of a call. The call must report the
+ * error and leak nothing, and leave the graph, values, versions and .grad unchanged. */
 #include "suites.h"
 #include "support/scarce.h"
 #include "tensor/copy.h"

@@ -1,4 +1,5 @@
-/* rng_known.h - printed by tools/golden/golden_base.py; PyTorch 2.13.0 (MCG31: 2.5.1). */
+/* rng_known.h - random draws of PyTorch 2.13.0 (MCG31: 2.5.1), printed by
+ * tools/golden/golden_base.py. */
 
 /* clang-format off */
 static const known_row known_rows[] = {

@@ -1,4 +1,4 @@
-/* suites.h - the suites of the base layer, one a topic. */
+/* suites.h - the suites of the base layer, one for each topic. */
 #ifndef TESTS_BASE_SUITES_H
 #define TESTS_BASE_SUITES_H
 

@@ -1,5 +1,5 @@
-/* test_alloc.c - the door for memory: alignment, counts, threads, an allocator of the user's
- * own. */
+/* test_alloc.c - tests of heed's allocator: alignment, counts, threads, and an allocator set by the
+ * user. */
 #include "suites.h"
 #include "base/error/call.h"
 #include "base/memory/alloc.h"

@@ -1,4 +1,5 @@
-/* test_error.c - the standing error, the count of failures, the handler, names and values. */
+/* test_error.c - tests of errors: the thread's current error, the count of failures, the handler,
+ * names and values. */
 #include "suites.h"
 #include "base/error/error.h"
 #include "base/events.h"

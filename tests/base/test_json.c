@@ -1,4 +1,5 @@
-/* test_json.c - the JSON reader: events, texts, numbers, what it refuses and where. */
+/* test_json.c - tests of the JSON reader: events, texts, numbers, and the place and message of each
+ * refusal. */
 #include "suites.h"
 #include "base/error/call.h"
 

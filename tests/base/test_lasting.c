@@ -1,4 +1,5 @@
-/* test_lasting.c - texts that last: equal ones share a copy, and finding one among many is fast. */
+/* test_lasting.c - tests of texts that are kept until the program ends: equal texts share one copy,
+ * and a lookup among many is fast. */
 #include <stdlib.h>
 
 #include "base/error/lasting.h"

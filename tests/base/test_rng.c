@@ -1,4 +1,4 @@
-/* test_rng.c - generators, and every stream against what PyTorch draws (rng_known.h). */
+/* test_rng.c - tests of random generators: every stream equals PyTorch's draws (rng_known.h). */
 #include "base/random/draws.h"
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"

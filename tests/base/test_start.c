@@ -1,4 +1,5 @@
-/* test_start.c - version, CPU level, HEED_CPU and HEED_THREADS, cgroup quotas, the end. */
+/* test_start.c - tests of heed's start and end: version, CPU level, HEED_CPU and HEED_THREADS,
+ * cgroup quotas. */
 #include "suites.h"
 #include "base/error/call.h"
 #include "base/start.h"
@@ -104,9 +105,10 @@ START_TEST(libraries_of_another_version)
     HD__CALL("hd_plot_lines");
     ck_assert(HD__SIBLING_OK());
     ck_assert(!hd__sibling_ok("0.2.9"));
-    ck_error(HD_STATE,
-             "hd_plot_lines: its library is of heed 0.2.9, and libheed is of heed " HD__VERSION
-             ". Install both from the same version");
+    ck_error(
+        HD_STATE,
+        "hd_plot_lines: its library was built with heed 0.2.9, but libheed is heed " HD__VERSION
+        ". Install both from the same version");
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* test_text.c - arrays and texts that grow, JSON strings, UTF-8, and the texts of messages. */
+/* test_text.c - tests of growing arrays and texts, JSON strings, UTF-8, and the texts of
+ * messages. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* test_threads.c - the pool: every element is done once, however the range is cut, nested, shared
- * or forked. */
+/* test_threads.c - tests of the thread pool: every element is processed once, however the range is
+ * cut, nested, shared or forked. */
 #include "suites.h"
 #include "base/error/lasting.h"
 #include "base/start.h"

@@ -1,4 +1,5 @@
-/* test_warning.c - the handler of warnings: when it is called, what it may do, threads. */
+/* test_warning.c - tests of the warning handler: when it is called, what a handler may do,
+ * threads. */
 #include "suites.h"
 #include "base/error/error.h"
 

@@ -1,4 +1,5 @@
-/* plugin.c - a library over heed, which program.c loads and unloads. Its names go with it. */
+/* plugin.c - a small library over heed, which program.c loads and unloads. After the unloading, its
+ * function names are no longer in memory. */
 #include "call/plugin.h"
 
 static hd_tensor *made(void)

@@ -1,4 +1,5 @@
-/* plugin.h - what plugin.c has: functions over heed, each under an HD_CALL with its own name. */
+/* plugin.h - declares the functions of plugin.c. Each calls heed under an HD_CALL with its own
+ * name. */
 #ifndef HEED_TESTS_PLUGIN_H
 #define HEED_TESTS_PLUGIN_H
 

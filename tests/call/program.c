@@ -1,6 +1,7 @@
-/* program.c - the names that HD_CALL gives to functions outside of libheed, in the messages while
- * they run, and in what objects remember later: of this program, which lies far from the library or
- * has it inside, and of a plugin, which is unloaded before the messages come.
+/* program.c - tests that messages name functions outside of libheed that use HD_CALL: while they
+ * run, and later, through objects that remember them. The functions are in this program, which may
+ * lie far from the library or contain it, and in a plugin, which is unloaded before the messages
+ * are written.
  *
  * usage: call_program [PLUGIN] */
 #include <dlfcn.h>
@@ -107,9 +108,9 @@ static void class_speaks(void)
 
 /* ---------------------------------------------------------------- what objects remember */
 
-#define WHEN_CLOSED                                                                                \
-    "hd_numel: x was freed when its scope closed (keep it with hd_retain, hd_assign or "           \
-    "hd_scope_return); "
+#define WHEN_CLOSED(maker)                                                                         \
+    "hd_numel: x was freed when its scope closed; " maker " made it. Keep it with hd_retain, "     \
+    "hd_assign or hd_scope_return"
 
 static void remembers(void)
 {
@@ -128,9 +129,9 @@ static void remembers(void)
     hd_generator_free(g);
     expect("hd_generator_free: g was freed already, by my_close");
     hd_numel(y);
-    expect(WHEN_CLOSED "my_product made it");
+    expect(WHEN_CLOSED("my_product"));
     hd_numel(v);
-    expect(WHEN_CLOSED "my_view made it");
+    expect(WHEN_CLOSED("my_view"));
 }
 
 /* ---------------------------------------------------------------- a plugin */
@@ -173,7 +174,7 @@ static void remembers_plugin(const char *path)
     hd_set_debug(false);
     if (quarantine_on()) {
         hd_numel(made);
-        expect(WHEN_CLOSED "plugin_made made it");
+        expect(WHEN_CLOSED("plugin_made"));
         hd_generator_seed(g, 1);
         expect("hd_generator_seed: g was freed by plugin_freed");
     }

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What the checks of an installed heed share. A script that reads this file gets its arguments as
-# variables, a temporary folder $work, the version, install_heed and expect.
+# Helpers that the checks of an installed heed share. A script that sources this file gets its arguments as variables, a
+# temporary folder $work, the version, install_heed and expect.
 # usage: . installed.sh SOURCE BUILD PREFIX LIBDIR INCLUDEDIR DATADIR KINDS MESON
 #   PREFIX, LIBDIR, INCLUDEDIR, DATADIR   the options of the build
 #   KINDS                                 its default_library: shared, static or both
@@ -24,7 +24,7 @@ install_heed() {
 }
 
 failed=0
-# expect WHAT COMMAND...: the command succeeds; what it prints is shown if it does not.
+# expect WHAT COMMAND...: the command must succeed; otherwise its output is shown.
 expect() {
     what=$1
     shift

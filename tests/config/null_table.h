@@ -1,4 +1,5 @@
-/* null_table.h - the rows of config.h, in the form that whole/null_table.h explains. */
+/* null_table.h - the rows of config.h for the tests of NULL arguments; whole/null_table.h explains
+ * the form. */
 POINTER(hd_config_refuse, from, hd_config_refuse(NULL, "seed", "no"))
 SKIP(hd_config_refuse, path) /* a source exists only during a check: see test_table.c */
 SKIP(hd_config_refuse, format)

@@ -1,4 +1,4 @@
-/* test_effective.c - the effective values, written out and loaded again. */
+/* test_effective.c - tests that the effective settings can be written and loaded again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -102,7 +102,7 @@ START_TEST(saves)
     path = temporary("no/where.json");
     ck_assert(!hd_config_save(&settings_table, &s, path));
     snprintf(message, sizeof message,
-             "hd_config_save: '%s': the folder '%.*s' does not exist: create it first", path,
+             "hd_config_save: '%s': the folder '%.*s' does not exist. Create it first", path,
              (int)(strrchr(path, '/') - path), path);
     ck_error(HD_IO, message);
     ck_assert(!hd_config_save(&settings_table, &s, NULL));

@@ -1,4 +1,5 @@
-/* test_load.c - files and texts: what is accepted, and every refusal word for word. */
+/* test_load.c - tests of loading settings from files and texts: accepted inputs, and the message of
+ * every refusal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-/* test_mutations.c - damaged configuration files. Each of thousands of changed copies is loaded or
- * refused: no crash, no leak, an error with a message and with the code that the header promises,
- * and after it the struct is as before. The sanitizers run this test too. HEED_TEST_COPIES=N
+/* test_mutations.c - loads thousands of damaged configuration files. Each is loaded or refused
+ * without a crash or a leak. A refusal gives a message and an error code that the header promises,
+ * and leaves the struct unchanged. The sanitizers run this test too. HEED_TEST_COPIES=N
  * (environment) tries N times as many copies. */
 #include "suites.h"
 #include "support/mutations.h"

@@ -1,4 +1,4 @@
-/* test_set.c - settings of the command line. */
+/* test_set.c - tests of settings given on the command line. */
 #include <stdio.h>
 
 #include "suites.h"

@@ -1,4 +1,4 @@
-/* test_table.c - tables that are wrong themselves, ranges without bounds, and checks that refuse
+/* test_table.c - tests of invalid settings tables, ranges without bounds, and checks that refuse
  * without a message. */
 #include <limits.h>
 

@@ -1,4 +1,4 @@
-/* every_macro.c - a program with every public macro, in what C and C++ have in common.
+/* every_macro.c - a program that uses every public macro, in the common part of C and C++.
  * tests/checks/check_headers compiles it by every standard, without a warning. */
 #include <heed/config.h>
 #include <heed/heed.h>

@@ -1,4 +1,4 @@
-/* test_cxx.cc - heed from C++: the macros of lists and numbers, scopes, a user's op. */
+/* test_cxx.cc - tests of heed from C++: the macros of lists and numbers, scopes, a user's op. */
 #include <heed/heed.h>
 
 #include <check.h>

@@ -1,4 +1,4 @@
-/* suites.h - the suites of the data layer, one a topic; main.c runs them all. */
+/* suites.h - the suites of the data layer, one for each topic; main.c runs them all. */
 #ifndef TESTS_DATA_SUITES_H
 #define TESTS_DATA_SUITES_H
 

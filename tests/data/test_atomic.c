@@ -1,5 +1,6 @@
-/* test_atomic.c - loaders that fail because memory runs out, in states that tests/faults_memory
- * does not have: nothing is drawn, no batch is lost, and a dictionary has all entries or none. */
+/* test_atomic.c - loaders that run out of memory, in states that tests/faults_memory lacks. A
+ * failed call draws no random number and loses no batch, and a dictionary gets all entries or
+ * none. */
 #include "suites.h"
 #include "support/atomic.h"
 #include "support/quarantine.h"

@@ -1,4 +1,4 @@
-/* test_generator.c - generators written to a dictionary and read from one. */
+/* test_generator.c - tests that generators are written to a dictionary and read back. */
 #include "suites.h"
 #include "tensor/random_fill.h"
 

@@ -1,4 +1,5 @@
-/* test_loader.c - the loader's order and draws against PyTorch's DataLoader, and exact resume. */
+/* test_loader.c - compares the loader's order and draws with PyTorch's DataLoader, and tests exact
+ * resume. */
 #include "suites.h"
 
 /* A loader over items 0 .. n - 1 whose input is the item's number. */
@@ -142,8 +143,8 @@ static hd_list *no_item(int64_t i, void *user)
 }
 
 #define NO_ITEMS                                                                                   \
-    "hd_loader_new: shuffle of a dataset of 0 items: expected 1 or more: give it items, or leave " \
-    "shuffle false"
+    "hd_loader_new: shuffle of a dataset of 0 items: expected 1 or more. Leave shuffle false for " \
+    "an empty dataset"
 
 START_TEST(an_empty_dataset)
 {
@@ -154,8 +155,8 @@ START_TEST(an_empty_dataset)
     ck_assert_int_eq(hd_loader_epoch(l), 2);
     hd_loader_free(l);
     ck_assert_ptr_null(loader_of(0, 2, true, false, NULL));
-    ck_error(HD_VALUE, "hd_loader_new: shuffle of 0 windows: found 1 tokens, and a window of "
-                       "max_length 1 with its target needs one more than that: use a longer text "
+    ck_error(HD_VALUE, "hd_loader_new: shuffle of 0 windows: 1 tokens are too few for a window of "
+                       "max_length 1 and its target. Use a longer text "
                        "or a smaller max_length");
     hd_loader_options o = hd_loader_defaults();
     o.shuffle = true;

@@ -1,4 +1,4 @@
-/* test_memory.c - memory that runs out at every moment on the way from tokens to batches. */
+/* test_memory.c - runs out of memory at each step between tokens and batches. */
 #include "suites.h"
 #include "support/scarce.h"
 

@@ -1,5 +1,5 @@
-/* test_own.c - datasets of the program's own: their order and resume against windows, the batches
- * of default_collate's shapes, the book's padding against PyTorch, and every error. */
+/* test_own.c - tests of datasets that a program defines: order and resume as with windows, batches
+ * in the shapes of default_collate, the book's padding against PyTorch, and every error. */
 #include "suites.h"
 #include "support/golden_tensor.h"
 #include "support/quarantine.h"
@@ -493,18 +493,18 @@ static const struct {
     {fails_inside, NULL, HD_SHAPE, "hd_zeros: (-3,): expected sizes of 0 or more"},
     {gives_none, NULL, HD_NULL_ARG, "hd_loader_next: get(1)[1] is HD_NONE: expected a tensor"},
     {leaves_a_scope, NULL, HD_STATE,
-     "hd_loader_next: get(1) left 1 scope open: expected hd_scope_close for each hd_scope_open"},
+     "hd_loader_next: get(1) left 1 scope open. Call hd_scope_close for each hd_scope_open"},
     {closed_list, NULL, HD_STATE,
-     "hd_loader_next: get(1) was freed when its scope closed: expected a list that is used in the "
-     "scope that it was made in"},
+     "hd_loader_next: get(1) was freed when its scope closed. Use the list inside the scope that "
+     "made it"},
     {fewer, NULL, HD_VALUE,
-     "hd_loader_next: item 1 of the batch has 1 tensors, and item 0 2: expected as many"},
+     "hd_loader_next: item 1 of the batch has 1 tensors, but item 0 has 2: expected equal numbers"},
     {another_shape, NULL, HD_SHAPE,
-     "hd_loader_next: tensor 1 of item 1 of the batch is int64 (1, 2), and of item 0 int64 (1,): "
-     "expected one dtype and shape"},
+     "hd_loader_next: tensor 1 of item 1 of the batch is int64 (1, 2), but that of item 0 is int64 "
+     "(1,): expected one dtype and shape"},
     {another_dtype, NULL, HD_DTYPE,
-     "hd_loader_next: tensor 0 of item 1 of the batch is float32 (1,), and of item 0 int64 (1,): "
-     "expected one dtype and shape"},
+     "hd_loader_next: tensor 0 of item 1 of the batch is float32 (1,), but that of item 0 is int64 "
+     "(1,): expected one dtype and shape"},
     {alone, NULL, HD_VALUE, "hd_loader_next: a batch of 1 tensors: expected 2, input and target"},
     {many_dims, NULL, HD_SHAPE, "hd_loader_next: 9 dimensions: expected 0 to 8"},
     {window, null_batch, HD_USER,
@@ -661,11 +661,11 @@ START_TEST(refuses_items)
 {
     hd_tensor *ids = hd_arange(0, 3, 1); /* (3,) */
     ck_assert_ptr_null(padded(hd_list_n(0, NULL)));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected a text, or a text and the "
-                       "length of its prompt or a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected a text, alone or with the "
+                       "length of its prompt, or with a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(1), number(2))));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected a text, or a text and the "
-                       "length of its prompt or a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected a text, alone or with the "
+                       "length of its prompt, or with a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_FLOAT32, 3))));
     ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is float32 (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_INT64, 1, 3))));
@@ -699,12 +699,12 @@ START_TEST(refuses_options)
     ck_assert_ptr_null(hd_collate_pad(NULL, 1, &o));
     ck_error(HD_NULL_ARG, "hd_collate_pad: items is NULL");
     ck_assert_ptr_null(hd_collate_pad(&item, 0, &o));
-    ck_error(HD_VALUE, "hd_collate_pad: 0 items, allowed_max_length 0: expected 1 or more, and 0 "
-                       "or more");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: n 0, allowed_max_length 0: expected 1 or more, and 0 or more");
     o.allowed_max_length = -1;
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
-    ck_error(HD_VALUE, "hd_collate_pad: 1 items, allowed_max_length -1: expected 1 or more, and 0 "
-                       "or more");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: n 1, allowed_max_length -1: expected 1 or more, and 0 or more");
     o = (hd_collate_pad_options){0};
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
     ck_error(HD_VALUE,

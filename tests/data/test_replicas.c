@@ -1,5 +1,5 @@
-/* test_replicas.c - a loader on each of several ranks: its items and draws against PyTorch's
- * DistributedSampler, and states that another number of ranks loads. */
+/* test_replicas.c - a loader on each of several ranks: compares its items and draws with PyTorch's
+ * DistributedSampler, and loads states on another number of ranks. */
 #include "suites.h"
 
 /* A loader over items 0 .. n - 1 whose input is the item's number. */
@@ -349,8 +349,8 @@ static const struct {
     const char *message;
 } misfits[] = {
     {0, "l.seed", 77,
-     "hd_loader_load: 'l.seed' is of a loader with num_replicas: "
-     "expected num_replicas 1 or more here"},
+     "hd_loader_load: 'l.seed' is from a loader with num_replicas: expected num_replicas 1 or more "
+     "here, too"},
     {2, "l.seed", 76,
      "hd_loader_load: 'l.seed' is 76: expected 77, as in this loader on all its ranks"},
     {2, "l.batch_size", 4,

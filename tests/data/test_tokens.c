@@ -1,4 +1,4 @@
-/* test_tokens.c - token files: their bytes and sizes, what is refused, what a failed write leaves,
+/* test_tokens.c - tests of token files: bytes and sizes, refusals, the file after a failed write,
  * and parts. */
 #include "suites.h"
 #include "tensor/lifecycle.h"
@@ -211,7 +211,7 @@ START_TEST(failed_writes_leave_the_old_file)
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_INT64, 2)));
     char message[256];
     snprintf(message, sizeof message,
-             "hd_tokens_write: '%s': the folder '%.*s' does not exist: create it first", path,
+             "hd_tokens_write: '%s': the folder '%.*s' does not exist. Create it first", path,
              (int)(strrchr(path, '/') - path), path);
     ck_error(HD_IO, message);
     path = temporary("folder");
@@ -233,15 +233,14 @@ START_TEST(refuses_arguments)
 {
     hd_tokens *t = counted_tokens(5), *a, *b;
     ck_assert_ptr_null(hd_tokens_read(t, 3, 3));
-    ck_error(HD_INDEX, "hd_tokens_read: 3 tokens from 3 on: expected a part of the 5 tokens");
+    ck_error(HD_INDEX, "hd_tokens_read: at 3, n 3: expected a range within the 5 tokens");
     ck_assert_ptr_null(hd_tokens_read(t, -1, 1));
-    ck_error(HD_INDEX, "hd_tokens_read: 1 tokens from -1 on: expected a part of the 5 tokens");
+    ck_error(HD_INDEX, "hd_tokens_read: at -1, n 1: expected a range within the 5 tokens");
     ck_assert_ptr_null(hd_tokens_read(t, 0, -1));
-    ck_error(HD_INDEX, "hd_tokens_read: -1 tokens from 0 on: expected a part of the 5 tokens");
+    ck_error(HD_INDEX, "hd_tokens_read: at 0, n -1: expected a range within the 5 tokens");
     ck_assert_ptr_null(hd_tokens_read(t, INT64_MAX, INT64_MAX));
-    ck_error(HD_INDEX,
-             "hd_tokens_read: 9223372036854775807 tokens from 9223372036854775807 on: expected "
-             "a part of the 5 tokens");
+    ck_error(HD_INDEX, "hd_tokens_read: at 9223372036854775807, n 9223372036854775807: expected a "
+                       "range within the 5 tokens");
     ck_assert(!hd_tokens_split(t, 1.5, &a, &b));
     ck_error(HD_VALUE, "hd_tokens_split: fraction 1.5: expected 0 to 1");
     ck_assert(!hd_tokens_split(t, NAN, &a, &b));

@@ -1,4 +1,5 @@
-/* test_windows.c - sliding windows against the book's Python, and random parts against PyTorch. */
+/* test_windows.c - compares sliding windows with the book's Python, and random parts with
+ * PyTorch. */
 #include "suites.h"
 #include "support/golden_tensor.h"
 #include "support/quarantine.h"

@@ -1,4 +1,4 @@
-/* main.c - runs every suite of what watches and tells. */
+/* main.c - runs all suites of the diagnose layer (debug mode, warnings, reports). */
 #include "suites.h"
 
 int main(void)

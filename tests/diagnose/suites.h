@@ -1,4 +1,4 @@
-/* suites.h - the suites of what watches and tells, one a topic; main.c runs them all. */
+/* suites.h - the suites of the diagnose layer, one for each topic; main.c runs them all. */
 #ifndef HEED_TESTS_DIAGNOSE_SUITES_H
 #define HEED_TESTS_DIAGNOSE_SUITES_H
 

@@ -1,5 +1,5 @@
-/* test_debug.c - debug mode: the first NaN or infinity, both calls of a version error, and the
- * tensors that are live. With HEED_DEBUG=1 in the environment everything here holds as well. */
+/* test_debug.c - tests of debug mode: the first NaN or infinity, both calls of a version error, and
+ * the list of live tensors. The tests must also pass with HEED_DEBUG=1 in the environment. */
 #include <math.h>
 
 #include "suites.h"
@@ -99,7 +99,7 @@ START_TEST(the_function_and_the_module_of_an_infinity)
     hd_tensor *x = leaf((float[]){1, 0, 2}, 3), *y; /* (3,) */
     ck_warning(
         y = hd_forward(model, x),
-        "Log: hd_log: the result (3,) has inf or -inf at (1,), and every input is finite; in "
+        "Log: hd_log: the result (3,) has inf or -inf at (1,), but every input is finite; in "
         "Sequential.0.inner");
     /* An infinity goes on without further warnings. */
     ck_no_warning(hd_add_scalar(y, 1));
@@ -110,13 +110,13 @@ END_TEST
 START_TEST(nan_of_infinities_is_news)
 {
     hd_tensor *x = hd_tensor_of(((float[]){INFINITY, 1}), 2), *y; /* (2,) */
-    ck_warning(y = hd_sub(x, x), "hd_sub: the result (2,) has nan at (0,), and no input has nan");
+    ck_warning(y = hd_sub(x, x), "hd_sub: the result (2,) has nan at (0,), but no input has nan");
     ck_no_warning(hd_mul(y, y));
     hd_tensor *scores = hd_ones(HD_FLOAT64, 2, 2);
     hd_tensor *mask = hd_tensor_of(((bool[2][2]){{true, true}, {false, true}}), 2, 2);
     ck_no_warning(scores = hd_masked_fill(scores, mask, -INFINITY));
     ck_warning(hd_softmax(scores, -1),
-               "hd_softmax: the result (2, 2) has nan at (0, 0), and no input has nan");
+               "hd_softmax: the result (2, 2) has nan at (0, 0), but no input has nan");
 }
 END_TEST
 
@@ -124,11 +124,11 @@ START_TEST(strided_results_and_the_first_element)
 {
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 3);
     ck_warning(hd_log(hd_transpose(x, 0, 1)),
-               "hd_log: the result (3, 2) has inf or -inf at (0, 0), and every input is finite");
+               "hd_log: the result (3, 2) has inf or -inf at (0, 0), but every input is finite");
     hd_fill_(x, 1);
     hd_set(x, 0, 1, 2);
     ck_warning(hd_log(hd_transpose(x, 0, 1)),
-               "hd_log: the result (3, 2) has inf or -inf at (2, 1), and every input is finite");
+               "hd_log: the result (3, 2) has inf or -inf at (2, 1), but every input is finite");
     ck_no_warning(hd_log(hd_slice(x, 1, 0, 2)));
     ck_no_warning(hd_log(hd_zeros(HD_FLOAT32, 0)));
 }
@@ -139,8 +139,8 @@ START_TEST(changes_in_place_are_watched)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2);
     ck_warning(
         hd_div_scalar_(x, 0),
-        "hd_div_scalar_: the result (2,) has inf or -inf at (0,), and every input is finite");
-    ck_warning(hd_sub_(x, x), "hd_sub_: the result (2,) has nan at (0,), and no input has nan");
+        "hd_div_scalar_: the result (2,) has inf or -inf at (0,), but every input is finite");
+    ck_warning(hd_sub_(x, x), "hd_sub_: the result (2,) has nan at (0,), but no input has nan");
     ck_no_warning(hd_mul_(x, x));
     ck_no_warning(hd_fill_(x, INFINITY));
     ck_no_warning(hd_masked_fill_(x, hd_ones(HD_BOOL, 2), NAN));
@@ -161,11 +161,11 @@ START_TEST(copies_are_watched)
 {
     hd_tensor *x = hd_zeros(HD_FLOAT32, 2, 2), *large = hd_full(HD_FLOAT64, 1e300, 2); /* (2,) */
     ck_warning(hd_copy_(hd_select(x, 0, 1), large),
-               "hd_copy_: the result (2,) has inf or -inf at (0,), and every input is finite");
+               "hd_copy_: the result (2,) has inf or -inf at (0,), but every input is finite");
     ck_warning(hd_setitem(x, large, 0),
-               "hd_setitem: the result (2,) has inf or -inf at (0,), and every input is finite");
+               "hd_setitem: the result (2,) has inf or -inf at (0,), but every input is finite");
     ck_warning(hd_copy_(hd_select(x, 0, 1), large), /* what x was before is no input */
-               "hd_copy_: the result (2,) has inf or -inf at (0,), and every input is finite");
+               "hd_copy_: the result (2,) has inf or -inf at (0,), but every input is finite");
     ck_no_warning(hd_copy_(hd_select(x, 0, 1), hd_full(HD_FLOAT32, INFINITY, 2)));
 }
 END_TEST
@@ -195,17 +195,16 @@ START_TEST(the_backward_of_which_call)
     hd_module *model = hd_sequential(logs_new());
     hd_tensor *x = leaf((float[]){1, 1e-30f}, 2), *y = hd_forward(model, x); /* (2,) */
     hd_tensor *dy = hd_tensor_of(((float[]){1, 1e20f}), 2);
-    ck_warning(
-        hd_backward_with(y, dy, false),
-        "hd_backward_with: the gradient (2,) that LogBackward0 gave for input 0 has inf or -inf "
-        "at (1,), and the gradient that it got is finite; recorded by hd_log in "
-        "Sequential.0.inner");
+    ck_warning(hd_backward_with(y, dy, false),
+               "hd_backward_with: the gradient (2,) that LogBackward0 computed for input 0 has inf "
+               "or -inf "
+               "at (1,), but the gradient that it received is finite; recorded by hd_log in "
+               "Sequential.0.inner");
     ck_assert(isinf(hd_get(hd_grad(x), 1))); /* the results are the same */
     hd_tensor *z = hd_sqrt(leaf((float[]){0}, 1));
-    ck_warning(
-        hd_backward(hd_sum(hd_mul_scalar(z, 0))),
-        "hd_backward: the gradient (1,) that SqrtBackward0 gave for input 0 has nan at (0,), "
-        "and the gradient that it got has no nan; recorded by hd_sqrt");
+    ck_warning(hd_backward(hd_sum(hd_mul_scalar(z, 0))),
+               "hd_backward: the gradient (1,) that SqrtBackward0 computed for input 0 has nan at "
+               "(0,), but the gradient that it received has no nan; recorded by hd_sqrt");
     hd_module_free(model);
 }
 END_TEST
@@ -216,8 +215,8 @@ START_TEST(backward_of_a_nan_is_no_news)
     hd_tensor *x = leaf((float[]){NAN, 1}, 2), *y = hd_zeros(HD_FLOAT32, 2), *loss; /* (2,) */
     ck_no_warning(loss = hd_mse_loss(x, y));
     ck_warning(hd_backward(loss),
-               "hd_backward: the loss of hd_mse_loss is nan: a warning before names the call that "
-               "made the first one, or it came with the data");
+               "hd_backward: the loss of hd_mse_loss is nan. An earlier warning names the call "
+               "that made the first nan or infinity; otherwise the data has it");
     ck_no_warning(hd_backward(hd_mse_loss(x, y))); /* once */
     ck_assert(isnan(hd_get(hd_grad(x), 0)));
 }
@@ -229,8 +228,8 @@ START_TEST(the_loss_of_ignored_rows)
     hd_tensor *logits = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 3), true); /* (1, 3) */
     hd_tensor *ignored = hd_full(HD_INT64, -100, 1);                        /* (1,) */
     ck_warning(hd_backward(hd_cross_entropy(logits, ignored)),
-               "hd_backward: the loss of hd_cross_entropy is nan: HEED_DEBUG=1 in the environment "
-               "names the call that made the first one");
+               "hd_backward: the loss of hd_cross_entropy is nan. Set HEED_DEBUG=1 in the "
+               "environment to see the call that made the first nan or infinity");
 }
 END_TEST
 
@@ -239,11 +238,11 @@ START_TEST(no_news_while_it_is_off)
     hd_set_debug(false);
     hd_tensor *x = leaf((float[]){0}, 1);
     ck_warning(hd_backward(hd_log(x)),
-               "hd_backward: the loss of hd_log is -inf: HEED_DEBUG=1 in the "
-               "environment names the call that made the first one");
+               "hd_backward: the loss of hd_log is -inf. Set HEED_DEBUG=1 in the environment to "
+               "see the call that made the first nan or infinity");
     ck_warning(hd_backward_with(hd_exp(hd_add_scalar(x, 1000)), HD_NONE, true),
-               "hd_backward_with: the loss of hd_exp is inf: HEED_DEBUG=1 in the environment names "
-               "the call that made the first one");
+               "hd_backward_with: the loss of hd_exp is inf. Set HEED_DEBUG=1 in the environment "
+               "to see the call that made the first nan or infinity");
     ck_no_warning(hd_backward(hd_log(x)));
     hd_tensor *two = hd_log(leaf((float[]){0, 1}, 2)); /* what is no loss */
     ck_no_warning(hd_backward_with(two, hd_ones(HD_FLOAT32, 2), false));
@@ -415,7 +414,8 @@ static const hd_module_type scoped_type = {
 };
 
 #define TWO_DTYPES                                                                                 \
-    "hd_allclose: a of float32 and b of float64: expected one dtype; hd_to converts one of them"
+    "hd_allclose: a of float32 and b of float64: expected the same dtype. hd_to converts one of "  \
+    "them"
 #define PLACE "; in the scope opened at " __FILE__ ":%d"
 
 /* hd_allclose opens a scope of its own, and so does hd_forward. */
@@ -438,7 +438,7 @@ START_TEST(messages_end_with_the_scope_of_the_program)
     ck_error(HD_SHAPE, expected);
     hd_module_free(m);
     snprintf(expected, sizeof expected,
-             "hd_log: the result (1, 2) has inf or -inf at (0, 0), and every input is finite" PLACE,
+             "hd_log: the result (1, 2) has inf or -inf at (0, 0), but every input is finite" PLACE,
              line);
     ck_warning(hd_log(x), expected);
     hd_set_debug(false);

@@ -1,5 +1,6 @@
-/* test_full_scope.c - the warning of a loop without a scope, which holds what its rounds have made,
- * right programs that hold as much, and what is said when memory runs out. */
+/* test_full_scope.c - tests of the warning about a loop without a scope, which keeps the tensors of
+ * all rounds. Correct programs that keep as many give no warning. Also tests the messages when
+ * memory runs out. */
 #include "suites.h"
 
 #include "support/warnings.h"
@@ -54,9 +55,9 @@ static void fill_root_scope(hd_tensor *x, int steps)
 
 #define HELD(scope, tensors, bytes, backwards, made)                                               \
     "hd_backward: " scope " owns " tensors " tensors with " bytes " bytes that were made between " \
-    "the first and the last of " backwards " backwards, as the " made " made: write HD_SCOPE; at " \
-    "the start of a loop's body, so that each round frees what it made (hd_scope_report lists "    \
-    "them all)"
+    "the first and the last of " backwards " backwards, such as the " made                         \
+    " made. Write HD_SCOPE; at the start of the loop's body, so that each round frees its "        \
+    "tensors. hd_scope_report lists them all"
 
 START_TEST(a_loop_without_a_scope)
 {

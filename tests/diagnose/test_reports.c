@@ -1,4 +1,4 @@
-/* test_reports.c - what hd_scope_report writes. */
+/* test_reports.c - tests of the text that hd_scope_report writes. */
 #include "suites.h"
 
 static const char *report(void)

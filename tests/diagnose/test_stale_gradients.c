@@ -1,5 +1,5 @@
-/* test_stale_gradients.c - warnings of mistakes in a training: each mistake gives one, and right
- * programs that look like it give none. */
+/* test_stale_gradients.c - tests of the warnings about mistakes in a training: each mistake gives
+ * one warning, and a correct program that looks similar gives none. */
 #include "suites.h"
 
 #include "support/warnings.h"
@@ -49,8 +49,9 @@ static void without_zero_grad(const training *t, int steps)
 }
 
 #define USED(counts)                                                                               \
-    "hd_optim_step: " counts " gradients are those of the last step, to which hd_backward has "    \
-    "added: call hd_optim_zero_grad once for each step, before its first hd_backward"
+    "hd_optim_step: " counts                                                                       \
+    " gradients still contain those of the last step, because hd_backward has added to them. "     \
+    "Call hd_optim_zero_grad once for each step, before its first hd_backward"
 
 START_TEST(zero_grad_is_forgotten)
 {
@@ -434,9 +435,9 @@ static void in_another_order(const training *t, bool step_first, int steps)
 }
 
 #define IN_VAIN                                                                                    \
-    "hd_optim_step: none of the last 10 steps found a gradient, because those that hd_backward "   \
-    "gave were freed before: expected hd_optim_zero_grad, hd_backward and hd_optim_step in this "  \
-    "order"
+    "hd_optim_step: none of the last 10 steps found a gradient, because the gradients of "         \
+    "hd_backward were freed before the step. Call hd_optim_zero_grad before hd_backward, and "     \
+    "hd_optim_step after it"
 
 START_TEST(a_step_after_zero_grad)
 {
@@ -517,9 +518,9 @@ START_TEST(steps_for_nothing_that_are_right)
 END_TEST
 
 #define FROZEN                                                                                     \
-    "hd_optim_step: none of the last 10 steps found a gradient, and none of the optimizer's 4 "    \
-    "parameters requires grad: make the optimizer after hd_lora_apply and hd_module_freeze, of "   \
-    "the parameters that train"
+    "hd_optim_step: none of the last 10 steps found a gradient, because none of the optimizer's "  \
+    "4 parameters requires grad. Create the optimizer after hd_lora_apply and hd_module_freeze, "  \
+    "with the parameters that train"
 
 START_TEST(an_optimizer_made_before_the_freeze)
 {

@@ -1,5 +1,5 @@
-/* test_stray_modules.c - in debug mode, the warning of a module that a forward runs and that
- * nothing holds, and right programs that look like it. */
+/* test_stray_modules.c - tests of debug mode's warning about a module that a forward runs and
+ * nothing holds. Correct programs that look similar give none. */
 #include "suites.h"
 
 #include "support/warnings.h"

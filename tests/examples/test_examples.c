@@ -1,6 +1,6 @@
-/* Parts of the examples that their whole runs do not reach: checksums and bytes of event files, the
- * line of the progress at every width, the draw of a token at the ends of its options, how a text
- * is written whose tokens are parts of characters, and the line about its speed. */
+/* test_examples.c - tests parts of the examples that a whole run does not reach: checksums and
+ * bytes of event files, the progress line at every width, the draw of a token at the limits of its
+ * options, the output of tokens that are parts of characters, and the line about its speed. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* controls.c - wrong calls, each of which the judge must find. They write a file as whole_file.c
- * does, but for one step. */
+/* controls.c - incorrect calls that judge.c must find. Each writes a file as whole_file.c does,
+ * except for one step. */
 #include "judge.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* judge.c - lets a call meet a fault and looks what is left: the old files or the new ones, whole;
- * no other name; no open file, no mapping, no memory; a message that names the path and the cause;
- * and the same call succeeds afterwards. */
+/* judge.c - makes a call fail and checks the state afterwards: the files are the old ones or the
+ * new ones, complete; there is no other file; no open file, mapping or memory is left; the message
+ * names the path and the cause; and a second call succeeds. */
 #include "judge.h"
 
 #include <dirent.h>

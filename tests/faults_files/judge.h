@@ -1,4 +1,5 @@
-/* judge.h - what a call on files promises, whatever fails in it. main.c tells what is tried. */
+/* judge.h - the promises of a call on files, whatever fails in it. main.c says which faults are
+ * tried. */
 #ifndef HEED_TESTS_FAULTS_FILES_JUDGE_H
 #define HEED_TESTS_FAULTS_FILES_JUDGE_H
 

@@ -1,7 +1,7 @@
-/* main.c - every call of the system for files that a save or a load of heed makes fails once, or
- * from then on, with each of five errors, or does a part; and a save is killed before each. In a
- * call on a checkpoint any two calls of the system fail. What must hold then is in judge.c.
- * usage: faults_files            tries all of it and prints how much that was
+/* main.c - tests saves and loads with failing system calls. Each system call for files fails once,
+ * or from then on, with each of five errors, or does only a part; and a save is killed before each.
+ * In a checkpoint's save or load, any two system calls fail. judge.c checks the state afterwards.
+ * usage: faults_files            tries all faults and prints their number
  *        faults_files --marked   runs each call once between marks for strace (check_file_calls) */
 #include <errno.h>
 #include <stdio.h>

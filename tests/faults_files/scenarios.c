@@ -1,4 +1,4 @@
-/* scenarios.c - each call of heed that saves, loads or removes files. */
+/* scenarios.c - the calls of heed that save, load or remove files. */
 #include "judge.h"
 
 #include <dirent.h>

@@ -1,18 +1,18 @@
-/* faults.h - every block that a public function asks for is refused once, one after the other.
+/* faults.h - tests every public function with each of its allocations refused, one after the other.
  *
- * A row is one call of a function. It runs on a world: tensors, modules, dictionaries, files and
- * whatever else a call may change. A picture of the world is taken before the call and after it
- * failed, and both must be equal. Then the same call runs with memory, and its outcome must be the
- * one that it has without a failure.
+ * A row is one call of a function. The call runs on a world: tensors, modules, dictionaries, files
+ * and everything else that it may change. The test takes a picture of the world before the call and
+ * after its failure, and both must be equal. Then the same call runs with enough memory, and its
+ * outcome must equal that of a call that never failed.
  *
  *   rows_*.h    the tables of rows, one a header of heed
  *   table.h     makes a table of C from them
  *   world.c     makes and frees the world
- *   things.c    what a world and an outcome consist of: one kind for each type
- *   picture.c   pictures, and what differs between two
- *   inject.c    refuses the blocks and checks what a failed call must leave
+ *   things.c    the parts of a world and of an outcome: one kind for each type
+ *   picture.c   pictures, and the differences between two
+ *   inject.c    refuses allocations and checks the state after a failed call
  *   system.c    malloc and mmap that fail, for the libraries that do not use heed's allocator
- *   test_control.c  calls that do it wrong, each of which has to be found */
+ *   test_control.c  calls that are wrong on purpose, which the test must find */
 #ifndef HEED_TESTS_FAULTS_H
 #define HEED_TESTS_FAULTS_H
 

@@ -1,5 +1,5 @@
-/* inject.c - refuses the blocks that a row asks for, one after the other: only that block, then
- * that block and all later ones. What a failed call must leave as it was is checked here. */
+/* inject.c - runs a row with each of its allocations refused: first only that one, then that one
+ * and all later ones. It checks that the failed call changed nothing. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

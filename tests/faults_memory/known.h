@@ -1,1 +1,1 @@
-/* known.h - the rows that do not hold yet, by function and text. */
+/* known.h - the rows that fail today and are known, by function and text. */

@@ -1,5 +1,5 @@
-/* main.c - runs the tables, counts the injections, and says which row ran if the program
- * crashes. */
+/* main.c - runs the tables, counts the refused allocations, and names the running row if the
+ * program crashes. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* picture.c - pictures of what a call may change: labels with the hash of what is there. */
+/* picture.c - makes pictures of everything that a call may change: labels, each with a hash of its
+ * content. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

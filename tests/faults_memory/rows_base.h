@@ -1,4 +1,4 @@
-/* rows_base.h - the functions of base.h, in the form that table.h explains. */
+/* rows_base.h - the functions of base.h as rows; table.h explains the form. */
 NEVER_ROW(hd_version, hd_version())
 NEVER_ROW(hd_error_code, hd_error_code() == HD_OK)
 NEVER_ROW(hd_error_message, hd_error_message())

@@ -1,4 +1,4 @@
-/* rows_checkpoint.c - what a training program does: a checkpoint of all that it has. */
+/* rows_checkpoint.c - rows of a training program: a checkpoint of its whole state. */
 #include "faults_memory/faults.h"
 
 static bool save(world *w)

@@ -1,4 +1,4 @@
-/* rows_config.h - the functions of config.h, in the form that table.h explains. */
+/* rows_config.h - the functions of config.h as rows; table.h explains the form. */
 SKIP_ROW(hd_config_refuse, "heads_fit calls it; it is a failure itself")
 NEVER_ROW(hd_config_defaults, hd_config_defaults(&settings_table, &now))
 ROW(hd_config_load, "", load(w, 0))

@@ -1,4 +1,4 @@
-/* rows_data.h - the functions of data.h, in the form that table.h explains. */
+/* rows_data.h - the functions of data.h as rows; table.h explains the form. */
 
 /* ---------------------------------------------------------------- tokenizers */
 

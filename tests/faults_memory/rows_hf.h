@@ -1,4 +1,4 @@
-/* rows_hf.h - the functions of hf.h, in the form that table.h explains. */
+/* rows_hf.h - the functions of hf.h as rows; table.h explains the form. */
 #include "families_memory.h"
 NEVER_ROW(hd_pretrained_defaults, hd_pretrained_defaults().dtype == HD_FLOAT32)
 NEVER_ROW(hd_save_pretrained_defaults, !hd_save_pretrained_defaults().source)

@@ -1,4 +1,4 @@
-/* rows_io.h - the functions of io.h, in the form that table.h explains. */
+/* rows_io.h - the functions of io.h as rows; table.h explains the form. */
 NEVER_ROW(hd_safetensors_defaults, !hd_safetensors_defaults().map)
 ROW(hd_load_safetensors, "", hd_load_safetensors(in_folder(w, "saved.safetensors"), NULL))
 ROW(hd_load_safetensors, "mapped", hd_load_safetensors(in_folder(w, "saved.safetensors"), &mapped))

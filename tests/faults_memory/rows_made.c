@@ -1,4 +1,4 @@
-/* rows_made.c - the rows that tools/checks/check_memory_table makes from autograd.h, nn.h and
+/* rows_made.c - the rows that tools/checks/check_memory_table generates from autograd.h, nn.h and
  * optim.h. */
 #include "faults_memory/faults.h"
 

@@ -1,4 +1,4 @@
-/* rows_nn.h - the functions of nn.h, in the form that table.h explains. */
+/* rows_nn.h - the functions of nn.h as rows; table.h explains the form. */
 
 /* ---------------------------------------------------------------- making */
 

@@ -1,5 +1,5 @@
-/* rows_ops.c - the rows of autograd.h: what the made rows call again with other layouts and dtypes,
- * and what they cannot call. */
+/* rows_ops.c - the rows of autograd.h beside the generated ones: other layouts and dtypes, and
+ * functions that a generated row cannot call. */
 #include "faults_memory/faults.h"
 
 /* ---------------------------------------------------------------- users' ops */

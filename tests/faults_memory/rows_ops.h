@@ -1,5 +1,5 @@
-/* rows_ops.h - the functions of autograd.h that the made rows leave out, in the form that table.h
- * explains. */
+/* rows_ops.h - the functions of autograd.h that have no generated row; table.h explains the
+ * form. */
 
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 

@@ -1,4 +1,4 @@
-/* rows_optim.h - the functions of optim.h, in the form that table.h explains. */
+/* rows_optim.h - the functions of optim.h as rows; table.h explains the form. */
 
 /* ---------------------------------------------------------------- optimizers */
 

@@ -1,4 +1,4 @@
-/* rows_tensor.h - the functions of tensor.h, in the form that table.h explains. */
+/* rows_tensor.h - the functions of tensor.h as rows; table.h explains the form. */
 NEVER_ROW(hd_dtype_name, hd_dtype_name(HD_BOOL))
 NEVER_ROW(hd_dtype_size, hd_dtype_size(HD_BOOL))
 

@@ -1,4 +1,4 @@
-/* rows_viz.h - the functions of viz.h, in the form that table.h explains. */
+/* rows_viz.h - the functions of viz.h as rows; table.h explains the form. */
 SKIP_ROW(hd_picture_free, "every world calls it")
 NEVER_ROW(hd_picture_width, hd_picture_width(picture_of_lines))
 NEVER_ROW(hd_picture_height, hd_picture_height(picture_of_lines))

@@ -1,4 +1,4 @@
-/* rows_whole.c - what a training program does: a step of a GPT. */
+/* rows_whole.c - rows of a training program: one step of a GPT. */
 #include <math.h>
 
 #include "faults_memory/faults.h"

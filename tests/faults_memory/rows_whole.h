@@ -1,4 +1,4 @@
-/* rows_whole.h - a training program, in the form that table.h explains. */
+/* rows_whole.h - a training program as rows; table.h explains the form. */
 #ifndef CHECKPOINTS
 ROW_AS(DRAWS, hd_forward, "a GPT and its loss", loss_of(w))
 ROW_AS(SEQUENCE | DRAWS | STEPS, hd_optim_step, "a step of a GPT", train_step(w))

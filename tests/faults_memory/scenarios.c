@@ -1,6 +1,6 @@
-/* scenarios.c - calls that follow each other, as programs make them: every family, forward and
- * backward, modules, texts, files. Backward comes last in each, so that a failure leaves every
- * .grad as it was. */
+/* scenarios.c - sequences of calls as programs make them: every family of functions, forward and
+ * backward, modules, texts, files. Backward comes last in each sequence, so that a failure leaves
+ * every .grad unchanged. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

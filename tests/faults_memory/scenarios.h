@@ -1,5 +1,5 @@
-/* scenarios.h - the names of all scenarios. With DRAWS, the calls draw from the generator,
- * and run in a forward, which takes that back. */
+/* scenarios.h - the names of all scenarios. The calls of a scenario with DRAWS draw random numbers.
+ * They run in a forward, which restores the generator after a failure. */
 SCENARIO(CALL, arithmetic)
 SCENARIO(CALL, mixed_dtypes)
 SCENARIO(CALL, unary)

@@ -1,4 +1,4 @@
-/* suites.h - the suites of memory that runs out; main.c runs them all. */
+/* suites.h - the suites that run out of memory; main.c runs them all. */
 #ifndef HEED_TESTS_FAULTS_SUITES_H
 #define HEED_TESTS_FAULTS_SUITES_H
 

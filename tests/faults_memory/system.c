@@ -1,6 +1,6 @@
-/* system.c - malloc and its kin, and mmap of plain memory, that fail when they are told to. They
- * stand in this program, so every library that it loads calls them: heed with its caches, cJSON
- * and the C library. A sanitizer has functions of its own in their place. */
+/* system.c - replaces malloc and its kin, and mmap of anonymous memory, by functions that can fail
+ * on request. Because they are defined in this program, every library that it loads calls them:
+ * heed with its caches, cJSON and the C library. A sanitizer replaces them by its own. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-/* table.h - makes the table TABLE from the rows in the header ROWS. Included once by each file with
- * rows, after ROWS and TABLE were defined.
+/* table.h - makes the table TABLE from the rows in the header ROWS. Each file with rows defines
+ * ROWS and TABLE and includes it once.
  *
- * ROW(function, what, call)            the call of a function; its result is what it gives
+ * ROW(function, what, call)            the call of a function; its result is the returned value
  * ROW_AS(flags, function, what, call)  the same with flags of faults.h
  * NEVER_ROW(function, call)            the call asks for no memory
  * SKIP_ROW(function, reason)           the function cannot be called here
  * DO(flags, function, what, statements)  with keep(o, thing) for each result
  *
- * tools/checks/check_memory_table reads the rows, and makes those of functions that take only
+ * tools/checks/check_memory_table reads the rows, and generates rows for functions that take only
  * tensors and numbers. */
 #define ROW_JOIN_2(a, b) a##b
 #define ROW_JOIN(a, b) ROW_JOIN_2(a, b)

@@ -1,5 +1,5 @@
-/* test_control.c - calls that do it wrong on purpose. Each fault has to be found, and told by the
- * words beside it. */
+/* test_control.c - calls that are wrong on purpose. The test must find each fault and report it by
+ * the words beside it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* test_messages.c - a message that shows a number is complete even if no memory is left for its
- * text. */
+/* test_messages.c - tests that a message with a number is complete even if no memory is left for
+ * its text. */
 #include "faults_memory/suites.h"
 #include "support/scarce.h"
 #include "support/support.h"

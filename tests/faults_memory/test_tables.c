@@ -1,4 +1,4 @@
-/* test_tables.c - every row of every table, with each of its blocks refused. */
+/* test_tables.c - runs every row of every table with each of its allocations refused. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* things.c - the kinds of things that a call takes, changes or gives: what a failed call gives in
- * its place, what can be seen of it, and how it is freed. */
+/* things.c - the kinds of things that a call takes, changes or returns. For each kind: its value
+ * after a failed call, its visible content, and how to free it. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

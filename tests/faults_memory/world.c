@@ -1,4 +1,5 @@
-/* world.c - what the rows run on. Every world of the same parts is equal to the others. */
+/* world.c - makes the tensors, modules and files on which the rows run. Two worlds with the same
+ * parts are equal. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

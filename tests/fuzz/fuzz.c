@@ -1,4 +1,4 @@
-/* fuzz.c - runs one input of a target, and what the targets share. */
+/* fuzz.c - runs one input of a fuzz target, and holds the code that the targets share. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 
@@ -36,7 +36,7 @@ bool fuzz_verdict(bool ok, const char *what)
 {
     const hd_code code = hd_error_code();
     if (ok) {
-        fuzz_check(code == HD_OK, "%s succeeded, and an error stands", what);
+        fuzz_check(code == HD_OK, "%s succeeded, and an error is set", what);
         return true;
     }
     fuzz_check(code == HD_FORMAT || code == HD_DTYPE || code == HD_VALUE || code == HD_SHAPE ||

@@ -1,4 +1,4 @@
-/* fuzz.h - what the fuzz targets share.
+/* fuzz.h - declarations that the fuzz targets share.
  *
  * A target is one program that takes any bytes. It is built twice: with libFuzzer, which invents
  * inputs (tools/runs/fuzz), and with replay.c, which runs the inputs of corpus/TARGET.txt again

@@ -1,6 +1,7 @@
-/* fuzz_bpe.c - the bytes are vocab.json, merges.txt and a text: VOCAB 1E MERGES 1E TEXT. A byte 1
- * in vocab.json stands for the entries of the 256 bytes (tokens.h). What was loaded encodes the
- * text, and gives the text again; saved and loaded it is the same. */
+/* fuzz_bpe.c - fuzzes the BPE files of GPT-2. The bytes are vocab.json, merges.txt and a text:
+ * VOCAB 1E MERGES 1E TEXT. A byte 1 in vocab.json stands for the entries of the 256 bytes
+ * (tokens.h). A tokenizer that loads must encode the text and decode it to the same text, and be
+ * the same after a save and a load. */
 #include "tokens.h"
 
 enum { MARK = 0x1E };

@@ -1,9 +1,10 @@
-/* fuzz_config.c - the bytes are a table, a JSON text and settings of a command line, with the byte
- * 1E between them: TABLE 1E JSON 1E SET 1E SET ... An empty table stands for own_table. Each line
- * of another table is a field: path;type;room;number;min;max;text;choices. What is left out at the
- * end of a line has its usual value, and / in choices stands for |. Whatever was loaded is printed
- * as JSON, and that gives the same values. After an error the struct has not changed, and no byte
- * beside it ever does. */
+/* fuzz_config.c - fuzzes the loading of settings. The bytes are a table, a JSON text and settings
+ * of a command line, with the byte 1E between them: TABLE 1E JSON 1E SET 1E SET ... An empty table
+ * stands for own_table. Each line of another table is a field:
+ * path;type;room;number;min;max;text;choices. A part that is missing at the end of a line has its
+ * usual value, and / in choices stands for |. Loaded settings are printed as JSON, which must load
+ * to the same values. After an error the struct must be unchanged, and no byte beside it may ever
+ * change. */
 #include "fuzz.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* fuzz_hf.c - the bytes are config.json and generation_config.json of a folder with the weights of
- * a small Llama. What is loaded has the shapes of these weights, and after it was written it is
- * loaded again. */
+/* fuzz_hf.c - fuzzes model folders. The bytes are config.json and generation_config.json of a
+ * folder with the weights of a small Llama. A loaded model must have the shapes of these weights.
+ * It is saved and loaded again. */
 #include "fuzz.h"
 
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
-/* fuzz_index.c - the bytes are the index of two safetensors files, "a" with the tensors x and y and
- * "b" with y and z. What is opened has no other tensors and the bytes of its files; mapped it is
- * the same. Other files are not there, so that HD_IO is a verdict, too. */
+/* fuzz_index.c - fuzzes indexes of several safetensors files. The bytes are the index of two files,
+ * "a" with the tensors x and y and "b" with y and z. An opened index must have only these tensors,
+ * with the bytes of the files, also when mapped. Other files do not exist, so HD_IO is a valid
+ * result, too. */
 #include "fuzz.h"
 
 static void save(const char *path, const char *first, const char *second, double from)

@@ -1,5 +1,5 @@
-/* fuzz_npy.c - the bytes are an .npy file. What was loaded is saved, and the saved file gives the
- * same array. */
+/* fuzz_npy.c - fuzzes .npy files. A loaded array is saved, and the saved file must load to the same
+ * array. */
 #include "fuzz.h"
 #include "mutate.h"
 

@@ -1,11 +1,12 @@
-/* fuzz_ops.c - the bytes are a program over 16 tensors: calls of ops, views, changes in place,
- * scopes, releases, hooks, users' ops, allocations that fail, and backwards, six bytes each.
+/* fuzz_ops.c - fuzzes the ops. The bytes are a program over 16 tensors: calls of ops, views,
+ * in-place changes, scopes, releases, hooks, users' ops, failing allocations, and backwards, six
+ * bytes each.
  *
- * No result is compared with another library. What must hold after each call: it gave a tensor that
- * lies in its storage and can be read, or NULL and an error with a message; no input has changed; a
- * change in place that failed has changed nothing; a backward that failed has changed no gradient,
- * and after one that did not, gradients have the shapes of their leaves. At the end no tensor, no
- * byte and no user's data is left. */
+ * No result is compared with another library. Each call must return a tensor that lies in its
+ * storage and can be read, or NULL and an error with a message. No input may change. A failed
+ * in-place change must change nothing, and a failed backward no gradient. After a successful
+ * backward, gradients have the shapes of their leaves. At the end no tensor, no byte and no user's
+ * data may be left. */
 #include <math.h>
 
 #include "fuzz.h"

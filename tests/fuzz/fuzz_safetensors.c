@@ -1,6 +1,6 @@
-/* fuzz_safetensors.c - the bytes are a safetensors file. It is loaded as a copy, mapped, and opened
- * and read tensor by tensor; the three agree. What was loaded is saved, and the saved file gives
- * the same tensors and, saved again, the same bytes. */
+/* fuzz_safetensors.c - fuzzes safetensors files. The bytes are a file, which is loaded as a copy,
+ * mapped, and opened and read tensor by tensor; the three must agree. The loaded tensors are saved.
+ * The saved file must load to the same tensors, and a second save must write the same bytes. */
 #include "fuzz.h"
 #include "mutate.h"
 

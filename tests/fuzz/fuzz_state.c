@@ -1,7 +1,8 @@
-/* fuzz_state.c - the bytes are the state of one object, as a checkpoint has it: a byte that chooses
- * the object, a byte of flags, and a safetensors file. The file is loaded as a checkpoint, and the
- * dictionary into the object. If that is refused, the object is as before. If not, saving the
- * object gives what was loaded, the object is used, and its good state can be loaded again.
+/* fuzz_state.c - fuzzes the saved states of objects. The bytes are the state of one object, as a
+ * checkpoint has it: a byte that chooses the object, a byte of flags, and a safetensors file. The
+ * file is loaded as a checkpoint, and the dictionary into the object. A refused load must leave the
+ * object unchanged. After a successful one, saving the object must give the loaded state, the
+ * object is used, and its good state must load again.
  *
  * If HEED_FUZZ_SEEDS names a folder, the good state of each object is written to it. */
 #include <math.h>

@@ -1,6 +1,6 @@
-/* fuzz_template.c - the bytes are a chat template, the variables in JSON, and a message:
- * TEMPLATE 1E VARIABLES 1E TEXT. The text of the chat is computed for a reply and not, and a second
- * time it is the same. */
+/* fuzz_template.c - fuzzes chat templates. The bytes are a template, the variables in JSON, and a
+ * message: TEMPLATE 1E VARIABLES 1E TEXT. The text of the chat is computed with and without the
+ * start of a reply, and must be the same a second time. */
 #include "fuzz.h"
 
 #include "heed/hf.h"

@@ -1,5 +1,5 @@
-/* fuzz_tokenizer.c - tokenizers that are made from a text or loaded from a dictionary, and what
- * they do with any text and with any ids.
+/* fuzz_tokenizer.c - fuzzes tokenizers that are made from a text or loaded from a dictionary: they
+ * encode any text and decode any ids.
  *
  *   b                        hd_tokenizer_bytes
  *   g                        GPT-2's files of tests/golden

@@ -1,6 +1,7 @@
-/* fuzz_tokenizer_json.c - the bytes are a tokenizer.json and a text: FILE 1E TEXT 1E IDS. A byte 1
- * in the file stands for the entries of the 256 bytes (tokens.h). What was loaded encodes the text
- * and decodes the ids, each byte of which is an id; saved and loaded it is the same. */
+/* fuzz_tokenizer_json.c - fuzzes tokenizer.json. The bytes are the file and a text: FILE 1E TEXT 1E
+ * IDS. A byte 1 in the file stands for the entries of the 256 bytes (tokens.h). A tokenizer that
+ * loads must encode the text and decode the ids, each of which is one byte, and be the same after a
+ * save and a load. */
 #include "tokens.h"
 
 enum { MARK = 0x1E, IDS = 64 };

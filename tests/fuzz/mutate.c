@@ -1,9 +1,9 @@
 /* mutate.c - mutators for safetensors and .npy files.
  *
- * A good safetensors file is taken apart by heed itself: tensors with names, types, sizes and
- * bytes, and texts. Some of these are changed, and a new file is written in which the header's
- * length, the offsets and the data fit again. Then one time in four something is broken after all.
- * In a file that heed refuses, the text of the header is changed, and its length follows. */
+ * heed itself takes a good safetensors file apart: tensors with names, types, sizes and bytes, and
+ * texts. The mutator changes some of these and writes a new file with a matching header length,
+ * offsets and data. One time in four it then breaks something on purpose. In a file that heed
+ * refuses, it changes the text of the header and adapts the length. */
 #include "mutate.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* mutate.h - mutators that know a format: a change in one place is followed in all other places, so
- * that most of what libFuzzer tries gets past the first check. */
+/* mutate.h - mutators that know a file format. A change in one place adapts all other places, so
+ * that most inputs of libFuzzer get past the first check. */
 #ifndef HEED_TESTS_FUZZ_MUTATE_H
 #define HEED_TESTS_FUZZ_MUTATE_H
 

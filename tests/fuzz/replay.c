@@ -1,4 +1,4 @@
-/* replay.c - runs the inputs of a corpus again, without a fuzzer, and converts corpora.
+/* replay.c - runs the inputs of a corpus without a fuzzer, and converts corpora.
  *
  * A corpus is a text file with one input on each line. A printable character of ASCII stands for
  * itself, except that \\ is a backslash, \n a newline, \0 the byte 0 and \xHH any byte. A line that

@@ -1,4 +1,4 @@
-/* tokens.c - checks of a tokenizer that an input has made. */
+/* tokens.c - checks a tokenizer that was made from an input of the fuzzer. */
 #include "tokens.h"
 
 static size_t put_code(char *to, int code)

@@ -1,4 +1,4 @@
-/* tokens.h - what the targets of BPE files and of tokenizers share. */
+/* tokens.h - checks that the targets of BPE files and of tokenizers share. */
 #ifndef HEED_TESTS_FUZZ_TOKENS_H
 #define HEED_TESTS_FUZZ_TOKENS_H
 

@@ -1,7 +1,7 @@
 /* loops.c - calls that together reach every line of the kernels that is marked for heed-loop.
  *
  * tests/checks/check_gdb_loops runs it in gdb, with a breakpoint at each of these lines. The calls
- * are small, because the kernels are not optimised there. */
+ * are small, because the kernels are not optimised in this build. */
 #include "heed/heed.h"
 
 static hd_tensor *ones_of(int64_t rows, int64_t cols)

@@ -1,7 +1,8 @@
-/* program.c - everything of every kind that the gdb printer must show, and a place to stop.
+/* program.c - a program with every kind of object that the gdb printer can show, and a function to
+ * stop in.
  *
- * tests/checks/check_gdb stops in `stop`, goes up one frame and prints the variables. They must
- * look as in expected.txt. */
+ * tests/checks/check_gdb stops in `stop`, goes up one frame and prints the variables. The output
+ * must equal expected.txt. */
 #include <math.h>
 
 #include "heed/heed.h"

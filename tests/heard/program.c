@@ -1,5 +1,5 @@
-/* program.c - what tests/checks/check_heard runs with HEED_TRACE, HEED_PROFILE and HEED_DEBUG: a
- * small model that trains, ops of every kind, threads, and a program without memory.
+/* program.c - the program that tests/checks/check_heard runs with HEED_TRACE, HEED_PROFILE and
+ * HEED_DEBUG: a small model that trains, ops of every kind, threads, and a program without memory.
  *
  * usage: heard_program model | ops | threads | report | memory | off | debug */
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* null_table.h - as whole/null_table.h, of hf.h. The rows of model families are made. */
+/* null_table.h - the rows of hf.h for the tests of NULL arguments; whole/null_table.h explains the
+ * form. The rows of model families are generated. */
 POINTER(hd_from_pretrained, folder, hd_from_pretrained(NULL, NULL))
 MAYBE(hd_from_pretrained, o, hd_module_free(hd_from_pretrained(MODELS "/gpt2", NULL)))
 POINTER(hd_save_pretrained, m, hd_save_pretrained(NULL, "x", NULL))

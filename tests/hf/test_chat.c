@@ -1,5 +1,5 @@
-/* test_chat.c - hd_chat: texts of templates as transformers writes them, where a folder has its
- * template and its tokens, and what is refused. */
+/* test_chat.c - tests of hd_chat: texts of templates as transformers writes them, the places of the
+ * template and its tokens in a folder, and refusals. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* test_config.c - config.json: what its keys say, which has no effect, what is refused, in any
- * order of the keys. tools/oracle/hf_configs.py compares random files with transformers. */
+/* test_config.c - tests of config.json: the meaning of its keys in any order, keys without effect,
+ * refusals. tools/oracle/hf_configs.py compares random files with transformers. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* test_folders.c - the folders of tests/golden/models against what transformers makes of them:
+/* test_folders.c - compares the folders of tests/golden/models with the results of transformers:
  * logits, gradients, greedy tokens, training; with a cache and without. */
 #include <math.h>
 

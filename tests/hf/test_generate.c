@@ -1,5 +1,5 @@
-/* test_generate.c - texts that a model writes: probabilities, draws, ends, batches, text as it
- * grows. */
+/* test_generate.c - tests of text generation: probabilities, draws, ends, batches, and text that
+ * appears token by token. */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

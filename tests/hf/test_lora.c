@@ -1,4 +1,4 @@
-/* test_lora.c - adapters, beside what peft made (tests/golden/lora). */
+/* test_lora.c - compares adapters (LoRA) with those that peft made (tests/golden/lora). */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -310,9 +310,9 @@ START_TEST(an_optimizer_made_before_the_adapters)
     hd_lora_options o = rank2();
     apply(m, &o);
     ck_warning(ten_steps(m, before),
-               "hd_optim_step: none of the last 10 steps found a gradient, and none of the "
-               "optimizer's 7 parameters requires grad: make the optimizer after hd_lora_apply and "
-               "hd_module_freeze, of the parameters that train");
+               "hd_optim_step: none of the last 10 steps found a gradient, because none of the "
+               "optimizer's 7 parameters requires grad. Create the optimizer after hd_lora_apply "
+               "and hd_module_freeze, with the parameters that train");
     hd_optim_free(before);
     hd_optim *after = hd_adamw_new(hd_module_parameters(m), NULL);
     ck_no_warning(ten_steps(m, after));
@@ -456,7 +456,7 @@ START_TEST(what_is_saved_is_loaded)
     hd_module_eval(m);
     hd_tensor *y = hd_forward(m, of("x", ""));
     ck_assert(!hd_lora_save(m, folder));
-    ck_error(HD_IO, sized("hd_lora_save: '%s' exists already: expected a new name", folder));
+    ck_error(HD_IO, sized("hd_lora_save: '%s' exists already. Choose a new name", folder));
     done(m);
     m = golden_tiny();
     load(m, folder);

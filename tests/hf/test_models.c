@@ -1,4 +1,4 @@
-/* test_models.c - models from a configuration. */
+/* test_models.c - tests of models made from a configuration. */
 #include "suites.h"
 
 START_TEST(an_odd_width_is_refused)

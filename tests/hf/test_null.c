@@ -1,4 +1,4 @@
-/* test_null.c - hf's functions, given NULL for each of their pointers. */
+/* test_null.c - passes NULL for each pointer that hf's functions take. */
 #include "support/null_rows.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
-/* test_padding.c - texts of different lengths in one batch: each row gives what its text gives
- * alone, in logits, gradients and what is written after it. */
+/* test_padding.c - texts of different lengths in one batch: each row must have the logits,
+ * gradients and generated tokens of its text alone. */
 #include "suites.h"
 
 enum { ROWS = 4 };

@@ -1,5 +1,5 @@
-/* test_refused.c - what is wrong with a folder or a call: the error names it, and nothing is
- * left. */
+/* test_refused.c - tests of invalid folders and calls: the error names the fault, and nothing is
+ * leaked. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

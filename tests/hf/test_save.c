@@ -1,5 +1,5 @@
-/* test_save.c - hd_save_pretrained: what was written is loaded again with the same bits, and a
- * folder appears whole or not at all. tools/oracle/hf_models.py loads it in Python. */
+/* test_save.c - tests of hd_save_pretrained: a saved folder loads with the same bits, and appears
+ * complete or not at all. tools/oracle/hf_models.py loads such folders in Python. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -309,15 +309,15 @@ START_TEST(refuses)
     ck_assert(!hd_save_pretrained(m, folder, &o));
     ck_error(HD_DTYPE, "hd_save_pretrained: o->dtype int64: expected float32 or bfloat16");
     ck_assert(!hd_save_pretrained(m, "no/such", NULL));
-    ck_error(HD_IO, "hd_save_pretrained: 'no/such': the folder 'no' does not exist: create it "
-                    "first");
+    ck_error(HD_IO,
+             "hd_save_pretrained: 'no/such': the folder 'no' does not exist. Create it first");
     hd_error_set(HD_USER, "before");
     ck_assert(!hd_save_pretrained(m, folder, NULL));
     ck_error(HD_USER, "before");
     ck_assert_int_eq(files_in_folder(), before);
     ck_assert(hd_save_pretrained(m, folder, NULL));
     ck_assert(!hd_save_pretrained(m, folder, NULL));
-    snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already: expected a new name",
+    snprintf(wanted, sizeof wanted, "hd_save_pretrained: '%s' exists already. Choose a new name",
              folder);
     ck_error(HD_IO, wanted);
     ck_assert_int_eq(files_in(folder), 3);

@@ -1,6 +1,6 @@
-/* test_saved.c - a model whose modules were replaced is saved with the configuration that it has
- * now, or refused if config.json cannot say what it is. tools/oracle/hf_saved.py asks
- * transformers. */
+/* test_saved.c - saves models whose modules were replaced: the saved configuration describes the
+ * model as it is now, or the save is refused if config.json cannot describe it.
+ * tools/oracle/hf_saved.py loads such folders with transformers. */
 #include <math.h>
 #include <string.h>
 

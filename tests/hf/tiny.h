@@ -1,4 +1,4 @@
-/* tiny.h - the model of tools/golden/golden_lora.py, with a Conv1D of its own. */
+/* tiny.h - the model of tools/golden/golden_lora.py, with its own Conv1D. */
 #ifndef HEED_TESTS_HF_TINY_H
 #define HEED_TESTS_HF_TINY_H
 

@@ -1,4 +1,5 @@
-/* golden_case.c - reads tests/golden/io: a line is a key, a space and its text. */
+/* golden_case.c - reads the case files of tests/golden/io: each line is a key, a space and the
+ * key's text. */
 #include <stdio.h>
 
 #include "suites.h"

@@ -1,4 +1,5 @@
-/* main.c - runs every suite of the io layer; with arguments it is one end of the round trip. */
+/* main.c - runs all suites of the io layer. With arguments it is one end of the round trip
+ * (roundtrip.c). */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* roundtrip.c - heed's two ends of the way heed -> PyTorch -> heed.
- * tools/runs/roundtrip_safetensors.py runs this program and PyTorch in turn; the test repeats the
- * last end on the file that PyTorch wrote. */
+/* roundtrip.c - heed's two ends of the round trip heed -> PyTorch -> heed.
+ * tools/runs/roundtrip_safetensors.py runs this program and PyTorch in turn. The test repeats the
+ * last step on the committed file, which PyTorch wrote. */
 #include <stdio.h>
 
 #include "suites.h"

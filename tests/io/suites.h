@@ -1,6 +1,6 @@
-/* suites.h - the suites of the io layer, one a topic; main.c runs them all. Each test begins in an
- * empty directory of its own, and ends with the same number of live bytes, tensors and open files,
- * or fails. */
+/* suites.h - the suites of the io layer, one for each topic; main.c runs them all. Each test begins
+ * in an empty directory of its own. It fails unless it ends with the number of live bytes, tensors
+ * and open files that it began with. */
 #ifndef HEED_TESTS_IO_SUITES_H
 #define HEED_TESTS_IO_SUITES_H
 

@@ -1,4 +1,5 @@
-/* support.c - safetensors files, and what stands in the way of files. */
+/* support.c - helpers of the io tests: they write safetensors files, compare files, drop root's
+ * permissions, and find files that a save left behind. */
 #include <dirent.h>
 #include <unistd.h>
 

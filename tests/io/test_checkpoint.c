@@ -1,5 +1,5 @@
-/* test_checkpoint.c - a checkpoint is a directory with everything in it, exactly, or there is
- * none. */
+/* test_checkpoint.c - tests that a checkpoint is a directory with the whole state, exactly, or does
+ * not exist. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,12 +158,12 @@ START_TEST(a_name_is_used_once)
     hd_dict *model = model_of(2), *state = hd_dict_new();
     save_one("c");
     fail_to_save("c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'c' exists already: expected a new name; "
-                 "hd_checkpoint_replace replaces a checkpoint");
+                 "hd_checkpoint_save: 'c' exists already. Choose a new name, or replace the "
+                 "checkpoint by hd_checkpoint_replace");
     ck_assert_int_eq(mkdir("empty", 0777), 0);
     fail_to_save("empty", model, state, HD_IO,
-                 "hd_checkpoint_save: 'empty' exists already: expected a new name; "
-                 "hd_checkpoint_replace replaces a checkpoint");
+                 "hd_checkpoint_save: 'empty' exists already. Choose a new name, or replace the "
+                 "checkpoint by hd_checkpoint_replace");
     ck_assert_int_eq(rmdir("empty"), 0);
     ck_assert_int_eq(files_in("."), 1);
     hd_dict_free(model);
@@ -179,7 +179,7 @@ START_TEST(a_failure_leaves_no_directory)
     HD_SCOPE;
     hd_dict *model = model_of(1), *state = hd_dict_new();
     fail_to_save("none/c", model, state, HD_IO,
-                 "hd_checkpoint_save: 'none/c': the folder 'none' does not exist: create it first");
+                 "hd_checkpoint_save: 'none/c': the folder 'none' does not exist. Create it first");
     ck_assert(hd_dict_set_string(state, "text", "\xff"));
     fail_to_save("c", model, state, HD_VALUE,
                  "hd_checkpoint_save: a string: byte 0xff at 7: expected UTF-8");
@@ -198,10 +198,9 @@ START_TEST(the_model_is_tensors)
 {
     hd_dict *model = model_of(1), *state = hd_dict_new();
     ck_assert(hd_dict_set_int(model, "step", 1));
-    fail_to_save(
-        "c", model, state, HD_VALUE,
-        "hd_checkpoint_save: model: 'step' is not a tensor: expected only tensors in model, "
-        "and all else in state");
+    fail_to_save("c", model, state, HD_VALUE,
+                 "hd_checkpoint_save: model: 'step' is not a tensor: expected only tensors. Other "
+                 "values belong in state");
     fail_to_save(NULL, model, state, HD_NULL_ARG, "hd_checkpoint_save: dir is NULL");
     fail_to_save("c", NULL, state, HD_NULL_ARG, "hd_checkpoint_save: model is NULL");
     fail_to_save("c", model, NULL, HD_NULL_ARG, "hd_checkpoint_save: state is NULL");

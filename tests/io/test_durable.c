@@ -1,6 +1,6 @@
-/* test_durable.c - what is asked of the system, and in what order: the new file is synced before it
- * gets its name, and the directory after; what is left when one of these fails; and calls that are
- * interrupted or do a part. Linux only. */
+/* test_durable.c - tests the system calls of a save and their order: the new file is synced before
+ * it gets its name, and the directory after; the files that are left when one of these fails; and
+ * calls that are interrupted or do a part. Linux only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -136,8 +136,8 @@ START_TEST(saving_cannot_go_back)
         faults_end();
         watch(NEVER);
         if (access("c", F_OK) == 0) {
-            ck_error(HD_IO, sized("hd_checkpoint_save: 'c': cannot sync its directory: %s: the new "
-                                  "checkpoint stands there, but a crash may lose it",
+            ck_error(HD_IO, sized("hd_checkpoint_save: 'c': cannot sync its directory: %s. The new "
+                                  "checkpoint is in place, but a crash may lose it",
                                   strerror(EIO)));
             ck_assert_int_eq(files_in("c"), 2);
             ck_assert_int_eq(files_in("."), 1);
@@ -184,10 +184,10 @@ static void ck_left(const char *what)
 {
     char name[256], message[600];
     left_over(name);
-    snprintf(message, sizeof message,
-             "hd_checkpoint_remove: 'c': cannot %s: what is left is './%s', and the next call "
-             "removes it",
-             what, name);
+    snprintf(
+        message, sizeof message,
+        "hd_checkpoint_remove: 'c': cannot %s. The rest is at './%s'; the next call removes it",
+        what, name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(access("c", F_OK), -1);
 }
@@ -370,8 +370,8 @@ START_TEST(another_comes_first)
     hd_dict *d = hd_dict_new();
     stand_in.appears = "c";
     ck_assert(!hd_checkpoint_save("c", d, d));
-    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already: expected a new name; "
-                    "hd_checkpoint_replace replaces a checkpoint");
+    ck_error(HD_IO, "hd_checkpoint_save: 'c' exists already. Choose a new name, or replace the "
+                    "checkpoint by hd_checkpoint_replace");
     ck_assert_int_eq(files_in("."), 1);
     ck_assert_int_eq(rmdir("c"), 0);
     stand_in.appears = NULL;

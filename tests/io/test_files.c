@@ -1,6 +1,5 @@
-/* test_files.c - what the system puts in the way of reading and writing: special files,
- * permissions, full disks, long names, memory that runs out. A save that fails leaves the old file
- * and no other. */
+/* test_files.c - tests obstacles to reading and writing: special files, permissions, full disks,
+ * long names, missing memory. A failed save leaves the old file and no other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -127,9 +126,9 @@ START_TEST(a_directory_that_cannot_be_written)
                      "Permission denied");
         ck_assert(same_files("directory/x", "same"));
     }
-    fail_to_save("none/x", 1, HD_IO,
-                 "hd_save_safetensors: 'none/x': the folder 'none' does not exist: create it "
-                 "first");
+    fail_to_save(
+        "none/x", 1, HD_IO,
+        "hd_save_safetensors: 'none/x': the folder 'none' does not exist. Create it first");
 }
 END_TEST
 

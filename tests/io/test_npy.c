@@ -1,5 +1,5 @@
-/* test_npy.c - .npy files beyond test_verdicts.c: views, sizes, arguments, a file that becomes
- * shorter. */
+/* test_npy.c - tests of .npy files beyond test_verdicts.c: views, sizes, arguments, a file that
+ * becomes shorter. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* test_replace.c - hd_checkpoint_replace: the old checkpoint or the new one, whole, at any time:
- * whatever call fails, wherever the process is killed, and for whoever loads meanwhile. Linux
- * only. */
+/* test_replace.c - tests that hd_checkpoint_replace leaves the old checkpoint or the new one,
+ * complete, at any time: whichever call fails, wherever the process is killed, and for a program
+ * that loads meanwhile. Linux only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -187,15 +187,14 @@ START_TEST(only_a_checkpoint_is_replaced)
     refuses("c", HD_FORMAT,
             "hd_checkpoint_replace: 'c' holds the directory 'notes': expected files");
     refuses("none/c", HD_IO,
-            "hd_checkpoint_replace: 'none/c': the folder 'none' does not exist: create it first");
+            "hd_checkpoint_replace: 'none/c': the folder 'none' does not exist. Create it first");
     hd_error_set(HD_USER, "the first error");
     refuses("c", HD_USER, "the first error");
     hd_dict *d = hd_dict_new();
     ck_assert(hd_dict_set_int(d, "step", 1));
     ck_assert(!hd_checkpoint_replace("c", d, d));
-    ck_error(HD_VALUE,
-             "hd_checkpoint_replace: model: 'step' is not a tensor: expected only tensors in "
-             "model, and all else in state");
+    ck_error(HD_VALUE, "hd_checkpoint_replace: model: 'step' is not a tensor: expected only "
+                       "tensors. Other values belong in state");
     hd_dict_free(d);
     ck_assert_int_eq(loaded("c"), 1);
     ck_assert_int_eq(files_in("."), 5);
@@ -230,8 +229,8 @@ START_TEST(a_system_that_cannot_exchange)
         stand_in.event_cause = causes[i];
         watch(6);
         refuses("c", HD_IO,
-                "hd_checkpoint_replace: 'c': this file system cannot exchange two names, and "
-                "nothing was changed: use hd_checkpoint_save with a new name, then "
+                "hd_checkpoint_replace: 'c': this file system cannot exchange two names, so "
+                "nothing was changed. Use hd_checkpoint_save with a new name, then "
                 "hd_checkpoint_remove");
         ck_assert_int_eq(loaded("c"), 1);
         ck_assert_int_eq(files_in("."), 1);
@@ -280,8 +279,8 @@ START_TEST(the_old_one_cannot_be_removed)
     stand_in.keeps = 0;
     left_over(name);
     snprintf(message, sizeof message,
-             "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because it "
-             "cannot be removed: Permission denied; remove it, or the next call tries again",
+             "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because removing "
+             "it failed: Permission denied. Remove it, or the next call tries again",
              name);
     ck_assert_str_eq(heard.last, message);
     ck_assert_int_eq(heard.count, 1);
@@ -333,11 +332,10 @@ START_TEST(another_replaces_the_new_one)
     ck_assert(!replace("c", 2));
     ck_assert_str_eq(stand_in.events, "FRDFRDXXD");
     left_over(name);
-    snprintf(
-        message, sizeof message,
-        "hd_checkpoint_replace: 'c': cannot sync its directory: %s: it is replaced, but a crash "
-        "may undo that; the old one is left as './%s', and the next call removes it",
-        strerror(EIO), name);
+    snprintf(message, sizeof message,
+             "hd_checkpoint_replace: 'c': cannot sync its directory: %s. It is replaced, but a "
+             "crash may undo that. The old one is left as './%s', and the next call removes it",
+             strerror(EIO), name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(loaded("c"), 3);
     ck_assert_int_eq(loaded(name), 1);

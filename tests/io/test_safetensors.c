@@ -1,5 +1,5 @@
-/* test_safetensors.c - saving and loading beyond test_verdicts.c: bytes, order, metadata, the open
- * file, arguments. */
+/* test_safetensors.c - tests of saving and loading beyond test_verdicts.c: bytes, order, metadata,
+ * the open file, arguments. */
 #include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -249,13 +249,13 @@ START_TEST(files_of_torch_save)
     write_file("x", "PK\3\4\0\0\10\10\0\0", 10);
     ck_assert_ptr_null(hd_load_safetensors("x", NULL));
     ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
-                        "578712552184433488 bytes: expected at most 2; it looks like a file of "
-                        "torch.save: save it with safetensors.torch.save_file");
+                        "578712552184433488 bytes: expected at most 2. It looks like a file of "
+                        "torch.save. Save it with safetensors.torch.save_file");
     write_file("x", "\x80\2\x8a\nl\xfc\x9c\x46", 8);
     ck_assert_ptr_null(hd_load_safetensors("x", NULL));
     ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
-                        "5088219219985302144 bytes: expected at most 0; it looks like a file of "
-                        "torch.save: save it with safetensors.torch.save_file");
+                        "5088219219985302144 bytes: expected at most 0. It looks like a file of "
+                        "torch.save. Save it with safetensors.torch.save_file");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* test_shards.c - several files that an index joins: their tensors as of one file, and what is
- * wrong with an index or with one of its files. */
+/* test_shards.c - tests of an index that joins several files: their tensors load as from one file,
+ * and a faulty index or file is refused. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* test_verdicts.c - every file of tests/golden/io: what Python's safetensors and NumPy accept, heed
- * accepts with the same values, unless verdicts.h lists the file. */
+/* test_verdicts.c - loads every file of tests/golden/io: heed must accept each file that Python's
+ * safetensors and NumPy accept, with the same values, unless verdicts.h lists the file. */
 #include <stdio.h>
 
 #include "suites.h"

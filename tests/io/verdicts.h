@@ -1,5 +1,6 @@
-/* verdicts.h - the golden files that heed refuses, in their order, with the reason; all others
- * load. `differs` marks a file that Python accepts: these rows are all differences from Python. */
+/* verdicts.h - the golden files that heed refuses, in their order, each with the reason; all others
+ * load. `differs` marks a file that Python accepts: these rows are the only differences from
+ * Python. */
 typedef struct refusal {
     const char *name;
     bool differs;
@@ -8,7 +9,7 @@ typedef struct refusal {
 } refusal;
 
 #define DTYPES "expected BOOL, U8, I8, U16, I16, F16, BF16, U32, I32, F32, U64, I64 or F64"
-#define DESCRS "expected one of < > = | and after it b1, i1 to i8, u1 to u8 or f2 to f8"
+#define DESCRS "expected one of < > = |, followed by b1, i1 to i8, u1 to u8 or f2 to f8"
 #define INTEGERS "expected integers from 0 to 9223372036854775807"
 #define N10 "nnnnnnnnnn"
 #define N120 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10
@@ -185,8 +186,7 @@ static const refusal refused_safetensors[] = {
     {"metadata an entry", false, HD_FORMAT,
      "header: line 1, column 40: found an array: expected a string"},
     {"metadata under a tensor's name", true, HD_FORMAT,
-     "'w' names a tensor and metadata: expected one of the two (hd_safetensors_open can read "
-     "both)"},
+     "'w' names a tensor and metadata: expected one of the two. hd_safetensors_open can read both"},
     {"U64 beyond int64", true, HD_VALUE,
      "tensor 'w': element 1 is 9223372036854775808: expected at most 9223372036854775807"},
     {"F8_E4M3", true, HD_DTYPE, "tensor 'w': dtype 'F8_E4M3': " DTYPES},

@@ -1,4 +1,5 @@
-/* trained_model.c - trains a small GPT with fixed seeds and writes its weights.
+/* trained_model.c - trains a small GPT with fixed seeds and writes its weights, to compare
+ * machines.
  *
  * usage: trained_model TEXT FILE
  *

@@ -1,5 +1,5 @@
-/* faulty.c - ranks that do what run_ranks must notice; ranks.txt and ranks_valgrind.txt in
- * tests/planted run each.
+/* faulty.c - ranks with faults that run_ranks must notice. ranks.txt and ranks_valgrind.txt in
+ * tests/planted run each fault.
  *
  * usage: faulty none | hang | exit | signal | leave | leak | unset */
 #include <signal.h>

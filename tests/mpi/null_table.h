@@ -1,4 +1,5 @@
-/* null_table.h - as whole/null_table.h, of mpi.h. */
+/* null_table.h - the rows of mpi.h for the tests of NULL arguments; whole/null_table.h explains the
+ * form. */
 MAYBE(hd_mpi_init, argc, hd_mpi_init(NULL, NULL))
 MAYBE(hd_mpi_init, argv, hd_mpi_init(NULL, NULL))
 POINTER(hd_mpi_all_ok, what, hd_mpi_all_ok(NULL, true))

@@ -1,7 +1,7 @@
-/* ranks.c - tests that run on 1, 2, 3 and 4 ranks: mpirun -n 3 mpi_ranks [CASE...].
+/* ranks.c - the tests that run on 1, 2, 3 and 4 ranks: mpirun -n 3 mpi_ranks [CASE...].
  *
- * Every rank runs the same cases. A check that fails on one rank ends all of them with
- * hd_mpi_abort, so that none waits for another. */
+ * Every rank runs the same cases. If a check fails on one rank, it ends all ranks with
+ * hd_mpi_abort, so that no rank waits for another. */
 #include "ranks.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ranks.h - what the tests with several ranks share. */
+/* ranks.h - declarations that the tests with several ranks share. */
 #ifndef HEED_TESTS_MPI_RANKS_H
 #define HEED_TESTS_MPI_RANKS_H
 

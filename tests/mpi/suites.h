@@ -1,5 +1,5 @@
-/* suites.h - the suites of the mpi library without mpirun, one a topic; main.c runs them all. What
- * several ranks do is tested by the cases of ranks.c. */
+/* suites.h - the suites of the mpi library that run without mpirun, one for each topic; main.c runs
+ * them all. The cases of ranks.c test several ranks. */
 #ifndef HEED_TESTS_MPI_SUITES_H
 #define HEED_TESTS_MPI_SUITES_H
 

@@ -1,4 +1,5 @@
-/* test_alone.c - one rank, which mpirun has not started: every call gives what one rank has. */
+/* test_alone.c - tests of a program that mpirun has not started: every call gives the result for
+ * one rank. */
 #include <stdio.h>
 
 #include "suites.h"

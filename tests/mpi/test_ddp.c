@@ -1,4 +1,4 @@
-/* test_ddp.c - an hd_ddp on one rank: the training is to the bit what it is without. */
+/* test_ddp.c - tests of an hd_ddp on one rank: the training has the same bits as without it. */
 #include "suites.h"
 
 typedef struct training {

@@ -1,4 +1,5 @@
-/* test_ranks_agree.c - what the ranks agree on, and how they learn that they do not. */
+/* test_ranks_agree.c - tests of the calls that all ranks make together: sums, gathers, broadcasts,
+ * texts, and checks with the same answer on every rank. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

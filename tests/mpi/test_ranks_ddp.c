@@ -1,4 +1,5 @@
-/* test_ranks_ddp.c - averages of gradients, and trainings that give what one rank gives. */
+/* test_ranks_ddp.c - tests that the ranks average their gradients, and that a training gives the
+ * result of one rank. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* test_ranks_failures.c - one rank fails, and all ranks learn of it; nobody waits. */
+/* test_ranks_failures.c - tests that all ranks report the failure of one rank, and that no rank
+ * waits forever. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_ranks_shard.c - an optimizer that is dealt to the ranks. */
+/* test_ranks_shard.c - tests of an optimizer whose state is divided among the ranks. */
 #include <stdio.h>
 #include <string.h>
 

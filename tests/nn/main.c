@@ -1,4 +1,4 @@
-/* main.c - runs every suite of the nn layer, and holds what they share. */
+/* main.c - runs all suites of the nn layer, and holds the helpers that they share. */
 #include <stdlib.h>
 
 #include "suites.h"

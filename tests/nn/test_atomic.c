@@ -1,5 +1,5 @@
-/* test_atomic.c - calls that fail in states that tests/faults_memory does not have: no part of them
- * is done, and nothing is drawn. And what is too large is refused before anything is written. */
+/* test_atomic.c - calls that fail in states that tests/faults_memory lacks: they change nothing and
+ * draw no random number. Sizes that are too large are refused before anything is written. */
 #include "nn/names.h"
 #include "suites.h"
 #include "support/atomic.h"

@@ -1,5 +1,5 @@
-/* test_attention.c - the notebooks' five classes: arguments, grad_fn names, kept weights. Their
- * values and training are tested in tests/whole. */
+/* test_attention.c - tests of the notebooks' five attention classes: arguments, grad_fn names, kept
+ * weights. tests/whole tests their values and training. */
 #include "suites.h"
 
 /* ---------------------------------------------------------------- constructors */

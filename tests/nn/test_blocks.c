@@ -1,4 +1,5 @@
-/* test_blocks.c - the feed-forward net, the transformer block, tied parameters, the KV cache. */
+/* test_blocks.c - tests of the feed-forward net, the transformer block, tied parameters, and the KV
+ * cache. */
 #include "suites.h"
 
 enum { EMB = 8, CONTEXT = 6, HEADS = 2 };

@@ -1,4 +1,5 @@
-/* test_claims.c - what the texts about attention claim; each claim is a test. */
+/* test_claims.c - tests the statements of the documents about attention, one test for each
+ * statement. */
 #include "suites.h"
 
 /* The classes in which no token sees a later one, for d_in 3, num_heads * d_out 4 and twelve

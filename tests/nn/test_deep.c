@@ -1,6 +1,5 @@
-/* test_deep.c - modules that are nested 100,000 deep, over which no walk recurses; and a list of
- * 50,000 modules, over which no function takes time in proportion to their square
- * (tests/checks/check_linear). */
+/* test_deep.c - modules nested 100,000 deep, which no walk may visit by recursion; and a list of
+ * 50,000 modules, on which no function may take quadratic time (tests/checks/check_linear). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_forward.c - hd_forward: its scope, and failures inside that nobody looked at. */
+/* test_forward.c - tests of hd_forward: its scope, and failures inside that the program did not
+ * check. */
 #include "suites.h"
 #include "support/quarantine.h"
 
@@ -246,7 +247,7 @@ static hd_tensor *leaves_a_scope_open(hd_module *self, hd_tensor *x)
 
 /* The end of an error about a result whose scope closed; the scope's place is only told with
  * HEED_DEBUG=1. */
-#define CURE " closed (keep it with hd_retain, hd_assign or hd_scope_return); hd_mul_scalar made it"
+#define CURE " closed; hd_mul_scalar made it. Keep it with hd_retain, hd_assign or hd_scope_return"
 
 static void ck_state(const char *begin, const char *end)
 {
@@ -277,8 +278,8 @@ START_TEST(a_freed_result_is_an_error)
     int64_t before = hd_scope_count();
     with(m, leaves_a_scope_open);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_STATE, "hd_forward: Probe left 2 scopes open: expected hd_scope_close for each "
-                       "hd_scope_open");
+    ck_error(HD_STATE,
+             "hd_forward: Probe left 2 scopes open. Call hd_scope_close for each hd_scope_open");
     ck_assert_int_eq(hd_scope_count(), before); /* in the scope that was the innermost one */
 
     hd_register_module(&m->base, "left", &m->left, &left->base); /* one failure, told once */
@@ -426,12 +427,12 @@ START_TEST(a_forward_leaves_the_scopes_as_they_were)
     with(m, leaves_one_and_gives_x);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_assert_int_eq(hd_error_count(), failures + 1);
-    ck_error(HD_STATE, "hd_forward: Probe left 1 scope open: expected hd_scope_close for each "
-                       "hd_scope_open");
+    ck_error(HD_STATE,
+             "hd_forward: Probe left 1 scope open. Call hd_scope_close for each hd_scope_open");
     with(m, begins_and_leaves_one);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_STATE, "hd_forward: Probe left 1 scope open: expected hd_scope_close for each "
-                       "hd_scope_open");
+    ck_error(HD_STATE,
+             "hd_forward: Probe left 1 scope open. Call hd_scope_close for each hd_scope_open");
     with(m, begins_and_closes_it);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_STATE, "hd_forward: Probe closed a scope that it had not opened: the tensors in it "
@@ -441,8 +442,8 @@ START_TEST(a_forward_leaves_the_scopes_as_they_were)
     hd_scope_open();
     hd_tensor *y = hd_mul_scalar(x, 2);
     ck_assert_ptr_null(hd_forward_end(&m->base, y)); /* y was freed with the scope */
-    ck_error(HD_STATE, "hd_forward_end: Probe left 1 scope open: expected hd_scope_close for each "
-                       "hd_scope_open");
+    ck_error(HD_STATE,
+             "hd_forward_end: Probe left 1 scope open. Call hd_scope_close for each hd_scope_open");
     ck_assert_int_eq(hd_scope_count(), before);
 
     around = hd_scope_open();

@@ -1,4 +1,4 @@
-/* test_init.c - torch.nn.init against tests/golden/init.txt: bit for bit, except for
+/* test_init.c - compares torch.nn.init with tests/golden/init.txt, bit for bit except for
  * orthogonal_. */
 #include "suites.h"
 

@@ -1,4 +1,5 @@
-/* test_layers.c - the layers: initial bits (tests/golden/modules.txt), forwards, every error. */
+/* test_layers.c - tests of the layers: initial bits (tests/golden/modules.txt), forwards, every
+ * error. */
 #include "suites.h"
 
 #include <stdlib.h>

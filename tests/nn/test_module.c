@@ -1,4 +1,5 @@
-/* test_module.c - registration and every error of it, names, order, lookup, freeing. */
+/* test_module.c - tests of modules: registration and all its errors, names, order, lookup,
+ * freeing. */
 #include "suites.h"
 #include "support/quarantine.h"
 #include "support/scarce.h"

@@ -1,5 +1,5 @@
-/* test_packed.c - torch.nn.MultiheadAttention: options, masks, weights, and every error. Its values
- * and training are compared with PyTorch's in tests/whole. */
+/* test_packed.c - tests of torch.nn.MultiheadAttention: options, masks, weights, and every error.
+ * tests/whole compares its values and training with PyTorch. */
 #include "suites.h"
 
 typedef hd_multihead_attention_options options;

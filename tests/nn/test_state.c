@@ -1,4 +1,4 @@
-/* test_state.c - state_dict and loading, gradients, requires_grad, dtypes. */
+/* test_state.c - tests of state_dict and its loading, gradients, requires_grad, dtypes. */
 #include "suites.h"
 
 /* a (3,), buffers b (2,) persistent or not, left: Linear(2, 2) */
@@ -269,7 +269,7 @@ START_TEST(loading_into_a_gradient_that_a_hook_is_given)
 }
 END_TEST
 
-/* Saving, and the report with it, changes nothing while an error stands. */
+/* Saving, and the report with it, changes nothing while an error is set. */
 START_TEST(no_report_while_an_error_stands)
 {
     HD_SCOPE;

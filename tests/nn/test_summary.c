@@ -1,5 +1,5 @@
-/* test_summary.c - print(model) and the names of state_dict, as PyTorch's for the same models, and
- * of those in the table of modules the weights and the result: tests/golden/modules.txt. */
+/* test_summary.c - compares print(model) and the names of state_dict with PyTorch's for the same
+ * models, and, for the table of modules, the weights and the result: tests/golden/modules.txt. */
 #include "suites.h"
 
 #include <stdio.h>

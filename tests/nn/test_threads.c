@@ -1,4 +1,4 @@
-/* test_threads.c - one model run in evaluation mode by four threads at once. */
+/* test_threads.c - runs one model in evaluation mode on four threads at once. */
 #include "suites.h"
 
 #include <pthread.h>

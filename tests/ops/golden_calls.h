@@ -1,6 +1,6 @@
 /* golden_calls.h - how a call takes its arguments from a case of the golden data: tensors in0, in1
- * ... in turn, numbers by the parameter's name or in turn s0, s1 ...; and the calls that take
- * theirs in another way. All others are made from the table of functions. */
+ * ... in turn, and numbers by the parameter's name or in turn as s0, s1 ... It also has the calls
+ * with another rule. The table of functions generates all others. */
 #ifndef HEED_GOLDEN_CALLS_H
 #define HEED_GOLDEN_CALLS_H
 

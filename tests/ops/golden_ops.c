@@ -1,5 +1,5 @@
-/* golden_ops.c - runs the cases that the functions have in ops.txt, grads.txt, signs.txt and
- * functions.txt, by the calls that follow from the table of functions. */
+/* golden_ops.c - runs the cases of ops.txt, grads.txt, signs.txt and functions.txt, by calls that
+ * the table of functions generates. */
 #include "golden_ops.h"
 
 #include <math.h>

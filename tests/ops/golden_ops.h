@@ -1,5 +1,5 @@
-/* golden_ops.h - one case of ops.txt, grads.txt or signs.txt, whose format tests/golden/README.md
- * describes, and the call that is compared with it. */
+/* golden_ops.h - one case of ops.txt, grads.txt or signs.txt (tests/golden/README.md describes the
+ * format), and the call whose result is compared with it. */
 #ifndef HEED_TESTS_GOLDEN_OPS_H
 #define HEED_TESTS_GOLDEN_OPS_H
 

@@ -1,5 +1,5 @@
-/* gradcheck_calls.h - what the calls of gradcheck rows (tools/functions/rows.py) need beside the
- * function: parts that are weighed, indices, masks and targets that fit x, options. */
+/* gradcheck_calls.h - helpers for the calls of gradcheck rows (tools/functions/rows.py): weighted
+ * parts, indices, masks and targets that fit x, options. */
 #ifndef HEED_GRADCHECK_CALLS_H
 #define HEED_GRADCHECK_CALLS_H
 

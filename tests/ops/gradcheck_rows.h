@@ -1,11 +1,11 @@
-/* gradcheck_rows.h - a row is one case of a differentiable function, made of grad() in
- * tools/functions/rows.py. The harness, gradcheck_table.c, makes every variant of it: contiguous,
- * transposed views, broadcast, sizes 1 and 0, each input constant in turn, and float32 against
- * float64 at every CPU level with sizes across vector edges.
+/* gradcheck_rows.h - a gradcheck row is one case of a differentiable function, generated from
+ * grad() in tools/functions/rows.py. The harness, gradcheck_table.c, makes every variant of it:
+ * contiguous, transposed views, broadcast, sizes 0 and 1, each input constant in turn, and float32
+ * against float64 at every CPU level with sizes around vector edges.
  *
- * A shape is a text with a character for each dim ("bmk"). A letter stands for a size that the
- * harness chooses for each variant, and the same letter for the same size; a digit stands for
- * itself. "" is 0-d. */
+ * A shape is a text with a character for each dim ("bmk"). A letter is a size that the harness
+ * chooses for each variant, and equal letters are equal sizes. A digit is the size itself. "" is
+ * 0-d. */
 #ifndef HEED_GRADCHECK_ROWS_H
 #define HEED_GRADCHECK_ROWS_H
 

@@ -1,10 +1,11 @@
-/* gradcheck_table.c - every gradcheck row of the table of functions, in all variants of its inputs.
+/* gradcheck_table.c - tests every gradcheck row of the table of functions, in all variants of its
+ * inputs.
  *
- * Each row is checked against central differences in float64: contiguous, with transposed and with
+ * Each row is compared with central differences in float64: contiguous, with transposed and with
  * gapped inputs, with each of its broadcasts, with every letter 0 in turn, with all letters 1, and
  * with each input as the only one that requires grad. Then float32 is compared with float64 at
- * sizes across vector and tile edges (meson runs the program at every CPU level). Where the row has
- * the name of the result's node, the result has that one. */
+ * sizes around vector and tile edges (meson runs the program at every CPU level). If the row names
+ * the result's node, the result must have that node. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

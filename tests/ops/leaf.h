@@ -1,4 +1,4 @@
-/* leaf.h - leaves that require grad, for the tests of the graph. */
+/* leaf.h - makes leaves that require grad, for the tests of the graph. */
 #ifndef HEED_TESTS_OPS_LEAF_H
 #define HEED_TESTS_OPS_LEAF_H
 

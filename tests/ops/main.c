@@ -1,4 +1,4 @@
-/* main.c - runs every suite of the engine and of the ops. */
+/* main.c - runs all suites of the engine and of the ops. */
 #include "suites.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* ramp.h - tensors that count: 0, 1, 2, ... in row-major order. */
+/* ramp.h - makes tensors with the values 0, 1, 2, ... in row-major order. */
 #ifndef HEED_TESTS_RAMP_H
 #define HEED_TESTS_RAMP_H
 

@@ -1,5 +1,5 @@
-/* suites.h - the suites of the engine and of the ops, one a topic: add a name here, and
- * write `Suite *suite_<name>(void)`. */
+/* suites.h - the suites of the engine and of the ops, one for each topic. To add one, add its name
+ * here and write `Suite *suite_<name>(void)`. */
 #ifndef HEED_TESTS_OPS_SUITES_H
 #define HEED_TESTS_OPS_SUITES_H
 

@@ -1,5 +1,5 @@
-/* test_arith.c - arithmetic: PyTorch's values and dtypes, loops against plain ones, layouts of
- * results, errors. */
+/* test_arith.c - tests of arithmetic: PyTorch's values and dtypes, kernels against plain loops,
+ * layouts of results, errors. */
 #include "tensor/elementwise.h"
 #include "heed/autograd.h"
 #include "suites.h"
@@ -257,7 +257,7 @@ START_TEST(errors)
     hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT32, 4);
     hd_tensor *i = hd_zeros(HD_INT64, 2), *t = hd_zeros(HD_BOOL, 2);
     ck_assert_ptr_null(hd_add(a, NULL));
-    ck_error(HD_NULL_ARG, "hd_add: b is NULL. hd_add_scalar takes a number, as 0");
+    ck_error(HD_NULL_ARG, "hd_add: b is NULL. hd_add_scalar takes a number, such as 0");
     ck_assert_ptr_null(hd_mul(HD_NONE, a));
     ck_error(HD_NULL_ARG, "hd_mul: a is HD_NONE: expected a tensor");
     ck_assert_ptr_null(hd_add(a, b));
@@ -268,15 +268,15 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_where(i, a, a));
     ck_error(HD_DTYPE, "hd_where: condition of int64: expected bool");
     ck_assert_ptr_null(hd_sub(t, i));
-    ck_error(HD_DTYPE, "hd_sub: bool and int64: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_error(HD_DTYPE,
+             "hd_sub: bool and int64: expected no bool. Use hd_logical_xor or hd_logical_not");
     ck_assert_ptr_null(hd_rsub_scalar(t, 1));
-    ck_error(
-        HD_DTYPE,
-        "hd_rsub_scalar: bool and a number: expected no bool (hd_logical_xor, hd_logical_not)");
+    ck_error(HD_DTYPE, "hd_rsub_scalar: bool and a number: expected no bool. Use hd_logical_xor or "
+                       "hd_logical_not");
     ck_assert_ptr_null(hd_pow(t, t));
     ck_error(HD_DTYPE, "hd_pow: bool and bool: expected numbers");
     ck_assert_ptr_null(hd_neg(t));
-    ck_error(HD_DTYPE, "hd_neg: bool: expected numbers; hd_logical_not takes bool");
+    ck_error(HD_DTYPE, "hd_neg: bool: expected numbers. hd_logical_not takes bool");
     ck_assert_ptr_null(hd_pow_scalar(i, -2));
     ck_error(HD_VALUE, "hd_pow_scalar: int64 to the power -2: expected an exponent of 0 or more "
                        "for integers");
@@ -307,7 +307,7 @@ START_TEST(a_number_in_place_of_a_tensor)
     ck_assert_ptr_null(hd_setitem(x, two, 1));
     ck_error(HD_VALUE, IS_NUMBER("hd_setitem: value", "2", "hd_setitem_scalar takes"));
     ck_assert_ptr_null(hd_setitem(x, 0, 1)); /* which is NULL */
-    ck_error(HD_NULL_ARG, "hd_setitem: value is NULL. hd_setitem_scalar takes a number, as 0");
+    ck_error(HD_NULL_ARG, "hd_setitem: value is NULL. hd_setitem_scalar takes a number, such as 0");
     ck_assert_ptr_null(hd_maximum(x, two));
     ck_error(HD_VALUE, IS_NUMBER("hd_maximum: b", "2", MAKES));
     ck_assert_ptr_null(hd_copy_(x, two));

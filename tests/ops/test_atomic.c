@@ -1,5 +1,5 @@
-/* test_atomic.c - random ops that fail have drawn nothing, in the mode that tests/faults_memory
- * does not have; and sizes that overflow are refused. */
+/* test_atomic.c - tests that a failed random op draws nothing, in the mode that tests/faults_memory
+ * lacks, and that sizes that overflow are refused. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/atomic.h"

@@ -1,6 +1,6 @@
-/* test_attention.c - scaled_dot_product_attention: the fused function against the composed one,
- * rows that see nothing, layouts, threads, names and errors. Its gradients are in the table of
- * functions. */
+/* test_attention.c - tests of scaled_dot_product_attention: the fused function against the composed
+ * one, rows whose keys are all masked, layouts, threads, names and errors. The table of functions
+ * tests its gradients. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/level.h"
@@ -419,8 +419,8 @@ START_TEST(what_grouped_queries_refuse)
     ck_assert_ptr_null(hd_scaled_dot_product_attention_with(__VA_ARGS__, &o, NULL));               \
     ck_error(code, "hd_scaled_dot_product_attention_with: " message)
 #define EXPECTED                                                                                   \
-    " with enable_gqa: expected (..., heads, n, d) each, with as many heads in k as in v, of "     \
-    "which q has a multiple"
+    " with enable_gqa: expected (..., heads, n, d) each, with equal heads in k and v, and a "      \
+    "multiple of them in q"
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 4, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, k, k);
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 2, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, two, k);
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 0, 7, 4), v (2, 0, 7, 4)" EXPECTED, q, none, none);
@@ -428,7 +428,7 @@ START_TEST(what_grouped_queries_refuse)
             hd_zeros(HD_FLOAT32, 7, 4), hd_zeros(HD_FLOAT32, 7, 4));
     refuses(HD_SHAPE,
             "q (2, 6, 5, 4), k (3, 2, 7, 4), v (3, 2, 7, 4): expected (..., l, d), (..., s, d) and "
-            "(..., s, dv), of batches that broadcast",
+            "(..., s, dv), with batch dims that broadcast",
             q, hd_zeros(HD_FLOAT32, 3, 2, 7, 4), hd_zeros(HD_FLOAT32, 3, 2, 7, 4));
     hd_tensor *deep = hd_zeros(HD_FLOAT32, 1, 1, 1, 1, 1, 2, 1, 4);
     refuses(HD_SHAPE, "9 dimensions: expected 0 to 8", deep, hd_narrow(deep, 5, 0, 1),
@@ -528,25 +528,25 @@ START_TEST(errors)
     ck_error(code, "hd_scaled_dot_product_attention: " message)
     refuses(HD_SHAPE,
             "q (4,), k (2, 6, 4), v (2, 6, 4): expected (..., l, d), (..., s, d) and (..., s, dv), "
-            "of batches that broadcast",
+            "with batch dims that broadcast",
             hd_zeros(HD_FLOAT32, 4), k, k, HD_NONE, 0, false);
     refuses(HD_SHAPE,
             "q (2, 5, 4), k (2, 6, 3), v (2, 6, 4): expected (..., l, d), (..., s, d) and "
-            "(..., s, dv), of batches that broadcast",
+            "(..., s, dv), with batch dims that broadcast",
             q, hd_zeros(HD_FLOAT32, 2, 6, 3), k, HD_NONE, 0, false);
     refuses(HD_SHAPE,
             "q (2, 5, 4), k (2, 6, 4), v (2, 5, 4): expected (..., l, d), (..., s, d) and "
-            "(..., s, dv), of batches that broadcast",
+            "(..., s, dv), with batch dims that broadcast",
             q, k, q, HD_NONE, 0, false);
     refuses(HD_SHAPE,
             "q (2, 5, 4), k (3, 6, 4), v (2, 6, 4): expected (..., l, d), (..., s, d) and "
-            "(..., s, dv), of batches that broadcast",
+            "(..., s, dv), with batch dims that broadcast",
             q, hd_zeros(HD_FLOAT32, 3, 6, 4), k, HD_NONE, 0, false);
     refuses(HD_DTYPE, "q of float32, k of float64, v of float32: expected one dtype", q,
             hd_to(k, HD_FLOAT64), k, HD_NONE, 0, false);
     refuses(HD_DTYPE, "int64: expected float32 or float64", hd_to(q, HD_INT64), hd_to(k, HD_INT64),
             hd_to(k, HD_INT64), HD_NONE, 0, false);
-    refuses(HD_DTYPE, "attn_mask of int64: expected bool, or q's float32", q, k, k,
+    refuses(HD_DTYPE, "attn_mask of int64: expected bool, or float32 as in q", q, k, k,
             hd_to(mask, HD_INT64), 0, false);
     refuses(HD_SHAPE, "attn_mask (6,): expected 2 dims or more that broadcast to (2, 5, 6)", q, k,
             k, hd_ones(HD_BOOL, 6), 0, false);

@@ -1,4 +1,5 @@
-/* test_compare.c - comparison and logic: PyTorch's values, loops against plain ones, errors. */
+/* test_compare.c - tests of comparison and logic: PyTorch's values, kernels against plain loops,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -86,7 +87,7 @@ START_TEST(errors)
     HD_SCOPE;
     hd_tensor *a = hd_zeros(HD_FLOAT32, 2, 3), *b = hd_zeros(HD_FLOAT64, 2);
     ck_assert_ptr_null(hd_eq(a, NULL));
-    ck_error(HD_NULL_ARG, "hd_eq: b is NULL. hd_eq_scalar takes a number, as 0");
+    ck_error(HD_NULL_ARG, "hd_eq: b is NULL. hd_eq_scalar takes a number, such as 0");
     ck_assert_ptr_null(hd_lt_scalar(NULL, 1));
     ck_error(HD_NULL_ARG, "hd_lt_scalar: x is NULL");
     ck_assert_ptr_null(hd_ge(a, b));
@@ -100,7 +101,7 @@ START_TEST(errors)
     ck_assert(!hd_allclose(a, b, 0, 0, false));
     ck_error(HD_SHAPE, "hd_allclose: (2, 3) and (2,): sizes 3 and 2 at dim -1 do not broadcast");
     ck_assert(!hd_allclose(a, hd_zeros(HD_FLOAT64, 3), 0, 0, false));
-    ck_error(HD_DTYPE, "hd_allclose: a of float32 and b of float64: expected one dtype; hd_to "
+    ck_error(HD_DTYPE, "hd_allclose: a of float32 and b of float64: expected the same dtype. hd_to "
                        "converts one of them");
     ck_assert(!hd_allclose(a, a, -1, 0, false));
     ck_error(HD_VALUE, "hd_allclose: rtol -1 and atol 0: expected 0 or more");

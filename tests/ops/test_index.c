@@ -1,4 +1,4 @@
-/* test_index.c - picking by index: values, gradients in order, ties of topk, errors. */
+/* test_index.c - tests of selection by index: values, gradients in order, ties of topk, errors. */
 #include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"
@@ -300,31 +300,30 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_index_select(x, 1, ints(-1)));
     ck_error(HD_INDEX, "hd_index_select: index -1 at (0,): expected 0 to 3");
     ck_assert_ptr_null(hd_index_select(empty, 0, ints(0)));
-    ck_error(HD_INDEX, "hd_index_select: index 0 at (0,): there is nothing to pick from");
+    ck_error(HD_INDEX, "hd_index_select: index 0 at (0,): the indexed dim has size 0");
     ck_assert_ptr_null(hd_index_select(x, 2, ints(0)));
     ck_error(HD_INDEX, "hd_index_select: dim 2 of (3, 4): expected -2 to 1");
     ck_assert_ptr_null(hd_index_select(x, 0, hd_zeros(HD_INT64, 1, 2)));
-    ck_error(HD_SHAPE, "hd_index_select: (3, 4) by an index of (1, 2): expected an index of 1 dim");
+    ck_error(HD_SHAPE, "hd_index_select: x (3, 4) and index (1, 2): expected an index of 1 dim");
     ck_assert_ptr_null(hd_index_select(hd_scalar_tensor(HD_FLOAT32, 1), 0, ints(0, 0)));
-    ck_error(HD_SHAPE, "hd_index_select: () by an index of (2,): expected an index of 1 element");
+    ck_error(HD_SHAPE, "hd_index_select: x () and index (2,): expected an index of 1 element");
     ck_assert_ptr_null(hd_index_select(x, 0, hd_ones(HD_BOOL, 3)));
     ck_error(HD_DTYPE, "hd_index_select: index of bool: expected int64");
     ck_assert_ptr_null(hd_gather(x, 1, hd_view(ints(0, 1, 2, 9), 2, 2)));
     ck_error(HD_INDEX, "hd_gather: index 9 at (1, 1): expected 0 to 3");
     ck_assert_ptr_null(hd_gather(x, 1, hd_zeros(HD_INT64, 4, 1)));
-    ck_error(HD_SHAPE, "hd_gather: (3, 4) by an index of (4, 1): expected the same rank, and no "
-                       "larger size except at dim 1");
+    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (4, 1): expected equal ranks, and no index "
+                       "size above x's except at dim 1");
     ck_assert_ptr_null(hd_gather(x, 0, ints(0)));
-    ck_error(HD_SHAPE,
-             "hd_gather: (3, 4) by an index of (1,): expected the same rank, and no larger "
-             "size except at dim 0");
+    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (1,): expected equal ranks, and no index "
+                       "size above x's except at dim 0");
     ck_assert_ptr_null(hd_gather(x, 0, x));
     ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
     ck_assert_ptr_null(hd_embedding(ints(1, 3), x, HD_NO_PADDING));
     ck_error(HD_INDEX, "hd_embedding: index 3 at (1,): expected 0 to 2");
     ck_assert_ptr_null(hd_embedding(ints(1), hd_ones(HD_FLOAT32, 3), HD_NO_PADDING));
     ck_error(HD_SHAPE,
-             "hd_embedding: index (1,) and weight (3,): expected up to 7 dims and (n, d)");
+             "hd_embedding: index (1,) and weight (3,): expected up to 7 dims, and weight (n, d)");
     ck_assert_ptr_null(hd_embedding(ints(1), x, 3));
     ck_error(HD_INDEX, "hd_embedding: padding_idx 3 of weight (3, 4): expected -3 to 2, or "
                        "HD_NO_PADDING");
@@ -341,8 +340,8 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_one_hot(ints(0, 2), 2));
     ck_error(HD_INDEX, "hd_one_hot: index 2 at (1,): expected 0 to 1");
     ck_assert_ptr_null(hd_one_hot(none, -1));
-    ck_error(HD_VALUE, "hd_one_hot: -1 classes for an index of (0,): expected 1 or more, or -1 and "
-                       "an index that is not empty");
+    ck_error(HD_VALUE, "hd_one_hot: num_classes -1 for index (0,): expected 1 or more, or -1 with "
+                       "a nonempty index");
     ck_assert_ptr_null(hd_one_hot(NULL, -1));
     ck_error(HD_NULL_ARG, "hd_one_hot: index is NULL");
     ck_assert_ptr_null(hd_gather(HD_NONE, 0, none));

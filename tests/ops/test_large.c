@@ -1,5 +1,5 @@
-/* test_large.c - results so large that they are written past the cache have the bits of small ones:
- * each of their rows is compared with the same row computed alone. */
+/* test_large.c - tests that results large enough to be written past the cache have the bits of
+ * small ones: each row is compared with the same row computed alone. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

@@ -1,5 +1,5 @@
-/* test_layout.c - where results of elementwise ops lie in memory, and the order in which dropout
- * draws from the native stream, as in PyTorch (tests/golden/layout.txt). */
+/* test_layout.c - compares the memory layout of elementwise results, and the order in which dropout
+ * draws from the native stream, with PyTorch (tests/golden/layout.txt). */
 #include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"

@@ -1,4 +1,5 @@
-/* test_loss.c - mse_loss, cross_entropy, layer_norm: values, reductions, ignored rows, errors. */
+/* test_loss.c - tests of mse_loss, cross_entropy and layer_norm: values, reductions, ignored rows,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/level.h"
@@ -90,13 +91,13 @@ START_TEST(mse_warns_of_two_sizes)
 {
     hd_tensor *x = hd_ones(HD_FLOAT32, 4, 1), *t = hd_ones(HD_FLOAT32, 4), *y;
     ck_warning(y = hd_mse_loss(x, t),
-               "hd_mse_loss: x (4, 1) and target (4,) differ in size, so the loss is taken over "
-               "their broadcast (4, 4), which is probably wrong: give both the same size, for "
+               "hd_mse_loss: x (4, 1) and target (4,) differ in shape, so the loss is taken over "
+               "their broadcast (4, 4), which is probably wrong. Give both the same shape, for "
                "example with hd_view");
     ck_assert_ptr_nonnull(y);
     ck_warning(hd_mse_loss_with(t, hd_scalar_tensor(HD_FLOAT32, 1), HD_REDUCE_NONE),
-               "hd_mse_loss_with: x (4,) and target () differ in size, so the loss is taken over "
-               "their broadcast (4,), which is probably wrong: give both the same size, for "
+               "hd_mse_loss_with: x (4,) and target () differ in shape, so the loss is taken over "
+               "their broadcast (4,), which is probably wrong. Give both the same shape, for "
                "example with hd_view");
     ck_no_warning(hd_mse_loss(x, hd_view(t, 4, 1)));
     ck_no_warning(hd_mse_loss_with(t, t, HD_SUM));
@@ -302,7 +303,7 @@ START_TEST(classes_last_are_named)
     ck_assert_ptr_null(hd_cross_entropy(x, target));
     ck_error(HD_SHAPE,
              "hd_cross_entropy: x (2, 5, 10) and target (2, 5): expected a target of (2, 10), "
-             "because dim 1 of x holds the classes; to score every token, use hd_flatten(x, 0, 1) "
+             "because dim 1 of x holds the classes. To score every token, use hd_flatten(x, 0, 1) "
              "and hd_flatten(target, 0, 1)");
     hd_tensor *loss = hd_cross_entropy(hd_flatten(x, 0, 1), hd_flatten(target, 0, 1));
     ck_assert(hd_allclose(loss, hd_cross_entropy(hd_transpose(x, 1, 2), target), 0, 1e-6, false));
@@ -310,17 +311,16 @@ START_TEST(classes_last_are_named)
     ck_assert_ptr_null(hd_cross_entropy(x, hd_flatten(target, 0, 1)));
     ck_error(HD_SHAPE,
              "hd_cross_entropy: x (2, 5, 10) and target (10,): expected a target of (2, 10), "
-             "because dim 1 of x holds the classes; to score every token, use hd_flatten(x, 0, "
+             "because dim 1 of x holds the classes. To score every token, use hd_flatten(x, 0, "
              "1)");
     ck_assert_ptr_null(hd_cross_entropy(hd_flatten(x, 0, 1), target));
-    ck_error(HD_SHAPE,
-             "hd_cross_entropy: x (10, 10) and target (2, 5): expected a target of (10,); use "
-             "hd_flatten(target, 0, 1)");
+    ck_error(HD_SHAPE, "hd_cross_entropy: x (10, 10) and target (2, 5): expected a target of "
+                       "(10,). Use hd_flatten(target, 0, 1)");
     hd_tensor *x4 = DIGITS(HD_FLOAT32, 0, 2, 3, 5, 10), *target3 = hd_zeros(HD_INT64, 2, 3, 5);
     ck_assert_ptr_null(hd_cross_entropy_with(x4, target3, NULL));
     ck_error(HD_SHAPE,
              "hd_cross_entropy_with: x (2, 3, 5, 10) and target (2, 3, 5): expected a target of "
-             "(2, 5, 10), because dim 1 of x holds the classes; to score every token, use "
+             "(2, 5, 10), because dim 1 of x holds the classes. To score every token, use "
              "hd_flatten(x, 0, 2) and hd_flatten(target, 0, 2)");
     ck_assert_ptr_nonnull(hd_cross_entropy(hd_flatten(x4, 0, 2), hd_flatten(target3, 0, 2)));
     ck_assert_ptr_null(hd_cross_entropy(x, hd_zeros(HD_INT64, 5, 2))); /* no guess */
@@ -474,8 +474,8 @@ START_TEST(rms_norm_errors)
     ck_assert_ptr_null(hd_rms_norm(x, hd_ones(HD_FLOAT32, 2), 1e-5));
     ck_error(HD_SHAPE, "hd_rms_norm: weight (2,): expected the normalized shape (3,)");
     ck_assert_ptr_null(hd_rms_norm(x, hd_ones(HD_FLOAT64, 3), 1e-5));
-    ck_error(HD_DTYPE, "hd_rms_norm: x of float32 and weight of float64: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_rms_norm: x of float32 and weight of float64: expected the same dtype. "
+                       "hd_to converts one of them");
 }
 END_TEST
 
@@ -484,18 +484,16 @@ START_TEST(norm_errors)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(norm(x, HD_NONE, HD_NONE, 2));
-    ck_error(HD_SHAPE,
-             "hd_layer_norm_n: x (2, 3) and normalized shape (2,): expected the last dims "
-             "of x");
+    ck_error(
+        HD_SHAPE,
+        "hd_layer_norm_n: x (2, 3) and normalized shape (2,): expected the sizes of x's last dims");
     ck_assert_ptr_null(hd_layer_norm_n(x, 0, NULL, HD_NONE, HD_NONE, 1e-5));
     ck_error(HD_SHAPE, "hd_layer_norm_n: 0 normalized dims: expected 1 or more");
     ck_assert_ptr_null(norm(x, hd_ones(HD_FLOAT32, 2), HD_NONE, 3));
     ck_error(HD_SHAPE, "hd_layer_norm_n: weight (2,): expected the normalized shape (3,)");
     ck_assert_ptr_null(norm(x, HD_NONE, hd_ones(HD_FLOAT64, 3), 3));
-    ck_error(
-        HD_DTYPE,
-        "hd_layer_norm_n: x of float32 and bias of float64: expected one dtype; hd_to converts "
-        "one of them");
+    ck_error(HD_DTYPE, "hd_layer_norm_n: x of float32 and bias of float64: expected the same "
+                       "dtype. hd_to converts one of them");
     ck_assert_ptr_null(norm(x, NULL, HD_NONE, 3));
     ck_error(HD_NULL_ARG, "hd_layer_norm_n: weight is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_null(norm(hd_ones(HD_INT64, 3), HD_NONE, HD_NONE, 3));

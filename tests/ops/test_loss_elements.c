@@ -1,5 +1,5 @@
-/* test_loss_elements.c - l1, smooth_l1, kl_div, the binary cross entropies, and nll_loss: special
- * values, dtypes, warnings, errors. The values are PyTorch's. */
+/* test_loss_elements.c - tests of l1, smooth_l1, kl_div, the binary cross entropies, and nll_loss:
+ * special values, dtypes, warnings, errors. The values are PyTorch's. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -23,13 +23,13 @@ START_TEST(distances_broadcast_and_promote)
     hd_tensor *x = vec(HD_FLOAT32, 0, 3, -1), *wide = hd_scalar_tensor(HD_FLOAT64, 1), *y;
     hd_tensor *i = hd_from_data(HD_INT64, ((int64_t[]){1, 2, 3}), 3);
     ck_warning(y = hd_l1_loss(x, wide),
-               "hd_l1_loss: x (3,) and target () differ in size, so the loss is taken over their "
-               "broadcast (3,), which is probably wrong: give both the same size, for example "
+               "hd_l1_loss: x (3,) and target () differ in shape, so the loss is taken over their "
+               "broadcast (3,), which is probably wrong. Give both the same shape, for example "
                "with hd_view");
     ck_repr(y, "tensor(1.6667, dtype=torch.float64)"); /* a 0-d one decides, too */
     ck_warning(y = hd_smooth_l1_loss(wide, x),
-               "hd_smooth_l1_loss: x () and target (3,) differ in size, so the loss is taken over "
-               "their broadcast (3,), which is probably wrong: give both the same size, for "
+               "hd_smooth_l1_loss: x () and target (3,) differ in shape, so the loss is taken over "
+               "their broadcast (3,), which is probably wrong. Give both the same shape, for "
                "example with hd_view");
     ck_repr(y, "tensor(1.1667, dtype=torch.float64)");
     ck_no_warning(y = hd_smooth_l1_loss_with(i, x, 2, HD_SUM));
@@ -126,14 +126,14 @@ START_TEST(element_losses_refuse)
     ck_error(HD_DTYPE, "hd_kl_div: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_binary_cross_entropy(x, t));
     ck_error(HD_VALUE, "hd_binary_cross_entropy: x has 1.5 at (1,): expected 0 to 1. "
-                       "hd_binary_cross_entropy_with_logits takes what goes into hd_sigmoid");
+                       "hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid");
     ck_assert_ptr_null(hd_binary_cross_entropy_with(t, vec(HD_FLOAT32, NAN, 1), HD_SUM));
     ck_error(HD_VALUE, "hd_binary_cross_entropy_with: target has nan at (0,): expected 0 to 1");
     ck_assert_ptr_null(hd_binary_cross_entropy(t, long_t));
-    ck_error(HD_SHAPE, "hd_binary_cross_entropy: x (2,) and target (3,): expected one shape");
+    ck_error(HD_SHAPE, "hd_binary_cross_entropy: x (2,) and target (3,): expected equal shapes");
     ck_assert_ptr_null(hd_binary_cross_entropy_with_logits(x, i));
     ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: x of float32 and target of int64: "
-                       "expected one dtype; hd_to converts one of them");
+                       "expected the same dtype. hd_to converts one of them");
     ck_assert_ptr_null(hd_binary_cross_entropy_with_logits(i, i));
     ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: int64: expected float32 or float64");
 }

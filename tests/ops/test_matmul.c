@@ -1,5 +1,5 @@
-/* test_matmul.c - products: kernels bit for bit against the level plain, ranks, names,
- * gradients. */
+/* test_matmul.c - tests of matrix products: kernels bit for bit against the level plain, ranks,
+ * names, gradients. */
 #include <stdlib.h>
 
 #include "heed/autograd.h"
@@ -545,7 +545,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_matmul(point, v3));
     ck_error(HD_SHAPE, "hd_matmul: () and (3,): expected 1 or more dims each");
     ck_assert_ptr_null(hd_matmul(m23, hd_ones(HD_FLOAT64, 3, 2)));
-    ck_error(HD_DTYPE, "hd_matmul: a of float32 and b of float64: expected one dtype; hd_to "
+    ck_error(HD_DTYPE, "hd_matmul: a of float32 and b of float64: expected the same dtype. hd_to "
                        "converts one of them");
     ck_assert_ptr_null(hd_matmul(hd_ones(HD_BOOL, 2, 2), hd_ones(HD_BOOL, 2, 2)));
     ck_error(HD_DTYPE, "hd_matmul: bool: expected float32, float64 or int64");
@@ -571,8 +571,8 @@ START_TEST(errors)
     ck_assert(hd_linear(m23, v3, point));
     ck_assert_int_eq(hd_scope_count() - tensors, 1);
     ck_assert_ptr_null(hd_linear(m23, hd_to(v3, HD_BFLOAT16), HD_NONE));
-    ck_error(HD_DTYPE, "hd_linear: x of float32 and weight of bfloat16: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_linear: x of float32 and weight of bfloat16: expected the same dtype. "
+                       "hd_to converts one of them");
     ck_assert_ptr_null(hd_linear(m23, v3, hd_ones(HD_FLOAT32, 1)));
     ck_error(HD_SHAPE, "hd_linear: weight (3,) and bias (1,): expected bias ()");
     ck_assert_ptr_null(hd_linear(m23, point, HD_NONE));
@@ -583,8 +583,8 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_linear(m42, hd_t(m23), NULL));
     ck_error(HD_NULL_ARG, "hd_linear: bias is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_null(hd_linear(hd_to(m42, HD_FLOAT64), hd_t(m23), HD_NONE));
-    ck_error(HD_DTYPE, "hd_linear: x of float64 and weight of float32: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_linear: x of float64 and weight of float32: expected the same dtype. "
+                       "hd_to converts one of them");
     ck_assert_ptr_null(hd_outer(hd_ones(HD_FLOAT32, 2, 1), hd_ones(HD_FLOAT32, 3)));
     ck_error(HD_SHAPE, "hd_outer: (2, 1) and (3,): expected 1 dim each");
 }

@@ -1,6 +1,6 @@
-/* test_names.c - the grad_fn of every operation has PyTorch's name (tests/golden/modules.txt), and
- * names and strides are PyTorch's for operands of any layout (tests/golden/names.txt); the tests of
- * nn have the cases of modules. */
+/* test_names.c - tests that the grad_fn of every operation has PyTorch's name
+ * (tests/golden/modules.txt), and that names and strides are PyTorch's for operands of any layout
+ * (tests/golden/names.txt). The tests of nn have the cases of modules. */
 #include "support/golden_reader.h"
 #include "heed/autograd.h"
 #include "suites.h"

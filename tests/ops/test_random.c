@@ -1,4 +1,5 @@
-/* test_random.c - random draws bit for bit, dropout, multinomial, fills in place, errors. */
+/* test_random.c - tests of random draws bit for bit, dropout, multinomial, in-place fills,
+ * errors. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -301,11 +302,11 @@ START_TEST(multinomial_follows_the_weights)
     hd_tensor *nothing = hd_zeros(HD_FLOAT64, 0, 0); /* no rows, and nothing to draw from */
     ck_assert_str_eq(hd_shape_repr(hd_multinomial(nothing, 1, true)), "torch.Size([0, 1])");
     ck_assert_ptr_null(hd_multinomial(nothing, 1, false));
-    ck_error(HD_VALUE, "hd_multinomial: 1 samples without replacement of (0, 0): expected 1 or "
-                       "more, and no more than there are");
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples without replacement from p (0, 0): expected 1 or "
+                       "more, and enough weights");
     ck_assert_ptr_null(hd_multinomial(hd_zeros(HD_FLOAT64, 2, 0), 1, true));
-    ck_error(HD_VALUE, "hd_multinomial: 1 samples with replacement of (2, 0): expected 1 or more, "
-                       "and no more than there are");
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples with replacement from p (2, 0): expected 1 or "
+                       "more, and enough weights");
     ck_no_error();
 }
 END_TEST
@@ -373,27 +374,26 @@ START_TEST(errors_of_draws)
     ck_assert_ptr_null(hd_dropout(NULL, 0.5, true));
     ck_error(HD_NULL_ARG, "hd_dropout: x is NULL");
     ck_assert_ptr_null(hd_bernoulli(hd_view(vec(HD_FLOAT64, 0, 1, 1, 1.25), 2, 2)));
-    ck_error(HD_VALUE, "hd_bernoulli: 1.25 at (1, 1): expected 0 to 1");
+    ck_error(HD_VALUE, "hd_bernoulli: p is 1.25 at (1, 1): expected 0 to 1");
     ck_assert_ptr_null(hd_bernoulli(vec(HD_FLOAT64, NAN)));
-    ck_error(HD_VALUE, "hd_bernoulli: nan at (0,): expected 0 to 1");
+    ck_error(HD_VALUE, "hd_bernoulli: p is nan at (0,): expected 0 to 1");
     ck_assert_ptr_null(hd_bernoulli(ints));
     ck_error(HD_DTYPE, "hd_bernoulli: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_multinomial(ints, 1, true));
     ck_error(HD_DTYPE, "hd_multinomial: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_multinomial(vec(HD_FLOAT32, 1, -1, 1), 1, true));
-    ck_error(HD_VALUE, "hd_multinomial: -1.0 at (1,): expected 0 or more, and finite");
+    ck_error(HD_VALUE, "hd_multinomial: p is -1.0 at (1,): expected 0 or more, and finite");
     ck_assert_ptr_null(hd_multinomial(vec(HD_FLOAT32, 1, INFINITY), 2, true));
-    ck_error(HD_VALUE, "hd_multinomial: inf at (1,): expected 0 or more, and finite");
+    ck_error(HD_VALUE, "hd_multinomial: p is inf at (1,): expected 0 or more, and finite");
     ck_assert_ptr_null(hd_multinomial(hd_zeros(HD_FLOAT32, 2, 3), 1, false));
     ck_error(HD_VALUE,
              "hd_multinomial: the weights of row 0 of (2, 3) are all 0: expected one above 0");
     ck_assert_ptr_null(hd_multinomial(x, 4, false));
-    ck_error(HD_VALUE, "hd_multinomial: 4 samples without replacement of (3,): expected 1 or more, "
-                       "and no more than there are");
+    ck_error(HD_VALUE, "hd_multinomial: 4 samples without replacement from p (3,): expected 1 or "
+                       "more, and enough weights");
     ck_assert_ptr_null(hd_multinomial(x, 0, true));
-    ck_error(HD_VALUE,
-             "hd_multinomial: 0 samples with replacement of (3,): expected 1 or more, and "
-             "no more than there are");
+    ck_error(HD_VALUE, "hd_multinomial: 0 samples with replacement from p (3,): expected 1 or "
+                       "more, and enough weights");
     ck_assert_ptr_null(hd_multinomial(hd_ones(HD_FLOAT32, 1, 1, 1), 1, true));
     ck_error(HD_SHAPE, "hd_multinomial: p (1, 1, 1): expected (m,) or (rows, m)");
 }
@@ -404,14 +404,14 @@ START_TEST(errors_in_place)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 3), *ints = hd_ones(HD_INT64, 3);
     ck_assert_ptr_null(hd_uniform_(x, 1, 0));
-    ck_error(HD_VALUE, "hd_uniform_: [1.0, 0.0) in float32: expected finite bounds, the first no "
-                       "greater, and a finite difference");
+    ck_error(HD_VALUE, "hd_uniform_: a 1.0 and b 0.0 for x of float32: expected finite a <= b with "
+                       "a finite difference");
     ck_assert_ptr_null(hd_uniform_(x, 0, 1e39));
-    ck_error(HD_VALUE, "hd_uniform_: [0.0, 1e+39) in float32: expected finite bounds, the first no "
-                       "greater, and a finite difference");
+    ck_error(HD_VALUE, "hd_uniform_: a 0.0 and b 1e+39 for x of float32: expected finite a <= b "
+                       "with a finite difference");
     ck_assert_ptr_null(hd_uniform_(x, -3e38, 3e38));
-    ck_error(HD_VALUE, "hd_uniform_: [-3e+38, 3e+38) in float32: expected finite bounds, the first "
-                       "no greater, and a finite difference");
+    ck_error(HD_VALUE, "hd_uniform_: a -3e+38 and b 3e+38 for x of float32: expected finite a <= b "
+                       "with a finite difference");
     ck_assert_ptr_null(hd_uniform_(ints, 0, 1));
     ck_error(HD_DTYPE, "hd_uniform_: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_normal_(x, 0, -1));

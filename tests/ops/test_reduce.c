@@ -1,4 +1,5 @@
-/* test_reduce.c - sums, means, variances, extremes, any and all: bits, layouts, sizes 0, errors. */
+/* test_reduce.c - tests of sums, means, variances, extremes, any and all: bits, layouts, sizes 0,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/golden_reader.h"

@@ -1,4 +1,4 @@
-/* test_refusals.c - the calls that fail, as the table of functions has them in refuses(). */
+/* test_refusals.c - tests the failing calls that the table of functions lists as refuses(). */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"

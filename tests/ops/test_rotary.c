@@ -1,5 +1,6 @@
-/* test_rotary.c - rotary positions: the tables against transformers' (tests/golden/rotary.txt), the
- * turn against plain ops, and what both refuse. The gradients are in the table of functions. */
+/* test_rotary.c - tests of rotary positions: the tables against transformers
+ * (tests/golden/rotary.txt), the rotation against plain ops, and refusals. The table of functions
+ * tests the gradients. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/golden_reader.h"
@@ -70,7 +71,7 @@ START_TEST(what_tables_refuse)
     refused(4, -1, HD_VALUE,
             "head_dim 4, length -1: expected an even number, and a length of 0 or more");
     o.theta = 0;
-    refused(4, 3, HD_VALUE, "theta 0, factor 1: expected numbers above 0");
+    refused(4, 3, HD_VALUE, "theta 0, factor 1: expected finite numbers above 0");
     o.theta = 10000;
     o.factor = 8;
     refused(4, 3, HD_VALUE,
@@ -151,9 +152,8 @@ START_TEST(what_a_turn_refuses)
     ck_assert_ptr_null(hd_rotary(x, cos, sin));                                                    \
     ck_error(code, "hd_rotary: " message)
 #define EXPECTED                                                                                   \
-    ": expected (..., t, head_dim) of an even head_dim, and (t, head_dim) both, with batches "     \
-    "that "                                                                                        \
-    "broadcast to those of x"
+    ": expected x (..., t, head_dim), head_dim even, and tables (t, head_dim) with batch dims "    \
+    "that broadcast to x's"
     refused(x, table, hd_narrow(table, 0, 0, 2), HD_SHAPE,
             "x (2, 3, 4), cos (3, 4), sin (2, 4)" EXPECTED);
     refused(x, hd_expand(table, 3, 3, 4), table, HD_SHAPE,
@@ -167,7 +167,7 @@ START_TEST(what_a_turn_refuses)
     hd_tensor *row = hd_select(table, 0, 0);
     refused(row, table, table, HD_SHAPE, "x (4,), cos (3, 4), sin (3, 4)" EXPECTED);
     refused(x, table, hd_to(table, HD_FLOAT64), HD_DTYPE,
-            "x of float32 and sin of float64: expected one dtype; hd_to converts one of them");
+            "x of float32 and sin of float64: expected the same dtype. hd_to converts one of them");
     refused(hd_to(x, HD_INT64), table, table, HD_DTYPE, "int64: expected float32 or float64");
 #undef EXPECTED
 #undef refused

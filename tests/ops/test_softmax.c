@@ -1,4 +1,5 @@
-/* test_softmax.c - softmax bit for bit, log_softmax, logsumexp, cumsum: rows, layouts, errors. */
+/* test_softmax.c - tests of softmax bit for bit, log_softmax, logsumexp, cumsum: rows, layouts,
+ * errors. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/golden_reader.h"

@@ -1,5 +1,5 @@
-/* test_sort.c - order and places: sort, argsort, index_add, scatter, bincount, nonzero. The values
- * are PyTorch's. */
+/* test_sort.c - tests of sort, argsort, index_add, scatter, bincount, nonzero. The values are
+ * PyTorch's. */
 #include "heed/autograd.h"
 #include "ramp.h"
 #include "suites.h"
@@ -96,22 +96,22 @@ START_TEST(adding_and_scattering_refuse)
     HD_SCOPE;
     hd_tensor *x = hd_zeros(HD_FLOAT32, 3, 2), *at = ints(1, 2);
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT64, 2, 2)));
-    ck_error(HD_DTYPE, "hd_index_add: x of float32 and source of float64: expected one dtype; "
+    ck_error(HD_DTYPE, "hd_index_add: x of float32 and source of float64: expected the same dtype. "
                        "hd_to converts one of them");
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT32, 1, 2)));
-    ck_error(HD_SHAPE, "hd_index_add: (3, 2), index (2,) and source (1, 2): expected an index of 1 "
-                       "dim, and x's sizes for source, but one element for each index at dim 0");
+    ck_error(HD_SHAPE, "hd_index_add: x (3, 2), index (2,) and source (1, 2): expected an index of "
+                       "1 dim, and a source with x's sizes, but index's length at dim 0");
     ck_assert_ptr_null(hd_index_add(x, 0, ints(1, 3), hd_zeros(HD_FLOAT32, 2, 2)));
     ck_error(HD_INDEX, "hd_index_add: index 3 at (1,): expected 0 to 2");
     ck_assert_ptr_null(hd_index_add(x, 0, x, x));
     ck_error(HD_DTYPE, "hd_index_add: index of float32: expected int64");
     ck_assert_ptr_null(hd_scatter(x, 0, at, x));
-    ck_error(HD_SHAPE, "hd_scatter: (3, 2) by an index of (2,): expected the same rank, and no "
-                       "larger size except at dim 0");
+    ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected equal ranks, and no index "
+                       "size above x's except at dim 0");
     hd_tensor *one = hd_zeros(HD_INT64, 2, 2);
     ck_assert_ptr_null(hd_scatter(x, 0, one, hd_zeros(HD_FLOAT32, 1, 2)));
-    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) by an index of (2, 2): expected the same rank, "
-                       "and no smaller size");
+    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected equal ranks, and no "
+                       "source size below index's");
     ck_assert_ptr_null(hd_scatter(x, 0, hd_add_scalar(one, 3), x));
     ck_error(HD_INDEX, "hd_scatter: index 3 at (0, 0): expected 0 to 2");
     ck_assert_ptr_null(hd_scatter(x, 2, one, x));
@@ -146,9 +146,9 @@ START_TEST(counting_refuses)
     ck_assert_ptr_null(hd_bincount(hd_ones(HD_FLOAT32, 2), 0));
     ck_error(HD_DTYPE, "hd_bincount: x of float32: expected int64");
     ck_assert_ptr_null(hd_bincount(hd_ones(HD_INT64, 2, 1), 0));
-    ck_error(HD_SHAPE, "hd_bincount: (2, 1) and minlength 0: expected 1 dim, and 0 or more");
+    ck_error(HD_SHAPE, "hd_bincount: x (2, 1), minlength 0: expected (n,), and 0 or more");
     ck_assert_ptr_null(hd_bincount(ints(1), -1));
-    ck_error(HD_VALUE, "hd_bincount: (1,) and minlength -1: expected 1 dim, and 0 or more");
+    ck_error(HD_VALUE, "hd_bincount: x (1,), minlength -1: expected (n,), and 0 or more");
     ck_assert_ptr_null(hd_argsort(ints(1), 1, false));
     ck_error(HD_INDEX, "hd_argsort: dim 1 of (1,): expected -1 to 0");
 }

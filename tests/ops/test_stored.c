@@ -1,7 +1,7 @@
-/* test_stored.c - bfloat16 tensors, which are for storing only: views and copies; as the weight of
- * hd_linear and hd_embedding, where the bits must be those of the weight converted to float32, at
- * every CPU level and for any number of threads; and what is refused. That all other functions
- * refuse them is tested in tests/whole/test_null.c. */
+/* test_stored.c - tests of bfloat16 tensors, which are for storing only: views and copies; their
+ * use as the weight of hd_linear and hd_embedding, with the bits of the weight converted to
+ * float32, at every CPU level and for any number of threads; and refusals. tests/whole/test_null.c
+ * tests that all other functions refuse them. */
 #include "heed/autograd.h"
 #include "suites.h"
 #include "support/support.h"
@@ -153,7 +153,7 @@ START_TEST(no_gradient)
     hd_tensor *p = hd_requires_grad_(hd_ones(HD_FLOAT32, 2, 3), true);
     hd_tensor *h = hd_to(hd_detach(p), HD_BFLOAT16);
     ck_assert_ptr_null(hd_to(p, HD_BFLOAT16));
-    ck_error(HD_GRAD, "hd_to: (2, 3) requires grad, which bfloat16 cannot pass on: expected "
+    ck_error(HD_GRAD, "hd_to: (2, 3) requires grad, but bfloat16 has no gradients. Use "
                       "hd_detach(x), or HD_NO_GRAD");
     {
         HD_NO_GRAD;
@@ -178,16 +178,16 @@ START_TEST(other_operands_of_linear)
     ck_error(HD_DTYPE, "hd_linear: x of float64: expected float32");
     ck_assert_ptr_null(hd_linear(hd_to(x, HD_BFLOAT16), w, HD_NONE));
     ck_error(HD_DTYPE, "hd_linear: x is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_BFLOAT16, 2)));
     ck_error(HD_DTYPE, "hd_linear: bias is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_FLOAT64, 2)));
-    ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected one dtype; hd_to "
-                       "converts one of them");
+    ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected the same dtype. "
+                       "hd_to converts one of them");
     ck_assert_ptr_null(hd_matmul(x, hd_t(w)));
     ck_error(HD_DTYPE, "hd_matmul: b is bfloat16, which is for storing only: expected another "
-                       "dtype; hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) widens it");
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* test_unary.c - functions of one tensor: PyTorch's values, float32 exp bit for bit, errors. */
+/* test_unary.c - tests of functions of one tensor: PyTorch's values, float32 exp bit for bit,
+ * errors. */
 #include <float.h>
 
 #include "heed/autograd.h"

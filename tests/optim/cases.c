@@ -1,5 +1,4 @@
-/* cases.c - turns what a golden case says about an optimizer and its schedule into heed's
- * options. */
+/* cases.c - makes heed's options from the optimizer and schedule of a golden case. */
 #include "cases.h"
 
 /* ---------------------------------------------------------------- optimizers */

@@ -1,4 +1,4 @@
-/* cases.h - optimizers and schedules made from the golden files' cases. */
+/* cases.h - makes optimizers and schedules from the cases of the golden files. */
 #ifndef HEED_TESTS_OPTIM_CASES_H
 #define HEED_TESTS_OPTIM_CASES_H
 

@@ -1,5 +1,5 @@
-/* suites.h - the suites of the optim layer, one a topic; main.c runs them all. Each test begins and
- * ends with the same number of live bytes and tensors, or fails. */
+/* suites.h - the suites of the optim layer, one for each topic; main.c runs them all. A test fails
+ * unless it ends with the number of live bytes and tensors that it began with. */
 #ifndef HEED_TESTS_OPTIM_SUITES_H
 #define HEED_TESTS_OPTIM_SUITES_H
 

@@ -1,4 +1,5 @@
-/* test_clip.c - clipping: what it changes, and when it changes nothing; accumulated gradients. */
+/* test_clip.c - tests of gradient clipping: changed and unchanged gradients, accumulated
+ * gradients. */
 #include "suites.h"
 
 static hd_tensor *with_grad(hd_tensor *g)
@@ -20,8 +21,8 @@ START_TEST(small_gradients_stay)
     ck_elements(g, 0, 0); /* PyTorch's 0 too */
     double norm;
     ck_warning(norm = hd_clip_grad_norm_(hd_list_n(0, NULL), 1, 2, true),
-               "hd_clip_grad_norm_: the list of parameters is empty, so no gradient is clipped: "
-               "expected the parameters that the optimizer has");
+               "hd_clip_grad_norm_: the list of parameters is empty, so no gradient is clipped. "
+               "Pass the parameters of the optimizer");
     ck_assert_double_eq(norm, 0);
     ck_assert_double_eq(hd_clip_grad_norm_(hd_list_of(hd_parameter(g, true)), 1, 2, true), 0);
 }

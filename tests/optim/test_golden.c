@@ -1,5 +1,6 @@
-/* test_golden.c - steps with every option against PyTorch's: in optim.txt twenty, each of which is
- * compared, and in steps.txt a hundred, also under every schedule; clipping. */
+/* test_golden.c - compares optimizer steps with PyTorch, for every option: twenty steps in
+ * optim.txt, each of them compared, and a hundred in steps.txt, also under every schedule;
+ * clipping. */
 #include "cases.h"
 #include "support/golden_tensor.h"
 

@@ -1,4 +1,4 @@
-/* test_groups.c - parameter groups, and schedules over them. */
+/* test_groups.c - tests of parameter groups, and of schedules over them. */
 #include "suites.h"
 
 static hd_tensor *parameter(double value)
@@ -61,8 +61,8 @@ START_TEST(what_a_group_cannot_be)
         sized("hd_optim_add_group: options->size %zu: expected %zu, as hd_sgd_defaults() gives",
               sizeof(hd_adam_options), sizeof(hd_sgd_options)));
     ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
-    ck_error(HD_VALUE, "hd_optim_add_group: an empty list of parameters: expected one or more "
-                       "(hd_register_module)");
+    ck_error(HD_VALUE, "hd_optim_add_group: the list of parameters is empty: expected one or more. "
+                       "See hd_register_module");
     ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
     ck_error(HD_NULL_ARG, "hd_optim_add_group: o is NULL");
     ck_assert_int_eq(hd_optim_group_count(o), 1);
@@ -128,11 +128,10 @@ START_TEST(a_later_group_has_no_base)
         ck_assert(!hd_schedule_step(s));
         static const char *const names[] = {"CosineWarmup", "OneCycleLR", "CosineAnnealingLR"};
         char message[200];
-        snprintf(
-            message, sizeof message,
-            "hd_schedule_step: the optimizer has 2 groups: %s expected 1, as when it was made. "
-            "Make a new schedule after hd_optim_add_group",
-            names[kind]);
+        snprintf(message, sizeof message,
+                 "hd_schedule_step: the optimizer has 2 groups, but had 1 when this %s was made. "
+                 "Make a new schedule after hd_optim_add_group",
+                 names[kind]);
         ck_error(HD_STATE, message);
         ck_assert_double_eq(hd_optim_group_lr(o, 0), first);
         ck_assert_double_eq(hd_optim_group_lr(o, 1), second);
@@ -174,8 +173,8 @@ START_TEST(schedule_warns_before_the_optimizer)
 {
     HD_SCOPE;
     static const char early[] =
-        "hd_schedule_step: the optimizer has not stepped since its schedule was made, so that its "
-        "first learning rate, 8.0, is not used: call hd_optim_step before hd_schedule_step";
+        "hd_schedule_step: the optimizer has not stepped since its schedule was made, so its first "
+        "learning rate, 8.0, is not used. Call hd_optim_step before hd_schedule_step";
     hd_tensor *a = parameter(1);
     hd_optim *o = sgd(a, 8);
     ck_assert(hd_optim_step(o)); /* before there is a schedule: that lr was not the schedule's */

@@ -1,4 +1,4 @@
-/* test_options.c - options that optimizers refuse. */
+/* test_options.c - tests of options that optimizers refuse. */
 #include "optimizers_made.h"
 #include "suites.h"
 
@@ -30,12 +30,11 @@ START_TEST(nesterov_needs_momentum)
     HD_SCOPE;
     hd_list *list = hd_list_of(hd_parameter(hd_ones(HD_FLOAT32, 2), true));
     refuses(sgd, o.nesterov = true,
-            "hd_sgd_new: nesterov with momentum 0, dampening 0: expected a momentum and no "
-            "dampening");
+            "hd_sgd_new: nesterov with momentum 0, dampening 0: expected momentum above 0, "
+            "dampening 0");
     refuses(sgd, o.nesterov = true; o.momentum = 0.9;
-            o.dampening = 0.1,
-            "hd_sgd_new: nesterov with momentum 0.9, dampening 0.1: expected a momentum and no "
-            "dampening");
+            o.dampening = 0.1, "hd_sgd_new: nesterov with momentum 0.9, dampening 0.1: expected "
+                               "momentum above 0, dampening 0");
 }
 END_TEST
 
@@ -63,8 +62,8 @@ START_TEST(parameters)
     ck_assert_ptr_null(hd_sgd_new(NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_sgd_new: parameters is NULL");
     ck_assert_ptr_null(hd_sgd_new(hd_list_n(0, NULL), NULL));
-    ck_error(HD_VALUE,
-             "hd_sgd_new: an empty list of parameters: expected one or more (hd_register_module)");
+    ck_error(HD_VALUE, "hd_sgd_new: the list of parameters is empty: expected one or more. See "
+                       "hd_register_module");
     ck_assert_ptr_null(hd_adamw_new(hd_list_of(p, hd_mul_scalar(p, 2)), NULL));
     ck_error(HD_GRAD, "hd_adamw_new: parameter 1 of (2,) is the result of an operation: expected "
                       "a leaf");

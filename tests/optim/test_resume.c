@@ -1,5 +1,5 @@
-/* test_resume.c - state written and read: k steps, a save, a load elsewhere and the other steps
- * give the bits of all steps in a row. Everything that a load refuses is here, too. */
+/* test_resume.c - tests that a saved optimizer goes on exactly: k steps, a save, a load elsewhere
+ * and the remaining steps give the bits of an uninterrupted run. Also every refusal of a load. */
 #include "cases.h"
 #include "support/quarantine.h"
 #include "support/scarce.h"
@@ -305,24 +305,25 @@ START_TEST(a_wrong_prefix)
     hd_schedule *s = hd_step_lr_new(o, 2, 0.5);
     hd_dict *d = hd_dict_new();
     ck_assert(!hd_schedule_load(s, d, "schedule"));
-    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; d is "
-                       "empty");
+    ck_error(HD_VALUE,
+             "hd_schedule_load: 'schedule.type' is missing: expected a string. d is empty");
     ck_assert(hd_dict_set_int(d, "step", 1));
     ck_assert(!hd_optim_load(o, d, "optim"));
-    ck_error(HD_VALUE, "hd_optim_load: 'optim.type' is missing: expected a string; no name in d "
-                       "has a prefix");
+    ck_error(
+        HD_VALUE,
+        "hd_optim_load: 'optim.type' is missing: expected a string. No name in d has a prefix");
     ck_assert(hd_optim_save(o, d, "optimizer") && hd_schedule_save(s, d, "lr"));
     ck_assert(!hd_schedule_load(s, d, "schedule"));
-    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; the "
+    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string. The "
                        "prefixes in d are 'optimizer', 'lr'");
     ck_assert(!hd_optim_load(o, d, "optim"));
-    ck_error(HD_VALUE, "hd_optim_load: 'optim.type' is missing: expected a string; the prefixes "
-                       "in d are 'optimizer', 'lr'");
+    ck_error(HD_VALUE, "hd_optim_load: 'optim.type' is missing: expected a string. The prefixes in "
+                       "d are 'optimizer', 'lr'");
     ck_assert(!hd_generator_load(hd_default_generator(), d, "rng"));
-    ck_error(HD_VALUE, "hd_generator_load: 'rng.state' is missing: expected a tensor; the "
-                       "prefixes in d are 'optimizer', 'lr'");
+    ck_error(HD_VALUE, "hd_generator_load: 'rng.state' is missing: expected a tensor. The prefixes "
+                       "in d are 'optimizer', 'lr'");
     ck_assert_ptr_null(hd_dict_get_string(d, "schedule.type")); /* the user's own call */
-    ck_error(HD_VALUE, "hd_dict_get_string: 'schedule.type' is missing: expected a string; the "
+    ck_error(HD_VALUE, "hd_dict_get_string: 'schedule.type' is missing: expected a string. The "
                        "prefixes in d are 'optimizer', 'lr'");
     char name[32];
     for (int i = 0; i < 40; i++) { /* more than a message holds */
@@ -330,7 +331,7 @@ START_TEST(a_wrong_prefix)
         ck_assert(hd_dict_set_int(d, name, i));
     }
     ck_assert(!hd_schedule_load(s, d, "schedule"));
-    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string; the "
+    ck_error(HD_VALUE, "hd_schedule_load: 'schedule.type' is missing: expected a string. The "
                        "prefixes in d are 'optimizer', 'lr', 'prefix-number-0', "
                        "'prefix-number-1', 'prefix-number-2'");
     hd_dict_free(d);

@@ -1,4 +1,5 @@
-/* test_step.c - what a step reads and writes: all or nothing, in place, outside the graph. */
+/* test_step.c - tests of the tensors that a step reads and writes: all or none, in place, outside
+ * the graph. */
 #include "suites.h"
 #include "support/scarce.h"
 

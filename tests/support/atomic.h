@@ -1,5 +1,5 @@
-/* atomic.h - calls that fail because memory runs out, and then have changed nothing: no tensor, no
- * dictionary, no generator, and nothing else that the test looks at. */
+/* atomic.h - asserts that a call that runs out of memory has changed nothing: no tensor, no
+ * dictionary, no generator, and nothing else that the test compares. */
 #ifndef HEED_TESTS_ATOMIC_H
 #define HEED_TESTS_ATOMIC_H
 
@@ -8,7 +8,7 @@
 #include "support/scarce.h"
 #include "support/support.h"
 
-/* What a call works on. The first three are looked at; a prepare function makes what it needs. */
+/* The arguments of a call. The test compares the first three; prepare makes those that it needs. */
 typedef struct world {
     hd_tensor *x;
     hd_dict *d;
@@ -19,8 +19,9 @@ typedef struct atomic_call {
     const char *name;
     void (*prepare)(world *w);
     bool (*call)(world *w);
-    uint64_t (*look)(const world *w); /* what of w->object the call may change, or NULL */
-    void (*end)(world *w);            /* frees the objects, or NULL */
+    uint64_t (*look)(
+        const world *w);   /* a hash of the part of w->object that the call may change, or NULL */
+    void (*end)(world *w); /* frees the objects, or NULL */
 } atomic_call;
 
 static inline uint64_t mix(uint64_t h, const void *bytes, size_t n)
@@ -31,7 +32,7 @@ static inline uint64_t mix(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
-/* The names in their order, and the values: of a tensor, which one it is. */
+/* A hash of the names in their order, and of the values; of a tensor, its address. */
 static inline uint64_t look_at_dict(uint64_t h, const hd_dict *d)
 {
     for (int64_t i = 0; d && i < hd_dict_len(d); i++) {
@@ -86,8 +87,8 @@ static inline uint64_t look_at_world(const atomic_call *c, const world *w)
     return c->look ? h + c->look(w) : h;
 }
 
-/* One call, while the block after `left` others is refused. Returns whether a block was refused,
- * with which the call must fail. */
+/* Makes one call, and refuses the block after `left` others. Returns true if a block was refused;
+ * then the call must fail. */
 static inline bool atomic_try(const atomic_call *c, int64_t left, bool once)
 {
     scarce s = {.left = -1};
@@ -123,8 +124,8 @@ static inline bool atomic_try(const atomic_call *c, int64_t left, bool once)
     return refused;
 }
 
-/* The call is refused its first block, its second, and so on, until it asks for no more: each time
- * that block alone, and that block and all later ones. */
+/* Refuses the call's first block, its second, and so on until the last: first that block alone,
+ * then that block and all later ones. */
 static inline void atomic_at_each(const atomic_call *c)
 {
     hd_shutdown();

@@ -1,5 +1,5 @@
-/* child.h - what a function prints that a test runs in a child, because it may end the process or
- * because it writes to stderr. */
+/* child.h - runs a test's function in a child process and reads its output, because the function
+ * may end the process or write to stderr. */
 #ifndef HEED_TESTS_CHILD_H
 #define HEED_TESTS_CHILD_H
 

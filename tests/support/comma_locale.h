@@ -1,5 +1,5 @@
-/* comma_locale.h - puts the program into a locale whose numbers have a comma, as a user's
- * setlocale(LC_ALL, "") may. setlocale(LC_ALL, "C") ends it. */
+/* comma_locale.h - switches the program to a locale whose numbers have a comma, as a user's
+ * setlocale(LC_ALL, "") may. setlocale(LC_ALL, "C") switches back. */
 #ifndef HEED_TESTS_COMMA_LOCALE_H
 #define HEED_TESTS_COMMA_LOCALE_H
 

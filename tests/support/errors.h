@@ -1,5 +1,5 @@
-/* errors.h - assertions about the thread's error. The tests of base include this alone; support.h
- * has it for the others. */
+/* errors.h - assertions about the thread's error. The tests of base include only this header; the
+ * other tests get it through support.h. */
 #ifndef HEED_TESTS_ERRORS_H
 #define HEED_TESTS_ERRORS_H
 
@@ -9,7 +9,7 @@
 
 #include "heed/base.h"
 
-/* A message with the sizes of structs, which are not the same on every machine. Good until the next
+/* Formats a message with the sizes of structs, which differ between machines. Valid until the next
  * call. */
 static inline const char *sized(const char *format, ...)
 {

@@ -1,6 +1,7 @@
-/* file_calls.c - functions that stand in for the system's calls for files (file_faults.h).
+/* file_calls.c - replacements of the system's calls for files, which count and can fail
+ * (file_faults.h).
  *
- * opendir and closedir are counted as the open and the close that they are. */
+ * opendir and closedir count as the open and the close that they make. */
 #include "support/file_faults_internal.h"
 
 #ifdef __linux__

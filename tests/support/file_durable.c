@@ -1,4 +1,5 @@
-/* file_durable.c - which files and names a loss of power could lose (file_faults.h). */
+/* file_durable.c - keeps track of the files and names that a loss of power could lose
+ * (file_faults.h). */
 #include "support/file_faults_internal.h"
 
 #ifdef __linux__
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that were written to, and directories in which a name was made, since they were synced. */
+/* Files and directories with writes or new names since their last sync */
 enum { DIRTY = 64 };
 
 static struct {

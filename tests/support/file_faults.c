@@ -1,14 +1,14 @@
-/* file_faults.c - counts the calls that file_calls.c stands in for, and fails one of them
+/* file_faults.c - counts the calls that file_calls.c replaces, and fails one of them
  * (file_faults.h). Linux only.
  *
- * With HEED_FILE_FAULT in the environment a program meets the fault without knowing of it:
+ * HEED_FILE_FAULT in the environment injects the fault into any program:
  *   HEED_FILE_FAULT=none            only counts
  *   HEED_FILE_FAULT=17:EIO          the 18th call fails once
  *   HEED_FILE_FAULT=17:EIO:kind     it and all later ones of its kind fail
  *   HEED_FILE_FAULT=17:EIO:all      it and all later ones fail
  *   HEED_FILE_FAULT=17:short        it does 1 byte
  *   HEED_FILE_FAULT=17:kill         the process is killed before it
- * HEED_FILE_REPORT names a file for what happened: "N calls", "HITS failed: CALL". */
+ * HEED_FILE_REPORT names a file for the report: "N calls", "HITS failed: CALL". */
 #include "support/file_faults_internal.h"
 
 #ifdef __linux__

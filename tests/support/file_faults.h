@@ -1,7 +1,6 @@
-/* file_faults.h - a shared library that stands between a program and the system's calls for files
- * (file_calls.c). It counts them, lets one fail, do a part only or be interrupted, ends the
- * process before one, and follows what is durable. A program links it, or is run with it in
- * LD_PRELOAD. */
+/* file_faults.h - a shared library that replaces the system's calls for files (file_calls.c). It
+ * counts them, makes one fail, do only a part or be interrupted, kills the process before one, and
+ * keeps track of the durable files. A program links it, or runs with it in LD_PRELOAD. */
 #ifndef HEED_TESTS_FILE_FAULTS_H
 #define HEED_TESTS_FILE_FAULTS_H
 
@@ -10,7 +9,7 @@
 
 enum { MOST = 16, NEVER = -1 };
 
-/* What a call does. The order is that of call_names in file_faults.c. */
+/* The kinds of calls, in the order of call_names in file_faults.c */
 typedef enum call_kind {
     CALL_OPEN,
     CALL_READ,
@@ -39,16 +38,16 @@ typedef enum fault_way {
     FAULT_KILL   /* the process is killed before it */
 } fault_way;
 
-/* The process is ended, or something else happens, at one call. */
+/* A fault at one call, and the calls that were counted */
 typedef struct file_faults {
-    /* What a test asks for */
-    bool on;   /* calls are counted only then */
+    /* Set by the test */
+    bool on;   /* counts calls only if true */
     long at;   /* the call that fails, from 0 on; NEVER */
     int cause; /* with this errno */
     fault_way how;
     long second; /* a later call that fails, too, once; NEVER. faults_end takes it back */
 
-    /* What happened */
+    /* Results */
     long n, hits; /* calls, and those of them that failed */
     long counts[CALL_KINDS];
     call_kind kind;   /* of the first one that failed */
@@ -83,10 +82,10 @@ extern file_faults stand_in;
 /* Begins to count from 0. at: NEVER counts only. */
 void faults_begin(long at, int cause, fault_way how);
 void faults_end(void);
-/* "" if what was written since faults_begin is durable; otherwise what is not. */
+/* Returns "" if all writes since faults_begin are durable; otherwise names one that is not. */
 const char *faults_unsafe(void);
 const char *call_name(call_kind kind);
-/* Tells strace what was counted, by a call that fails: /heed-faults/open=3,... */
+/* Reports the counts to strace, by a failing call whose path holds them: /heed-faults/open=3,... */
 void faults_mark(void);
 
 /* Begins to note events; the one with this number fails. */

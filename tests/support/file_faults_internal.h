@@ -1,4 +1,4 @@
-/* file_faults_internal.h - what the files of the library of file_faults.h share. */
+/* file_faults_internal.h - declarations that the files of the library of file_faults.h share. */
 #ifndef HEED_TESTS_FILE_FAULTS_INTERNAL_H
 #define HEED_TESTS_FILE_FAULTS_INTERNAL_H
 
@@ -14,14 +14,14 @@
 
 #define SEEN __attribute__((visibility("default")))
 
-/* Meson asks for files of 64 bits everywhere; with glibc these calls have names of their own. */
+/* Meson requests 64-bit file sizes everywhere; with glibc these calls have other names. */
 #ifdef __GLIBC__
 #define WIDE(name) name "64"
 #else
 #define WIDE(name) name
 #endif
 
-/* The function that this one stands in for. */
+/* Looks up the C library's function that this one replaces. */
 #define REAL(type, name, ...)                                                                      \
     static type (*real)(__VA_ARGS__);                                                              \
     if (!real) {                                                                                   \

@@ -1,5 +1,5 @@
-/* file_stdio.c - files of stdio that are made of the functions in file_calls.c, with fopencookie,
- * because the C library's own stdio calls the system past them. */
+/* file_stdio.c - stdio files built with fopencookie over the functions in file_calls.c, because the
+ * C library's own stdio calls the system directly. */
 #include "support/file_faults_internal.h"
 
 #ifdef __linux__

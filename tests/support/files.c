@@ -1,4 +1,4 @@
-/* files.c - see files.h. */
+/* files.c - temporary folders, and whole files; see files.h. */
 #include "support/files.h"
 
 #include <check.h>

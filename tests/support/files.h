@@ -1,4 +1,4 @@
-/* files.h - files of tests: a folder for a program's run, and whole files read and written. */
+/* files.h - files for tests: a folder for a program's run, and reading and writing whole files. */
 #ifndef HEED_TESTS_FILES_H
 #define HEED_TESTS_FILES_H
 

@@ -1,9 +1,9 @@
-/* freed_rows.h - runs the rows that check_null_table --freed makes: each calls a function with
- * something freed for one of its pointers. The call must fail once, with HD_STATE, and name the
+/* freed_rows.h - runs the rows that check_null_table --freed generates: each calls a function with
+ * a freed object for one of its pointers. The call must fail once, with HD_STATE, and name the
  * function and the parameter.
  *
- * A function gone_x() makes an x, frees it and returns the pointer. It does so for each row,
- * because only the last freed things are known to be freed. */
+ * A function gone_x() makes an x, frees it and returns the pointer. Each row calls it anew, because
+ * heed recognises only the objects that were freed last. */
 #ifndef HEED_TESTS_FREED_ROWS_H
 #define HEED_TESTS_FREED_ROWS_H
 

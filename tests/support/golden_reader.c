@@ -1,4 +1,4 @@
-/* golden_reader.c - the golden files' reader.
+/* golden_reader.c - reads the golden files.
  *
  * The whole file is read into memory, each line is split at its spaces in place, and names and
  * texts are copied. Numbers are parsed here, because strtod takes its decimal point from the

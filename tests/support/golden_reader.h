@@ -10,9 +10,9 @@
 
 #define GOLDEN_MAX_DIMS 8
 
-/* How far draws of doubles may be from PyTorch's, absolute and relative. On 32-bit x86, glibc
- * computes log, sin and cos of doubles with the x87 unit, which rounds the last digit otherwise. So
- * do other C libraries. */
+/* The largest allowed difference of draws of doubles from PyTorch's, absolute and relative. On
+ * 32-bit x86, glibc computes log, sin and cos of doubles with the x87 unit, which rounds the last
+ * digit differently. Other C libraries round differently, too. */
 #if defined(__i386__) || !defined(__GLIBC__)
 #define GOLDEN_DOUBLE_ERROR 1e-15
 #else

@@ -1,4 +1,4 @@
-/* golden_tensor.h - the tensor that a golden record holds. */
+/* golden_tensor.h - makes the tensor that a golden record describes. */
 #ifndef HEED_TESTS_GOLDEN_TENSOR_H
 #define HEED_TESTS_GOLDEN_TENSOR_H
 

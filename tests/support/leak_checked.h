@@ -1,6 +1,6 @@
-/* leak_checked.h - suites of one case. Each test begins with a seeded generator and without an
- * error. It fails unless it ends without an error and with as many live bytes and tensors as
- * before. */
+/* leak_checked.h - suites with one test case that checks for leaks. Each test begins with a seeded
+ * generator and no error. It fails unless it ends without an error, and with the number of live
+ * bytes and tensors that it began with. */
 #ifndef HEED_TESTS_LEAK_CHECKED_H
 #define HEED_TESTS_LEAK_CHECKED_H
 

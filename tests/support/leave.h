@@ -1,5 +1,5 @@
-/* leave.h - the end of a child that a test has forked. _exit leaves out the counters that
- * tools/coverage reads, and so does abort; its build has HEED_COUNTERS. */
+/* leave.h - ends a child process that a test has forked. _exit and abort do not write the counters
+ * that tools/coverage reads; a build with HEED_COUNTERS writes them first. */
 #ifndef HEED_TESTS_LEAVE_H
 #define HEED_TESTS_LEAVE_H
 

@@ -1,5 +1,5 @@
-/* level.h - what is computed at another CPU level, for tests that compare a level with plain, whose
- * loops are written to be read:
+/* level.h - switches the CPU level, for tests that compare a level with the level plain, which has
+ * simple loops:
  *     const int level = leave_plain();
  *     hd_tensor *y = hd_softmax(x, 0);
  *     const int other = at_plain();
@@ -13,8 +13,8 @@
 #include "base/start.h"
 #include "support/support.h"
 
-/* Where plain is in use, the CPU's best level is from now on: plain would be compared with itself.
- * Returns the level before. */
+/* If the level is plain, switches to the CPU's best level, because a test would compare plain with
+ * itself. Returns the level before. */
 static inline int leave_plain(void)
 {
     ck_assert_ptr_nonnull(hd_cpu_level()); /* the start chooses a level */
@@ -25,7 +25,7 @@ static inline int leave_plain(void)
     return before;
 }
 
-/* From now on plain is in use. Returns the level before, and fails if that is plain, too. */
+/* Switches to plain. Returns the level before, and fails if that is plain, too. */
 static inline int at_plain(void)
 {
     const int before = hd__level;

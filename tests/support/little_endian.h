@@ -1,4 +1,4 @@
-/* little_endian.h - bytes in the order of the files, on every machine. */
+/* little_endian.h - reads and writes numbers in the byte order of the files, on every machine. */
 #ifndef LITTLE_ENDIAN_H
 #define LITTLE_ENDIAN_H
 

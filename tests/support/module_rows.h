@@ -1,4 +1,5 @@
-/* module_rows.h - the models of the table of modules (tools/functions/modules.py), by number. */
+/* module_rows.h - makes the models of the table of modules (tools/functions/modules.py) by
+ * number. */
 #ifndef HEED_TESTS_MODULE_ROWS_H
 #define HEED_TESTS_MODULE_ROWS_H
 

@@ -1,5 +1,5 @@
-/* mutations.h - a file that somebody damaged: copies of a good one with random changes, the same in
- * each run. */
+/* mutations.h - makes damaged files: copies of a good file with random changes, the same in each
+ * run. */
 #ifndef HEED_TESTS_MUTATIONS_H
 #define HEED_TESTS_MUTATIONS_H
 

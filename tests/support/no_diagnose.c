@@ -1,5 +1,5 @@
-/* no_diagnose.c - in place of src/diagnose, for the programs that test a layer below it: nobody is
- * told of any event. */
+/* no_diagnose.c - replaces src/diagnose in programs that test a lower layer: it ignores every
+ * event. */
 #include "base/events.h"
 
 void hd__diagnose_start(char *wrong, size_t size)

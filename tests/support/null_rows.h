@@ -1,7 +1,7 @@
 /* null_rows.h - runs the rows of a null_table.h: each calls a function with NULL, or HD_NONE, for
  * one of its pointers. tests/whole/null_table.h lists the kinds of rows. The function that includes
- * the table has the variables `error`, which is the error that stands before every call, or NULL,
- * and `bad`. `wrong` counts the rows that do not hold. */
+ * the table has two variables: `error` is the error before every call, or NULL, and `bad` is the
+ * wrong argument. `wrong` counts the rows that fail. */
 #ifndef HEED_TESTS_NULL_ROWS_H
 #define HEED_TESTS_NULL_ROWS_H
 
@@ -31,7 +31,7 @@ static inline bool no_number(double d)
     return isnan(d);
 }
 
-/* Is y what a failed call of its type gives? */
+/* True if y is the value that a failed call of its type returns. */
 #define gives_nothing(y)                                                                           \
     _Generic((y), bool                                                                             \
              : no_truth, double                                                                    \
@@ -42,14 +42,13 @@ static inline bool no_number(double d)
              : no_count, default                                                                   \
              : no_pointer)(y)
 
-/* Is the text of a failed call "NULL"? */
 static inline bool null_text(const char *text)
 {
     return text && strcmp(text, "NULL") == 0;
 }
 
-/* The length of the name that a user writes for a function: that of hd_view for hd_view_n, which
- * the macro hd_view calls, and of hd_cat for hd_cat_list. */
+/* The length of the name that a user writes for a function: hd_view for hd_view_n, and hd_cat for
+ * hd_cat_list. */
 static inline size_t written_length(const char *function)
 {
     static const char *const ends[] = {"_n", "_list", "_checked"};
@@ -63,8 +62,8 @@ static inline size_t written_length(const char *function)
     return length;
 }
 
-/* Does the message begin with the function's name, or what a user writes for it, and go on with
- * `rest`? */
+/* True if the message is the function's name, as declared or as a user writes it, followed by
+ * `rest`. */
 static inline bool names(const char *message, const char *function, const char *rest)
 {
     size_t length = strcspn(message, ":");
@@ -82,7 +81,7 @@ static inline bool names_both(const char *message, const char *function, const c
     return names(message, function, rest);
 }
 
-static int wrong; /* rows that do not hold: all are told before the test fails */
+static int wrong; /* number of failing rows; all are printed before the test fails */
 
 static inline void tell(const char *function, const char *parameter, const char *what)
 {

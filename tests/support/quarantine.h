@@ -1,5 +1,5 @@
-/* quarantine.h - is freed memory kept in quarantine in this run? Not under a sanitizer and not with
- * HEED_CACHE=0, whose tests would themselves use freed memory. */
+/* quarantine.h - true if this run keeps freed memory in quarantine. Under a sanitizer or with
+ * HEED_CACHE=0 it does not, and a test of freed objects would use freed memory. */
 #ifndef HEED_TESTS_QUARANTINE_H
 #define HEED_TESTS_QUARANTINE_H
 
@@ -16,7 +16,7 @@ static inline bool quarantine_on(void)
     return hd_system_allocs() == before;
 }
 
-/* Does this run have HEED_DEBUG=1? */
+/* True if this run has HEED_DEBUG=1. */
 static inline bool debugging(void)
 {
     const char *text = getenv("HEED_DEBUG");

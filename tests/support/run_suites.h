@@ -1,4 +1,4 @@
-/* run_suites.h - how a test program lists, fills and runs its suites.
+/* run_suites.h - lists, fills and runs the suites of a test program.
  *
  * Its suites.h names them once, `#define SUITES(X) X(dict) X(list)`, and declares suite_dict and
  * suite_list with `SUITES(DECLARE_SUITE)`. Its main.c runs them with `RUN_SUITES(SUITES)`. */
@@ -17,8 +17,8 @@
 
 /* ---------------------------------------------------------------- filling */
 
-/* Does HEED_SKIP, such as ",threads:forked,gpt:sums,", name this test? tools/cross/run sets it to
- * what an emulator cannot run. */
+/* True if HEED_SKIP, such as ",threads:forked,gpt:sums,", lists this test. tools/cross/run lists
+ * the tests that an emulator cannot run. */
 static inline bool is_skipped(const char *topic, const TTest *test)
 {
     char name[160];
@@ -27,7 +27,7 @@ static inline bool is_skipped(const char *topic, const TTest *test)
     return skipped && strstr(skipped, name);
 }
 
-/* A suite of these tests; begin runs before each of them and end after it, where they are given. */
+/* Makes a suite of these tests. begin runs before each test and end after it, unless NULL. */
 static inline Suite *suite_of(const char *name, const TTest *const *tests, size_t n,
                               void (*begin)(void), void (*end)(void))
 {
@@ -56,9 +56,8 @@ static inline void suite_add_loop(Suite *s, const TTest *test, size_t n)
 
 /* ---------------------------------------------------------------- running */
 
-/* Runs them all; gives main's result. A test fails at a warning that it does not expect. Check
- * stops a test after 4 seconds unless it is told otherwise; sanitizers and a busy machine take
- * longer. */
+/* Runs the suites and returns main's result. A test fails at an unexpected warning. Check's default
+ * limit of 4 seconds is too short for sanitizers and busy machines. */
 static inline int run_suites(Suite *(*const *suites)(void), size_t n)
 {
     setenv("CK_DEFAULT_TIMEOUT", "300", 0);

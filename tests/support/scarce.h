@@ -1,4 +1,5 @@
-/* scarce.h - memory that runs out: an allocator that refuses every block once `left` is used up. */
+/* scarce.h - an allocator for tests without memory: it refuses every block once `left` is used
+ * up. */
 #ifndef HEED_TESTS_SCARCE_H
 #define HEED_TESTS_SCARCE_H
 
@@ -51,9 +52,9 @@ static inline void scarce_end(void)
     ck_assert_msg(hd_set_allocator(NULL), "%s", hd_error_message());
 }
 
-/* Runs `all` while memory runs out at its first block, at its second, and so on, until it asks for
- * no more. With `once`, only that one block is refused. It must fail with HD_MEMORY whenever a
- * block is refused, and leak none. Returns how often it ran. */
+/* Runs `all` again and again, and refuses its first block, its second, and so on until the last.
+ * With `once`, only that one block is refused. `all` must fail with HD_MEMORY whenever a block is
+ * refused, and leak none. Returns the number of runs. */
 static inline int64_t scarce_at_each(bool (*all)(void), bool once)
 {
     enum { MOST = 4000 };

@@ -1,7 +1,7 @@
-/* stored_rows.h - runs the rows that check_null_table --stored makes: each calls a function with
- * something of bfloat16, which is for storing only. STORED: the call fails with HD_DTYPE and names
- * the function and the parameter. STORED_INSIDE: it fails. STORED_TAKEN: it does not fail because
- * of the dtype. */
+/* stored_rows.h - runs the rows that check_null_table --stored generates: each calls a function
+ * with a tensor of bfloat16, which is for storing only. STORED: the call fails with HD_DTYPE and
+ * names the function and the parameter. STORED_INSIDE: it fails. STORED_TAKEN: it does not fail
+ * because of the dtype. */
 #ifndef HEED_TESTS_STORED_ROWS_H
 #define HEED_TESTS_STORED_ROWS_H
 

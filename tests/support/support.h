@@ -1,4 +1,4 @@
-/* support.h - assertions and small tensors for the tests of several layers. */
+/* support.h - assertions and small tensors that the tests of several layers use. */
 #ifndef HEED_TESTS_SUPPORT_H
 #define HEED_TESTS_SUPPORT_H
 

@@ -1,4 +1,4 @@
-/* warnings.h - assertions about the warnings that a call gives. */
+/* warnings.h - assertions about the warnings of a call. */
 #ifndef HEED_TESTS_WARNINGS_H
 #define HEED_TESTS_WARNINGS_H
 
@@ -26,7 +26,7 @@ static inline void warning_unexpected(const char *message, void *user)
     ck_abort_msg("a warning that the test does not expect: %s", message);
 }
 
-/* What this test does from here on may give warnings, which are dropped. */
+/* Drops all warnings from here to the end of the test. */
 static inline void warnings_expected(void)
 {
     hd_on_warning(NULL, NULL);

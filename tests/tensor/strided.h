@@ -1,5 +1,5 @@
-/* strided.h - tensors of random shapes and layouts, and where their elements lie, counted
- * naively. */
+/* strided.h - makes tensors of random shapes and layouts, and computes the place of each element by
+ * plain counting. */
 #ifndef TESTS_TENSOR_STRIDED_H
 #define TESTS_TENSOR_STRIDED_H
 

@@ -1,4 +1,4 @@
-/* suites.h - the suites of the tensor layer, one a topic; main.c runs them all. */
+/* suites.h - the suites of the tensor layer, one for each topic; main.c runs them all. */
 #ifndef TESTS_TENSOR_SUITES_H
 #define TESTS_TENSOR_SUITES_H
 

@@ -1,4 +1,5 @@
-/* test_access.c - reading shapes and elements, writing elements, copies to and from arrays. */
+/* test_access.c - tests of reading shapes and elements, writing elements, and copies to and from
+ * arrays. */
 #include "strided.h"
 #include "tensor/copy.h"
 

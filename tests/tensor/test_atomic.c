@@ -1,4 +1,5 @@
-/* test_atomic.c - what fails because an error stands or a size overflows has changed nothing. */
+/* test_atomic.c - tests that a call that fails, because of an earlier error or a size that
+ * overflows, changes nothing. */
 #include "suites.h"
 #include "support/support.h"
 #include "tensor/copy.h"

@@ -1,4 +1,5 @@
-/* test_copy.c - conversions, copies and elementwise walks over any strides, against naive loops. */
+/* test_copy.c - compares conversions, copies and elementwise walks over any strides with plain
+ * loops. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

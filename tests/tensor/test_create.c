@@ -1,5 +1,5 @@
-/* test_create.c - new tensors: PyTorch's golden values, sizes that do not exist, values that a
- * dtype cannot hold. */
+/* test_create.c - tests of new tensors: PyTorch's golden values, invalid sizes, values that a dtype
+ * cannot hold. */
 #include "base/start.h"
 #include "suites.h"
 #include "support/golden_reader.h"
@@ -365,7 +365,7 @@ START_TEST(ranges_that_lead_nowhere)
     ck_assert_ptr_null(hd_randint(HD_INT64, 5, 5, 2));
     ck_error(HD_VALUE, "hd_randint: [5, 5): expected lo < hi");
     ck_assert_ptr_null(hd_randperm(-1));
-    ck_error(HD_VALUE, "hd_randperm: -1: expected 0 or more");
+    ck_error(HD_VALUE, "hd_randperm: n -1: expected 0 or more");
 }
 END_TEST
 

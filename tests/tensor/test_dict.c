@@ -1,4 +1,4 @@
-/* test_dict.c - the ordered map: order, kinds, many names, what it holds, its errors. */
+/* test_dict.c - tests of the ordered dictionary: order, kinds, many names, ownership, errors. */
 #include "suites.h"
 
 #include <math.h>
@@ -145,7 +145,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_dict_get(d, "W_query.weight"));
     ck_error(
         HD_VALUE,
-        "hd_dict_get: 'W_query.weight' is missing: expected a tensor; no name in d has a prefix");
+        "hd_dict_get: 'W_query.weight' is missing: expected a tensor. No name in d has a prefix");
     ck_assert_ptr_null(hd_dict_get(d, "lr"));
     ck_error(HD_VALUE, "hd_dict_get: 'lr' is a double: expected a tensor");
     ck_assert_ptr_null(hd_dict_get_string(d, "lr"));

@@ -1,6 +1,6 @@
-/* test_dims.c - walks over dims against nested loops: all shapes of small sizes, and some of up to
- * HD_MAX_DIMS dims, with strides of any sign and operands that are spread. Only numbers are walked:
- * the tensors have no memory. */
+/* test_dims.c - compares walks over dims with nested loops: all shapes of small sizes, and some of
+ * up to HD_MAX_DIMS dims, with strides of any sign and broadcast operands. The walks use only
+ * numbers: the tensors have no memory. */
 #include "strided.h"
 #include "tensor/dims.h"
 #include "tensor/strides.h"

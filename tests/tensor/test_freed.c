@@ -1,7 +1,7 @@
-/* test_freed.c - a freed tensor, and a list whose scope closed, are found by whatever is given
- * them, and the message tells how they were freed and what made them.
+/* test_freed.c - tests that every function recognises a freed tensor, or a list whose scope closed,
+ * and that the message says how it was freed and which call made it.
  *
- * meson runs this suite a second time with HEED_DEBUG=1, where more is kept and told. */
+ * meson runs this suite a second time with HEED_DEBUG=1, which keeps and reports more. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -20,8 +20,8 @@ static const char *scope_message(const char *call, int line, const char *maker)
         snprintf(place, sizeof place, ", opened at %s:%d,", __FILE__, line);
     }
     snprintf(text, sizeof text,
-             "%s was freed when its scope%s closed (keep it with hd_retain, hd_assign or "
-             "hd_scope_return); %s made it",
+             "%s was freed when its scope%s closed; %s made it. Keep it with hd_retain, hd_assign "
+             "or hd_scope_return",
              call, place, maker);
     return text;
 }
@@ -101,8 +101,8 @@ START_TEST(freed_by_a_dictionary)
     ck_assert_int_eq(hd_numel(w), 2);
     hd_dict_free(d);
     ck_assert_int_eq(hd_numel(w), -1);
-    ck_error(HD_STATE, "hd_numel: x was freed by hd_dict_free (keep it with hd_retain or "
-                       "hd_assign); hd_ones made it");
+    ck_error(HD_STATE, "hd_numel: x was freed by hd_dict_free; hd_ones made it. Keep it with "
+                       "hd_retain or hd_assign");
 }
 END_TEST
 
@@ -231,9 +231,8 @@ START_TEST(lists_and_data_end_with_their_scope)
         data = hd_data(x);
     }
     ck_assert_int_eq(hd_list_len(l), -1);
-    ck_error(HD_STATE,
-             "hd_list_len: l was freed when its scope closed: expected a list that is used "
-             "in the scope that it was made in");
+    ck_error(HD_STATE, "hd_list_len: l was freed when its scope closed. Use the list inside the "
+                       "scope that made it");
     ck_assert(!hd_list_append(l, hd_ones(HD_FLOAT32, 1)));
     ck_assert_int_eq(hd_error_code(), HD_STATE);
     hd_error_clear();
@@ -260,12 +259,12 @@ typedef struct model {
 
 #define RELEASED "hd_get: x was freed by hd_release; hd_full made it"
 #define CLOSED                                                                                     \
-    "hd_get: x was freed when its scope closed (keep it with hd_retain, hd_assign or "             \
-    "hd_scope_return); hd_full made it"
+    "hd_get: x was freed when its scope closed; hd_full made it. Keep it with hd_retain, "         \
+    "hd_assign or hd_scope_return"
 #define IN_VAIN                                                                                    \
-    "hd_get: x was freed when its scope closed; hd_scope_return was called for it in an inner "    \
-    "scope, and takes a tensor out of the innermost scope alone: call it once for each scope, as " \
-    "in all = hd_scope_return(hd_cat(1, all, next)); hd_full made it"
+    "hd_get: x was freed when its scope closed; hd_full made it. hd_scope_return was called for "  \
+    "it in an inner scope, but moves a tensor only out of the innermost scope. Call it once for "  \
+    "each scope, as in all = hd_scope_return(hd_cat(1, all, next))"
 
 static bool is_held(const model *m)
 {

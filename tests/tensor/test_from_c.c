@@ -1,5 +1,5 @@
-/* test_from_c.c - tensors from arrays of C: the type of the elements, and how many there are. What
- * does not compile is tested by tests/checks/check_refused. */
+/* test_from_c.c - tests of tensors from C arrays: the type and the number of the elements.
+ * tests/checks/check_refused tests the calls that must not compile. */
 #include <limits.h>
 
 #include "tensor/suites.h"

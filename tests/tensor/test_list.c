@@ -1,4 +1,4 @@
-/* test_list.c - lists of tensors: what they hold, how long they live, their errors. */
+/* test_list.c - tests of lists of tensors: their items, their lifetime, their errors. */
 #include "suites.h"
 
 START_TEST(holds_in_order)

@@ -1,4 +1,5 @@
-/* test_print.c - text: PyTorch's own reprs (golden/repr.txt), options, lists, floats, writing. */
+/* test_print.c - tests of printing: PyTorch's own reprs (golden/repr.txt), options, lists, floats,
+ * writing. */
 #include "suites.h"
 
 #include "support/golden_tensor.h"
@@ -425,7 +426,7 @@ START_TEST(missing_arguments)
 }
 END_TEST
 
-/* A chain that failed is printed without a crash, and its first error stands. */
+/* A chain that failed is printed without a crash, and its first error is set. */
 START_TEST(failed_texts_can_be_printed)
 {
     char line[64];

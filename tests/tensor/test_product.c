@@ -1,5 +1,5 @@
-/* test_product.c - the blocked matrix product, bit for bit that of the level plain, with sizes at
- * and near every edge of its tiles, panels, blocks and cuts of k, at every level. */
+/* test_product.c - tests that the blocked matrix product has the bits of the level plain, at every
+ * level, with sizes at and near every edge of its tiles, panels, blocks and cuts of k. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* test_random.c - random fills of tensors in any layout. The tests of base have the streams
- * themselves, and the tests of the ops compare every draw with PyTorch's values. */
+/* test_random.c - tests of random fills of tensors in any layout. The tests of base test the
+ * streams themselves, and the tests of the ops compare every draw with PyTorch's values. */
 #include "strided.h"
 #include "support/atomic.h"
 #include "tensor/copy.h"
@@ -190,21 +190,21 @@ START_TEST(ranges_that_a_float_cannot_hold)
     HD_SCOPE;
     hd_tensor *x;
     ck_warning(x = hd_randint(HD_FLOAT32, 0, (1 << 24) + 2, 3),
-               "hd_randint: [0, 16777218) of float32, which holds every integer from -16777216 to "
-               "16777216 only: some numbers of the range are never drawn");
+               "hd_randint: [0, 16777218) of float32: some integers of the range are never drawn, "
+               "because the dtype holds every integer only from -16777216 to 16777216");
     ck_assert_ptr_nonnull(x);
     ck_warning(hd_randint(HD_FLOAT64, INT64_MIN, -1, 1),
-               "hd_randint: [-9223372036854775808, -1) of float64, which holds every integer from "
-               "-9007199254740992 to 9007199254740992 only: some numbers of the range are never "
-               "drawn");
+               "hd_randint: [-9223372036854775808, -1) of float64: some integers of the range are "
+               "never drawn, because the dtype holds every integer only from -9007199254740992 to "
+               "9007199254740992");
     ck_no_warning(hd_randint(HD_FLOAT32, -(1 << 24), (1 << 24) + 1, 3));
     ck_no_warning(hd_randint(HD_FLOAT64, 0, 1 << 25, 3));
     ck_no_warning(hd_randint(HD_INT64, 0, INT64_MAX, 3));
     uint64_t before = look_at_generator(0, hd_generator_current());
     warnings_expected();
     ck_assert_ptr_null(hd_randint(HD_FLOAT32, (1 << 25) - 1, 1 << 25, 1));
-    ck_error(HD_VALUE, "hd_randint: [33554431, 33554432) of float32: expected a range that still "
-                       "has a number after its bounds are rounded to the dtype");
+    ck_error(HD_VALUE, "hd_randint: [33554431, 33554432) of float32: expected a range that is not "
+                       "empty after its bounds are rounded to the dtype");
     ck_assert(look_at_generator(0, hd_generator_current()) == before);
     ck_assert_ptr_nonnull(hd_randint(HD_FLOAT32, 0, 2, 1));
     ck_assert_msg(look_at_generator(0, hd_generator_current()) != before, "one draw is seen");

@@ -1,5 +1,5 @@
-/* test_scope.c - scopes however they are left, holders, threads, wrapped memory: nothing leaks and
- * nothing is freed too early. Every count is compared with its earlier value. */
+/* test_scope.c - tests of scopes, every way to leave them, references, threads, wrapped memory:
+ * nothing leaks and nothing is freed too early. Every count is compared with its earlier value. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -189,7 +189,8 @@ static void *close_foreign(void *scope)
 {
     hd_ones(HD_FLOAT32, 1);
     hd_scope_close(scope);
-    ck_assert_str_eq(hd_error_message(), "hd_scope_close: not a scope that is open on this thread");
+    ck_assert_str_eq(hd_error_message(),
+                     "hd_scope_close: s is not a scope that is open on this thread");
     ck_assert_int_eq(hd_error_code(), HD_STATE);
     return NULL;
 }
@@ -204,7 +205,7 @@ START_TEST(closed_and_foreign_scopes_are_errors)
     ck_assert(hd_item(a) == 1);
     hd_scope_close(s);
     hd_scope_close(s);
-    ck_error(HD_STATE, "hd_scope_close: not a scope that is open on this thread");
+    ck_error(HD_STATE, "hd_scope_close: s is not a scope that is open on this thread");
 }
 END_TEST
 
@@ -258,8 +259,7 @@ START_TEST(release_never_gives_up_what_heed_holds)
         hd_release(a);
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
         hd_release(a);
-        ck_error(HD_STATE,
-                 "hd_release: (1,): no hd_retain is left to give up, and no scope holds it");
+        ck_error(HD_STATE, "hd_release: (1,): no hd_retain is left to undo, and no scope holds it");
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
     }
 }
@@ -458,8 +458,9 @@ START_TEST(only_HD_NONE_is_none)
     static int64_t zeros[64];
     void *x = zeros + 8; /* a header lies before an object */
     ck_assert(!hd_retain(x));
-    ck_error(HD_STATE, "hd_retain: t is not a tensor that exists: it was freed long ago, or the "
-                       "pointer never led to one");
+    ck_error(
+        HD_STATE,
+        "hd_retain: t is not a tensor: it was freed long ago, or the pointer never pointed to one");
     ck_assert(hd_retain(HD_NONE) == HD_NONE);
     ck_no_error();
 }

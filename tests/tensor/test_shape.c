@@ -1,5 +1,5 @@
-/* test_shape.c - dims, broadcasting, promotion, and views without copies, against counting index by
- * index; the tables are PyTorch's. */
+/* test_shape.c - compares dims, broadcasting, promotion, and views without copies with counting
+ * index by index. The tables are PyTorch's. */
 #include "strided.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -256,9 +256,9 @@ START_TEST(one_size_is_inferred)
     ck_assert(hd__tensor_infer_sizes(none, 1, (int64_t[]){-1}, fit));
     ck_assert_int_eq(fit[0], 0);
     ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){-1, -1}, fit));
-    ck_error(HD_SHAPE, "f: (2, 6) as (-1, -1): expected sizes of 0 or more and one -1 at most");
+    ck_error(HD_SHAPE, "f: (2, 6) as (-1, -1): expected sizes of 0 or more and at most one -1");
     ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){-2, 6}, fit));
-    ck_error(HD_SHAPE, "f: (2, 6) as (-2, 6): expected sizes of 0 or more and one -1 at most");
+    ck_error(HD_SHAPE, "f: (2, 6) as (-2, 6): expected sizes of 0 or more and at most one -1");
     ck_assert(!hd__tensor_infer_sizes(x, 2, (int64_t[]){5, -1}, fit));
     ck_error(HD_SHAPE, "f: (2, 6) as (5, -1): the 12 elements do not fit");
     ck_assert(!hd__tensor_infer_sizes(x, 1, (int64_t[]){13}, fit));

@@ -1,6 +1,6 @@
-/* stress.c - everything that threads may do at the same time, for a chosen time.
+/* stress.c - runs everything that threads may do at the same time, for a chosen time.
  *
- * Each job of the table runs on threads of its own, again and again. What it computes has the bits
+ * Each job of the table runs on its own threads, again and again. Its results must have the bits
  * that one thread computed before. The jobs: readers of shared tensors and of a shared model,
  * backwards into leaves of their own through a shared model that is frozen, gradients of the
  * weights of a shared model by hd_grad_of, generators of their own, draws from the default

@@ -1,4 +1,4 @@
-/* strings.c - random strings, as tools/golden/golden_strings.py makes them, and texts of random
+/* strings.c - makes the random strings of tools/golden/golden_strings.py, and texts of random
  * ids. */
 #include "suites.h"
 

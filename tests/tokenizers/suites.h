@@ -1,4 +1,4 @@
-/* suites.h - the suites of the tokenizers, one a topic; main.c runs them all. */
+/* suites.h - the suites of the tokenizers, one for each topic; main.c runs them all. */
 #ifndef TESTS_TOKENIZERS_SUITES_H
 #define TESTS_TOKENIZERS_SUITES_H
 

@@ -1,5 +1,5 @@
-/* test_added.c - added tokens: which of many a text begins with, the ids that they get, gaps in the
- * ids, and names of bytes. The package tokenizers 0.23 gave the expected ids and texts. */
+/* test_added.c - tests of added tokens: the choice if several match, their ids, gaps in the ids,
+ * and names of bytes. The package tokenizers 0.23 gave the expected ids and texts. */
 #include "suites.h"
 #include "support/warnings.h"
 
@@ -109,11 +109,12 @@ START_TEST(ids_that_do_not_follow)
 {
     hd_tokenizer *t = NULL;
     char want[400];
-    snprintf(want, sizeof want,
-             "hd_tokenizer_json: '%s': added_tokens has '<x>' with id 9: it gets id 4, as in the "
-             "package tokenizers: expected new tokens in the order of their ids, which follow "
-             "those of the vocabulary without a gap",
-             temporary("tokenizer.json"));
+    snprintf(
+        want, sizeof want,
+        "hd_tokenizer_json: '%s': added_tokens has '<x>' with id 9, but it gets id 4, as in the "
+        "package tokenizers. The ids of new tokens must follow the vocabulary's in order, "
+        "without a gap",
+        temporary("tokenizer.json"));
     ck_warning(t = tokenizer(false, VOCAB, TOKEN(9, "<x>") "," TOKEN(4, "<y>")), want);
     ck_elements(hd_tokenizer_encode_with(t, "<x><y>", -1, NULL), 4, 5);
     ck_assert_int_eq(hd_tokenizer_size(t), 6);
@@ -125,7 +126,7 @@ START_TEST(ids_that_do_not_follow)
     warnings_expected();
     ck_assert_ptr_null(tokenizer(false, "\"a\":0,\"b\":1,\"ab\":2,\"?\":4", TOKEN(9, "<x>")));
     ck_error(HD_FORMAT, sized("hd_tokenizer_json: '%s': added_tokens has '<x>' with id 4: expected "
-                              "the id that the vocabulary gives it, or a new one",
+                              "its id in the vocabulary, or a new id for a new token",
                               temporary("tokenizer.json")));
 }
 END_TEST

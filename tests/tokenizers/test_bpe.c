@@ -1,5 +1,5 @@
-/* test_bpe.c - byte pair encoding against tiktoken, on the strings of strings.c;
- * special tokens; saving; malformed vocab.json and merges.txt. */
+/* test_bpe.c - compares byte pair encoding with tiktoken, on the strings of strings.c; also special
+ * tokens, saving, and malformed vocab.json and merges.txt. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -105,8 +105,8 @@ START_TEST(special_tokens)
     ck_assert_int_gt(hd_numel(x), 3);
     ck_assert_str_eq(hd_tokenizer_decode(small, x, NULL), text);
     ck_assert_ptr_null(hd_tokenizer_encode(small, text, -1, HD_SPECIAL_REFUSE));
-    ck_error(HD_VALUE, "hd_tokenizer_encode: <|endoftext|> at byte 1: expected a text without it, "
-                       "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT");
+    ck_error(HD_VALUE, "hd_tokenizer_encode: <|endoftext|> at byte 1 is a special token. Pass "
+                       "HD_SPECIAL_ALLOW to encode it, or HD_SPECIAL_TEXT to encode it as text");
     ck_assert_ptr_nonnull(hd_tokenizer_encode(small, "a<|endoftext|", -1, HD_SPECIAL_REFUSE));
     ck_assert_int_eq(hd_tokenizer_id(small, "the", -1),
                      hd_item_int(hd_tokenizer_encode(small, "the", -1, HD_SPECIAL_REFUSE)));
@@ -164,7 +164,7 @@ static hd_tokenizer *from_texts(const char *more, const char *merges)
     return from_numbered(0, more, merges);
 }
 
-#define TWO "two tokens of the vocabulary, which are a third one together"
+#define TWO "two tokens of the vocabulary that form a third one"
 
 /* %s: the path of the file that is wrong */
 #define ID "expected an id, an integer from 0 to 1048575"
@@ -179,7 +179,7 @@ static const struct {
     {", \"ab\": [256]}", "a b", "vocab.json': an id of the vocabulary is an array: " ID},
     {", \"ab\": 1048576}", "a b", "vocab.json': an id of the vocabulary is '1048576': " ID},
     {", \"ab\": -1}", "a b", "vocab.json': an id of the vocabulary is '-1': " ID},
-    {", \"ab\": 65}", "a b", "vocab.json': id 65 again: expected each id once"},
+    {", \"ab\": 65}", "a b", "vocab.json': id 65 is used twice: expected each id once"},
     {", \"a\": 256}", "", "vocab.json': 'a': expected each token once"},
     {", \"<|endoftext|>\": 256, \"<|endoftext|>\": 257}", "",
      "vocab.json': '<|endoftext|>': expected each token once"},

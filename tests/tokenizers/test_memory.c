@@ -1,5 +1,5 @@
-/* test_memory.c - memory that runs out at every moment of a tokenizer's life, and an error that
- * stands when it is saved. */
+/* test_memory.c - runs out of memory at each step of a tokenizer's life, and saves a tokenizer
+ * after an earlier error. */
 #include "suites.h"
 #include "support/scarce.h"
 

@@ -1,5 +1,5 @@
-/* test_model_files.c - tokenizer.json of five forms against the package tokenizers, on what
- * tools/golden/golden_tokenizers.py has recorded; files that heed does not know. */
+/* test_model_files.c - compares tokenizer.json of five forms with the package tokenizers, by the
+ * records of tools/golden/golden_tokenizers.py; also files that heed refuses. */
 #include "suites.h"
 #include "tokenizers/nfc.h"
 
@@ -174,11 +174,11 @@ START_TEST(special_tokens_and_places)
     ck_assert_int_eq(end, hd_tokenizer_size(t) - 1);
     ck_assert_int_eq(hd_tokenizer_id(t, "no such token", -1), -1);
     ck_assert_ptr_null(hd_tokenizer_encode(t, "ab<|im_end|>", -1, HD_SPECIAL_REFUSE));
-    ck_error(HD_VALUE, "hd_tokenizer_encode: <|im_end|> at byte 2: expected a text without it, "
-                       "HD_SPECIAL_ALLOW or HD_SPECIAL_TEXT");
+    ck_error(HD_VALUE, "hd_tokenizer_encode: <|im_end|> at byte 2 is a special token. Pass "
+                       "HD_SPECIAL_ALLOW to encode it, or HD_SPECIAL_TEXT to encode it as text");
     ck_assert_ptr_null(hd_tokenizer_encode_with(t, "the 12\x04x", -1, NULL));
-    ck_error(HD_VALUE, "hd_tokenizer_encode_with: byte 0x04 at 6: expected one that has a token, "
-                       "because the vocabulary has no unknown token");
+    ck_error(HD_VALUE, "hd_tokenizer_encode_with: byte 0x04 at 6: the vocabulary has neither a "
+                       "token for it nor an unknown token");
     hd_encode_options o = hd_encode_defaults();
     o.size = 8;
     ck_assert_ptr_null(hd_tokenizer_encode_with(t, "a", -1, &o));
@@ -259,7 +259,7 @@ END_TEST
 /* ---------------------------------------------------------------- files that heed does not know */
 
 #define ID "expected an id, an integer from 0 to 1048575"
-#define TWO "expected two tokens of the vocabulary, which are a third one together"
+#define TWO "expected two tokens of the vocabulary that form a third one"
 
 /* In the file, `old` becomes `new`. */
 static const struct {
@@ -269,13 +269,13 @@ static const struct {
      "line 1, column 1: found an array: expected an object"},
     {"gpt2", "\"add_prefix_space\":false", "\"add_prefix_space\":true",
      "pre_tokenizer is 'ByteLevel add_prefix_space=true use_regex=true;': expected none, ByteLevel "
-     "without a prefix space, after nothing, Digits, or the Split of Llama 3 or Qwen 2, or a "
+     "without a prefix space, alone or after Digits or the Split of Llama 3 or Qwen 2, or a "
      "Metaspace that does not split"},
     {"gpt2", "\"normalizer\":null", "\"normalizer\":{\"type\":\"Lowercase\"}",
-     "normalizer is 'Lowercase;': expected none, NFC, or Prepend and Replace with U+2581 for a "
-     "space"},
+     "normalizer is 'Lowercase;': expected none, NFC, or Replace of a space by U+2581, with or "
+     "without Prepend of U+2581"},
     {"gpt2", "\"normalizer\":null", "\"normalizer\":{\"type\":\"NFC\",\"form\":1}",
-     "normalizer has 'form': expected no key that is unknown"},
+     "normalizer has 'form': expected only known keys"},
     {"llama3", "{1,3}", "{1,4}",
      "pre_tokenizer is 'Split behavior='Isolated' invert=false "
      "pattern='(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,4}| "
@@ -283,12 +283,11 @@ static const struct {
      "expected"},
     {"llama2", "\"type\":\"Fuse\"", "\"type\":\"WordPiece\"",
      "decoder is 'Replace pattern='\xE2\x96\x81' content=' ';ByteFallback;WordPiece;Strip "
-     "content=' ' start=1 stop=0;': expected ByteLevel, or Replace of U+2581, ByteFallback, Fuse, "
-     "and perhaps "
-     "Strip of one space"},
+     "content=' ' start=1 stop=0;': expected ByteLevel, or Replace of U+2581, ByteFallback and "
+     "Fuse, with or without Strip of one space"},
     {"llama2", SPACES, "\"normalizer\":null,\"pre_tokenizer\":null",
      "normalizer '', pre_tokenizer '' and decoder 'Replace pattern='\xE2\x96\x81' content=' "
-     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;': expected those of one form of "
+     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;': expected three of one form of "
      "tokenizer"},
     {"gpt2", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"",
      "model.type is 'WordPiece': expected BPE"},
@@ -296,15 +295,15 @@ static const struct {
     {"gpt2", "\"fuse_unk\":false", "\"fuse_unk\":1",
      "model.fuse_unk is '1': expected true or false"},
     {"gpt2", "\"fuse_unk\":false", "\"fuze_unk\":1",
-     "model has 'fuze_unk': expected no key that is unknown"},
+     "model has 'fuze_unk': expected only known keys"},
     {"gpt2", "\"byte_fallback\":false", "\"byte_fallback\":true",
-     "model.byte_fallback is true: expected false, because words are of bytes"},
+     "model.byte_fallback is true: expected false, because words consist of bytes"},
     {"llama2", "<0x41>", "<0x4G>",
      "'<0x41>': expected a token for each byte, because of byte_fallback"},
     {"gpt2", "\"#\":", "\"!\":", "'!': expected each token once"},
     {"gpt2", "\"!\":0", "\"!\":1e2", "an id of the vocabulary is '1e2': " ID},
     {"gpt2", "\"!\":0", "\"!\":1048576", "an id of the vocabulary is '1048576': " ID},
-    {"gpt2", "\"!\":0", "\"!\":5", "id 5 again: expected each id once"},
+    {"gpt2", "\"!\":0", "\"!\":5", "id 5 is used twice: expected each id once"},
     {"gpt2", "\"merges\":[", "\"merges\":[\"ab\",", "model.merges at 0: 'ab': " TWO},
     {"gpt2", "\"merges\":[", "\"merges\":[\"a b c\",", "model.merges at 0: 'a b c': " TWO},
     {"gpt2", "\"merges\":[", "\"merges\":[[\"a\"],", "model.merges at 0: 'a': " TWO},
@@ -314,19 +313,17 @@ static const struct {
     {"gpt2", "\"content\":\"<|endoftext|>\"", "\"content\":\"\"",
      "added_tokens.content is '': expected a text"},
     {"gpt2", "\"id\":960", "\"id\":0",
-     "added_tokens has '<|endoftext|>' with id 0: expected the id that the vocabulary gives it, or "
-     "a new one"},
+     "added_tokens has '<|endoftext|>' with id 0: expected its id in the vocabulary, or a new id "
+     "for a new token"},
     {"gpt2", "\"id\":960", "\"id\":-1", "added_tokens.id is '-1': " ID},
     {"llama3", "\"type\":\"TemplateProcessing\"", "\"type\":\"BertProcessing\"",
      "post_processor.type is 'BertProcessing': expected ByteLevel, one TemplateProcessing, or a "
      "Sequence of both"},
     {"llama2", "{\"SpecialToken\":{\"id\":\"<s>\"", "{\"SpecialToken\":{\"id\":\"<x>\"",
-     "a SpecialToken of post_processor.single is '<x>': expected one that "
-     "post_processor.special_tokens "
-     "has"},
+     "a SpecialToken of post_processor.single is '<x>': expected an entry of "
+     "post_processor.special_tokens"},
     {"llama2", "\"single\":[", "\"single\":[{\"Sequence\":{}},",
-     "post_processor.single is an array: expected special tokens and one Sequence, of the "
-     "text A"},
+     "post_processor.single is an array: expected special tokens and one Sequence with the id A"},
     /* values of other kinds, each of which tokenizers refuses */
     {"gpt2", "\"added_tokens\":[", "\"added_tokens\":7,\"x\":[",
      "added_tokens is '7': expected an array"},
@@ -363,7 +360,7 @@ static const struct {
     {"llama2", "\"ids\":[1]", "\"ids\":[99999]",
      "ids in post_processor.special_tokens is '99999': expected an id of the vocabulary"},
     {"llama2", "{\"Sequence\":{\"id\":\"A\"", "{\"Sequence\":{\"id\":\"B\"",
-     "post_processor.single is an array: expected special tokens and one Sequence, of the text A"},
+     "post_processor.single is an array: expected special tokens and one Sequence with the id A"},
     {"qwen2", "\"single_word\":false", "\"single_word\":true",
      "added_tokens.single_word is true: expected false"},
 };
@@ -404,8 +401,8 @@ START_TEST(small_files)
     ck_assert_ptr_nonnull(t);
     ck_elements(hd_tokenizer_encode_with(t, "aab?", -1, NULL), 0, 2, 3);
     ck_assert_ptr_null(hd_tokenizer_encode(t, "abc", -1, HD_SPECIAL_TEXT));
-    ck_error(HD_VALUE, "hd_tokenizer_encode: byte 0x63 at 2: expected one that has a token, "
-                       "because the vocabulary has no unknown token");
+    ck_error(HD_VALUE, "hd_tokenizer_encode: byte 0x63 at 2: the vocabulary has neither a token "
+                       "for it nor an unknown token");
     hd_tokenizer_free(t);
     t = small("[[\"a\", \"b\"]]", ", \"unk_token\": \"?\"", "");
     ck_elements(hd_tokenizer_encode(t, "xxab", -1, HD_SPECIAL_TEXT), 3, 3, 2);
@@ -425,10 +422,9 @@ START_TEST(small_files)
              sized("hd_tokenizer_json: '%s': model.merges is an object: expected an array",
                    temporary("tokenizer.json")));
     ck_assert_ptr_null(small("[]", "", ", \"post_processor\": {\"type\": \"TemplateProcessing\"}"));
-    ck_error(HD_FORMAT,
-             sized("hd_tokenizer_json: '%s': post_processor.single is null: expected special "
-                   "tokens and one Sequence, of the text A",
-                   temporary("tokenizer.json")));
+    ck_error(HD_FORMAT, sized("hd_tokenizer_json: '%s': post_processor.single is null: expected "
+                              "special tokens and one Sequence with the id A",
+                              temporary("tokenizer.json")));
     ck_assert_ptr_null(small("[]", "", ", \"a\": [}"));
     ck_error(HD_FORMAT, sized("hd_tokenizer_json: '%s': line 1, column 178: found '}': expected a "
                               "value",

@@ -1,4 +1,5 @@
-/* test_tokenizers.c - UTF-8, classes of characters, words; the byte and the character tokenizer. */
+/* test_tokenizers.c - tests of UTF-8, classes of characters, words, and the byte and the character
+ * tokenizer. */
 #include "suites.h"
 #include "tokenizers/words.h"
 
@@ -310,7 +311,7 @@ START_TEST(saved_and_loaded)
     ck_assert_ptr_null(hd_tokenizer_load(d, "tok"));
     ck_error(HD_FORMAT, "hd_tokenizer_load: byte 0xff at 1: expected UTF-8");
     ck_assert_ptr_null(hd_tokenizer_load(d, "none"));
-    ck_error(HD_VALUE, "hd_tokenizer_load: 'none.kind' is missing: expected a string; the prefixes "
+    ck_error(HD_VALUE, "hd_tokenizer_load: 'none.kind' is missing: expected a string. The prefixes "
                        "in d are 'tok'");
     hd_dict_free(d);
     ck_assert_int_eq(hd_bytes_live(), 0);

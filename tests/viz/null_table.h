@@ -1,4 +1,5 @@
-/* null_table.h - as whole/null_table.h, of viz.h. */
+/* null_table.h - the rows of viz.h for the tests of NULL arguments; whole/null_table.h explains the
+ * form. */
 MAYBE(hd_picture_free, p, hd_picture_free(NULL))
 MAYBE(hd_picture_free, p, hd_picture_free((hd_picture *)HD_NONE))
 POINTER(hd_picture_width, p, hd_picture_width(NULL))

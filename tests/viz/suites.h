@@ -1,4 +1,4 @@
-/* suites.h - the suites of the viz library, and what they share. */
+/* suites.h - the suites of the viz library, and the helpers that they share. */
 #ifndef HEED_TESTS_VIZ_SUITES_H
 #define HEED_TESTS_VIZ_SUITES_H
 

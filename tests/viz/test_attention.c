@@ -1,4 +1,4 @@
-/* test_attention.c - attention maps: cells, colours, tokens, panels, and what is refused. */
+/* test_attention.c - tests of attention maps: cells, colours, tokens, panels, and refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* test_axis.c - the ticks of an axis are round numbers in the right place, with room for their
- * labels. */
+/* test_axis.c - tests that the ticks of an axis are round numbers in the right place, with room for
+ * their labels. */
 #include <stdio.h>
 #include <stdlib.h>
 

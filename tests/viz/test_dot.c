@@ -1,4 +1,4 @@
-/* test_dot.c - the backward graph as DOT, word for word. */
+/* test_dot.c - compares the DOT text of a backward graph, word for word. */
 #include <stdio.h>
 #include <stdlib.h>
 

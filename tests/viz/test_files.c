@@ -1,5 +1,5 @@
-/* test_files.c - pictures in files, which are written whole or not at all, freed pictures, and
- * memory that runs out. */
+/* test_files.c - tests of pictures in files, which are written completely or not at all, of freed
+ * pictures, and of missing memory. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ START_TEST(keeps_the_old_file)
     snprintf(nowhere, sizeof nowhere, "%s", temporary("no/where.svg"));
     ck_assert(!hd_picture_save_svg(p, nowhere));
     snprintf(message, sizeof message,
-             "hd_picture_save_svg: '%s': the folder '%s' does not exist: create it first", nowhere,
+             "hd_picture_save_svg: '%s': the folder '%s' does not exist. Create it first", nowhere,
              temporary("no"));
     ck_error(HD_IO, message);
 

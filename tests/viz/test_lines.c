@@ -1,4 +1,4 @@
-/* test_lines.c - curves: where points lie, gaps, legend, titles, and what is refused. */
+/* test_lines.c - tests of curves: the places of points, gaps, legend, titles, and refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* test_null.c - viz's functions, given NULL for each of their pointers. */
+/* test_null.c - passes NULL for each pointer that viz's functions take. */
 #include "support/null_rows.h"
 #include "suites.h"
 

@@ -1,4 +1,4 @@
-/* xml.c - a reader of as much XML as SVG files need, which accepts nothing that is not XML. */
+/* xml.c - reads the part of XML that SVG files need, and accepts nothing that is not XML. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

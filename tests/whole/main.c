@@ -1,4 +1,4 @@
-/* main.c - runs every suite of what spans layers. */
+/* main.c - runs all suites of tests that need several layers. */
 #include "suites.h"
 
 int main(void)

@@ -1,8 +1,8 @@
-/* null_table.h - the pointers that public functions take, and what NULL does there.
+/* null_table.h - the pointers that public functions take, and the effect of NULL for each.
  *
- * A function that takes only tensors and numbers needs no row: the build makes a TENSOR row for
- * each of its tensors (tools/checks/check_null_table --make). A row here replaces the made one.
- * One test runs each row, another one compares them with the headers. Rows are
+ * A function that takes only tensors and numbers needs no row: the build generates a TENSOR row for
+ * each of its tensors (tools/checks/check_null_table --make). A row here replaces the generated
+ * one. One test runs each row, and another compares the rows with the headers. Rows are
  * KIND(function, parameter, call):
  *
  * TENSOR   bad is NULL, then HD_NONE: both are refused

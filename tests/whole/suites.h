@@ -1,4 +1,5 @@
-/* suites.h - the suites of what spans layers, one a topic; main.c runs them all. */
+/* suites.h - the suites of tests that need several layers, one for each topic; main.c runs them
+ * all. */
 #ifndef TESTS_WHOLE_SUITES_H
 #define TESTS_WHOLE_SUITES_H
 

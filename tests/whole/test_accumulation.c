@@ -1,6 +1,6 @@
-/* test_accumulation.c - a run that is stopped between the backwards of one step. A checkpoint after
- * any of them, read by another model, optimizer and generator, goes on to the bytes of the run that
- * was not stopped. */
+/* test_accumulation.c - tests of a run that is stopped between the backwards of one step. A
+ * checkpoint after any of them, loaded into another model, optimizer and generator, must reach the
+ * bytes of the uninterrupted run. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* test_attention_golden.c - every attention class against PyTorch: initial weights bit for bit,
- * then forward, gradients and ten steps of SGD and AdamW (tests/golden/attention.txt, and
+/* test_attention_golden.c - compares every attention class with PyTorch: initial weights bit for
+ * bit, then forward, gradients and ten steps of SGD and AdamW (tests/golden/attention.txt, and
  * attention_mcg31.txt for dropout's other stream).
  *
  * Values are compared to 1e-5 of each tensor's largest. The true gradient of a key bias is zero, so

@@ -1,5 +1,6 @@
-/* test_call.c - messages name the function that the program called, also where that one calls
- * others; and the program's own code, wherever heed runs it, speaks for itself. */
+/* test_call.c - tests that messages name the function that the program called, also if that
+ * function calls others, and that errors inside a user's callback name the function that the
+ * callback called. */
 #include <string.h>
 
 #include "suites.h"

@@ -1,7 +1,7 @@
-/* test_gpt.c - the book's GPT (examples/gpt.c) against PyTorch, from the seed alone. 50 losses of a
- * small model with each Bernoulli stream are right only if every initial weight, the loader's
- * order, all dropout masks, gradients and AdamW are right. Also initial weights and logits of the
- * 124M model (tests/golden/gpt.txt, gpt_mcg31.txt). */
+/* test_gpt.c - compares the book's GPT (examples/gpt.c) with PyTorch, from the seed alone. The 50
+ * losses of a small model with each Bernoulli stream are right only if every initial weight, the
+ * loader's order, all dropout masks, gradients and AdamW are right. Also compares initial weights
+ * and logits of the 124M model (tests/golden/gpt.txt, gpt_mcg31.txt). */
 #include "suites.h"
 
 #include <stdio.h>

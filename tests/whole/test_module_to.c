@@ -1,5 +1,5 @@
-/* test_module_to.c - hd_module_to while others hold the parameters: optimizers, hooks, views,
- * graphs and other modules. As in PyTorch, the parameters stay the same objects. */
+/* test_module_to.c - tests of hd_module_to while optimizers, hooks, views, graphs and other modules
+ * hold the parameters. As in PyTorch, the parameters stay the same objects. */
 #include "optimizers_made.h"
 #include "suites.h"
 #include "support/scarce.h"
@@ -239,7 +239,8 @@ static hd_tensor *convert(hd_tensor *g, void *user)
 {
     (void)g;
     ck_assert(!hd_module_to(user, HD_FLOAT64));
-    ck_error(HD_STATE, "hd_module_to: a backward runs: expected the call before it or after it");
+    ck_error(HD_STATE,
+             "hd_module_to: a backward runs on this thread. Call it before or after the backward");
     return HD_NONE;
 }
 

@@ -1,8 +1,8 @@
-/* test_mutations.c - damaged files of every format that heed reads. Each of thousands of changed
- * copies is loaded or refused: no crash, no leak, no tensor left in the scope, an error with a
- * message and with the code that the header promises, and no memory beyond a multiple of the file,
- * whatever sizes stand in it. The sanitizers run this test too. HEED_TEST_COPIES=N (environment)
- * tries N times as many copies. */
+/* test_mutations.c - loads thousands of damaged files of every format that heed reads. Each is
+ * loaded or refused, without a crash, a leak or a tensor left in the scope. A refusal gives a
+ * message and an error code that the header promises. The memory in use stays below a multiple of
+ * the file's size, whatever sizes the file claims. The sanitizers run this test too.
+ * HEED_TEST_COPIES=N (environment) tries N times as many copies. */
 #include <stdio.h>
 
 #include "suites.h"
@@ -11,7 +11,7 @@
 
 typedef struct damaged {
     const char *name;   /* of the file, in the folder of the test */
-    bool (*load)(void); /* what is done with it; false: an error stands */
+    bool (*load)(void); /* what is done with it; false: an error is set */
     const void *bytes;  /* the good file */
     size_t n;
     int copies;

@@ -1,5 +1,5 @@
-/* test_notebook_classes.c - the classes that the examples write out (examples/notebook_classes.c)
- * give the bits of the library's: initial weights, output, gradients, and dropout's draws. That
+/* test_notebook_classes.c - tests that the classes written out in examples/notebook_classes.c have
+ * the bits of the library's classes: initial weights, output, gradients, and dropout's draws. That
  * holds while fused attention is off; with it, the output has the same bits for few tokens, and is
  * within 1e-5 for many. */
 #include "suites.h"

@@ -1,6 +1,6 @@
-/* test_null.c - every public function is given NULL (or HD_NONE) for each of its pointers. It fails
- * once, and its message names the function and the parameter; a chain of calls keeps the first
- * error. */
+/* test_null.c - passes NULL (or HD_NONE) for each pointer of every public function. The call must
+ * fail once, with a message that names the function and the parameter; a chain of calls keeps the
+ * first error. */
 #include <unistd.h>
 
 #include "modules_made.h"

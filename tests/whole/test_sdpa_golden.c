@@ -1,5 +1,5 @@
-/* test_sdpa_golden.c - scaled_dot_product_attention against PyTorch: result and gradients, with
- * either Bernoulli stream (tests/golden/sdpa.txt, sdpa_mcg31.txt). */
+/* test_sdpa_golden.c - compares scaled_dot_product_attention with PyTorch: result and gradients,
+ * with either Bernoulli stream (tests/golden/sdpa.txt, sdpa_mcg31.txt). */
 #include "support/golden_reader.h"
 #include "suites.h"
 

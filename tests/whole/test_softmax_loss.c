@@ -1,5 +1,5 @@
-/* test_softmax_loss.c - the warning of a softmax over the classes that goes into cross_entropy:
- * also through views, and not where the loss takes something else. */
+/* test_softmax_loss.c - tests of the warning that cross_entropy gets a softmax over the classes:
+ * also through views, and not if the loss takes another input. */
 #include "suites.h"
 
 #include "support/warnings.h"
@@ -17,9 +17,9 @@ static hd_tensor *labels(int64_t n) /* (n,) */
 }
 
 #define SOFTMAX(shape, classes)                                                                    \
-    "hd_cross_entropy: x " shape " is what hd_softmax over the " classes " classes gave, and the " \
-    "loss does a softmax of its own, so that the model hardly learns: expected what went into "    \
-    "hd_softmax"
+    "hd_cross_entropy: x " shape " is the result of hd_softmax over the " classes                  \
+    " classes, but the loss does a softmax of its own, so the model hardly learns. Pass the "      \
+    "input of hd_softmax"
 
 static void classify(int64_t classes)
 {

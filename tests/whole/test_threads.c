@@ -1,5 +1,6 @@
-/* test_threads.c - the same bits for any number of threads, inside one call and between calls:
- * training steps on 1 to 4 threads of the pool, and on four threads of the program at once. */
+/* test_threads.c - tests that results have the same bits for any number of threads, inside one call
+ * and between calls: training steps on 1 to 4 threads of the pool, and on four threads of the
+ * program at once. */
 #include <pthread.h>
 
 #include "suites.h"

@@ -1,5 +1,5 @@
-/* test_wrong_objects.c - an object in the place of another one, which a compiler of C may only warn
- * of: the function tells it before it reads more of it. */
+/* test_wrong_objects.c - passes an object of another type, for which a C compiler may give only a
+ * warning: the function must refuse it before it reads more of it. */
 #include "suites.h"
 
 enum { OBJECTS = 8 };
@@ -160,8 +160,8 @@ START_TEST(what_is_no_object)
         _Alignas(16) char before[16], text[240];
     } other = {"", "a text that has the size of a tensor"};
     ck_assert_ptr_null(hd_forward(m, (hd_tensor *)(void *)other.text));
-    ck_error(HD_STATE, "hd_forward: x is not a tensor that exists: it was freed long ago, or the "
-                       "pointer never led to one");
+    ck_error(HD_STATE, "hd_forward: x is not a tensor: it was freed long ago, or the pointer never "
+                       "pointed to one");
     ck_assert(!hd_optim_step((hd_optim *)(void *)other.text));
     ck_error(HD_VALUE, "hd_optim_step: o is another thing: expected an optimizer");
     hd_module_free(m);

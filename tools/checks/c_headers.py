@@ -19,7 +19,7 @@ def is_count(parameter):
 
 
 def is_numbers(parameter):
-    """Is it the array after a count?"""
+    """True for an array after its count."""
     return re.match(r"const int64_t \*\w+$", parameter) is not None
 
 

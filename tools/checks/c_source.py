@@ -1,5 +1,5 @@
-"""Finds the files of the tree, and reads C by its layout (.clang-format) and its tokens: what the checks
-share.
+"""Finds the files of the tree, and reads C by its layout (.clang-format) and its tokens. The checks share these
+functions.
 
 usage: c_source.py FOLDER...      prints the paths of the C files in the folders, a line each
 """
@@ -64,7 +64,7 @@ def write_loops(folder):
 
 
 def is_text(path):
-    """Is it a file in UTF-8? What a compiler made is none, and git also lists what was removed."""
+    """True if path is a file in UTF-8. A compiled program is not; nor is a removed file, which git still lists."""
     if not os.path.isfile(path):
         return False
     try:
@@ -77,7 +77,7 @@ def is_text(path):
 
 def sources(folders, endings=(".c", ".h"), root="."):
     """The paths, from root, of the texts of the tree whose names end so, in order: those that lie in the
-    folders or below them. "." stands for the files of root itself, without those below it."""
+    folders or below them. "." means the files of root itself, without those below it."""
     return [path for path in sorted(set(listed(root)))
             if path.endswith(endings) and
             any(path.startswith(folder + "/") or (folder == "." and "/" not in path) for folder in folders) and
@@ -85,7 +85,7 @@ def sources(folders, endings=(".c", ".h"), root="."):
 
 
 def blank(text):
-    """As many spaces as the text has characters, on as many lines."""
+    """The text with every character but line ends replaced by a space."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -139,11 +139,11 @@ def opening(code, end):
 def signature(code, end):
     """(start, name) of the function whose parameters close at `end`, or None.
 
-    The name in name(int x), (name)(int x), and in F(name)(int x), where F adds what a template
-    wants at the name's end.
+    The name is that in name(int x), in (name)(int x), and in F(name)(int x), where F adds a template's ending to the
+    name.
     """
     at = opening(code, end)
-    base = max(0, code.rfind("}", 0, at), code.rfind(";", 0, at))  # what stands before ends there
+    base = max(0, code.rfind("}", 0, at), code.rfind(";", 0, at))  # the text before ends there
     head = code[base:at]
     m = re.search(r"(?:\b(\w+)|\(\s*(\w+)\s*\))\s*$", head)
     if not m:

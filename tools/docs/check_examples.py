@@ -1,5 +1,6 @@
-"""What check_docs asks of examples: every block of C in the headers' comments and in the documents
-compiles, and the defaults that comments state are the defaults."""
+"""The part of check_docs that checks examples: every block of C in the headers' comments and in the documents
+compiles, and the defaults stated in comments are the real ones.
+"""
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 from check_headers_docs import default_of, is_options
 from markdown import Document
 
-# What examples use without declaring it.
+# Declarations for names that examples use without declaring them.
 PRELUDE = """
 #include <heed/heed.h>
 #include <heed/hf.h>
@@ -87,7 +88,7 @@ def header_examples(headers):
 
 
 def document_examples(root, paths):
-    """(place, code) of every block of C in the documents but the pieces of programs, which are built."""
+    """(place, code) of every block of C in the documents, except the pieces of programs, which the build compiles."""
     for path in paths:
         with open(os.path.join(root, path), encoding="utf-8") as f:
             text = f.read()

@@ -1,4 +1,4 @@
-"""What check_docs asks of the headers: a description for every name, a default for every option."""
+"""The part of check_docs that checks the headers: every name has a description, and every option a default."""
 import re
 
 from facts import description
@@ -8,7 +8,7 @@ from headers import plain
 VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|must be set|"[^"]*"|\{"[^"]*"\})'
 DEFAULT = re.compile(rf"({VALUE}(?:, {VALUE})*)(?=[:;]|$)")
 
-# What a description may have, but must not be made of: values on failure, and references to others.
+# Texts that do not suffice as a description: values on failure, and references to other descriptions.
 FAILURE = r"(?:-1|0|NULL|NaN|false|true|INT64_MIN|HD_[A-Z_0-9]+)"
 EMPTY = re.compile(rf"{FAILURE},? (?:on|after|in case of) (?:an )?(?:error|failure)|{FAILURE} (?:if it fails|too)|"
                    rf"takes {FAILURE}|NULL: (?:the )?defaults|{FAILURE}: (?:no such|no error)|"
@@ -37,18 +37,18 @@ def names(text, word):
 
 
 def says_nothing(text):
-    """Is the text made only of what a failure gives, and of references to other texts?"""
+    """True if the text has only values on failure and references to other texts."""
     left = EMPTY.sub("", text)
     return bool(text) and not re.search(r"\w", left)
 
 
 def words(name):
-    """The words of a name that tell it from others."""
+    """The words of a name that distinguish it from others."""
     return set(name.lower().strip("_").split("_")) - ENDINGS
 
 
 def left_out(decl, group):
-    """Is the declaration below one that the comment of the group describes, and not described itself?
+    """True if decl follows the described declaration of its group, and has no description itself.
 
     The comment describes it if it has the name, or the words of the name that the first name lacks.
     Names that differ in one word are one family, as hd_zeros_like and hd_ones_like are."""
@@ -107,8 +107,8 @@ def check_headers(headers):
     """A line for each thing that is missing."""
     for header in headers:
         for decl in header.strays:
-            yield (f"include/heed/{header.name}:{decl.line}: {decl.name} stands before the first banner, so it "
-                   "has no place in the reference")
+            yield (f"include/heed/{header.name}:{decl.line}: {decl.name} is before the first banner, so "
+                   "the reference has no page for it")
         for topic in header.topics:
             for group in topic.groups:
                 for decl in group.decls:

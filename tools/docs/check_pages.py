@@ -1,5 +1,6 @@
-"""What check_docs asks of the site: links and anchors that lead somewhere, headings in order, nothing
-that the network is asked for; and of the table of PyTorch's names: every operation stands in it."""
+"""The part of check_docs that checks the site: links and anchors lead somewhere, headings are in order, no page asks
+the network for anything, and the table of PyTorch's names has every operation.
+"""
 import os
 import re
 import sys
@@ -17,7 +18,7 @@ TORCH_HEADERS = ("tensor.h", "autograd.h", "nn.h", "optim.h", "hf.h")
 
 
 class Page(HTMLParser):
-    """What a page has: ids, links, headings, and what is wrong with it."""
+    """The contents of a page: ids, links, headings, and its faults."""
 
     def __init__(self, text):
         super().__init__()
@@ -103,13 +104,13 @@ def check_pages(folder):
             yield f"{', '.join(names)}: all have the title {title}"
 
 
-# What people look for that heed does not have, or has in another form.
+# Names that people search for and that heed lacks, or has in another form.
 LOOKED_FOR = ("Conv2d", "BatchNorm2d", "GPU", "Windows", "Mac", "LSTM", "float16", "create_graph", "datasets", "ONNX",
               "torch.compile", "attention_mask", "early stopping")
 
 
 def check_search(site):
-    """What the search does not find under a name that says what to do instead."""
+    """Yields the names for which the search has no entry with an alternative."""
     names = [entry[0] for entry in site.search if entry[1].endswith("#" + MISSING) and entry[2]]
     for words in LOOKED_FOR if any(path == "docs/differences.md" for _, path in site.contents) else ():
         if not any(re.search(rf"\b{re.escape(words)}\b", name) for name in names):
@@ -122,7 +123,7 @@ def read(root, path):
 
 
 def refusal_names(root):
-    """What the compiler names if a program has a wrong type: the structs of c11.h."""
+    """The names that a compiler prints for a wrong type: the structs of c11.h."""
     return {name for header in sources(["include/heed"], ".h", root)
             for name in re.findall(r"^struct (hd_\w+)", read(root, header), re.MULTILINE)}
 
@@ -214,4 +215,4 @@ def check_torch(info):
     for name, (topic, decl, _) in info.index.items():
         if (decl.kind == "function" and name == decl.name and topic.header.name in TORCH_HEADERS
                 and not named & set(decl.names()) and not re.search(r"_(free|defaults)$", name)):
-            yield f"docs/pytorch.tsv: {name} does not stand in it (a row with - if PyTorch has nothing like it)"
+            yield f"docs/pytorch.tsv: {name} has no row (give it a row with - if PyTorch has nothing like it)"

@@ -1,12 +1,12 @@
-"""What follows from the contract in heed.h and from the comments of a topic: for man.py and pages.py."""
+"""Facts that follow from the contract in heed.h and from the comments of a topic, for man.py and pages.py."""
 import re
 
 from headers import PUBLIC, Block, plain
 
 
 def description(decl, group):
-    """What describes a declaration: the comment on its line, else that of its group, as blocks. Three
-    kinds need no comment, because what they do is the same everywhere."""
+    """The description of a declaration: the comment on its line, else that of its group, as blocks. Three
+    kinds of functions do the same everywhere and need no comment."""
     if decl.comment or group.comment:
         return decl.comment or group.comment
     if re.match(r"hd_\w+_defaults$", decl.name):
@@ -65,7 +65,7 @@ def summary(name, decl, group):
 
 
 def comments(topic):
-    """(names, text) of every comment in a topic; names are what it describes."""
+    """(names, text) of every comment in a topic; names are the names that it describes."""
     for group in topic.groups:
         yield [d.name for d in group.decls], plain(group.comment)
         for decl in group.decls:
@@ -75,7 +75,7 @@ def comments(topic):
 
 
 def failure_value(decl, group):
-    """What a function returns when it fails: "NULL", "false", "-1" ... or None if nothing says so."""
+    """The value that a function returns on failure: "NULL", "false", "-1" ... or None if no text gives it."""
     own = plain(decl.comment)
     text = own + " " + plain(group.comment)
     kind = decl.result

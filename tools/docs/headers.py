@@ -7,10 +7,10 @@ A header is read from top to bottom. These are the rules that lead from a commen
 2. A comment after a declaration, on its line, describes this declaration.
 3. A comment on lines of its own describes all declarations below it, up to an empty line or to the
    next comment on lines of its own. Together they are a group.
-4. If an empty line follows such a comment, it is about the topic.
+4. If an empty line follows such a comment, it describes the topic.
 5. The same holds inside a struct or an enum; there the comment of the whole may also describe a
    field by naming it.
-6. A macro over a function (hd_view over hd_view_n) belongs to the function, wherever it stands.
+6. A macro over a function (hd_view over hd_view_n) belongs to the function, wherever it is.
 """
 import os
 import re
@@ -41,7 +41,7 @@ class Decl:
         self.params = []        # of these: pairs (type, name) as in C; a list macro has ("int64_t", "sizes...")
         self.macros = []        # of a function: the macros over it
         self.members = []       # of a struct or an enum: Member
-        self.shown = True       # a macro that only lets a function take any number is not shown
+        self.shown = True       # a macro that only makes a function take any number of arguments is not shown
 
     def names(self):
         """All names that stand for it: its own, its macros', and the values of an enum."""
@@ -230,7 +230,7 @@ def members_of(code, kind, first):
     return found
 
 
-# What is no function, with its kind; without one, it has members.
+# Declarations other than functions, with their kind; one without a kind has members.
 FORMS = (
     (r"typedef (?P<kind>struct|enum|union)\s*\w*\s*\{.*\}\s*(?P<name>\w+)\s*;$", None),
     (r"(?P<kind>struct|enum)\s*(?P<name>\w+)?\s*\{.*\}\s*;$", None),
@@ -270,7 +270,7 @@ def macro(code, line):
     m = re.match(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)", code, re.S)
     if not m or INTERNAL.match(m.group(1)):
         return None
-    if m.group(2) is None and re.search(r"\b%s\b" % m.group(1), m.group(4)):
+    if m.group(2) is None and re.search(r"\b%s\b" % m.group(1), re.sub('"[^"]*"', "", m.group(4))):
         return None     # over the enumerator of that name, which is shown
     decl = Decl("macro", m.group(1), code, line)
     if m.group(2) is not None:
@@ -391,7 +391,7 @@ class Reader:
 # ---- macros over functions, and the whole
 
 def list_parameter(function):
-    """What a list macro takes in place of the function's array: ("int64_t", "sizes...")."""
+    """The arguments of a list macro in place of the function's array: ("int64_t", "sizes...")."""
     for kind, name in reversed(function.params):
         element = re.match(r"(?:const (int64_t) \*|(hd_\w+ \*)const \*|const hd_(list) \*)$", kind)
         if element:
@@ -443,7 +443,7 @@ def drop_forward_types(headers):
 
 
 def read_headers(folder):
-    """The headers of include/heed that are there, in their order; heed.h first, without topics."""
+    """The existing headers of include/heed, in their order; heed.h first, without topics."""
     present = set(os.listdir(folder))
     known = ["heed.h"] + ORDER
     order = known + sorted(n for n in present if n.endswith(".h") and n not in known + ["c11.h", "cxx.h"])

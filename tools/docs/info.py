@@ -1,4 +1,4 @@
-"""What all pages need: the names, the version, the date, and the files that were read."""
+"""Facts that all pages need: the names, the version, the date, and the list of input files."""
 import os
 import time
 
@@ -13,7 +13,7 @@ class Info:
         self.wrong = []  # links that lead nowhere, which check_docs reports
         include = os.path.join(root, "include", "heed")
         self.read = [os.path.join(include, n) for n in sorted(os.listdir(include))]
-        # A reproducible build says which time it is; else it is that of the newest header.
+        # The time of a reproducible build, or else that of the newest header.
         when = os.environ.get("SOURCE_DATE_EPOCH") or max(os.path.getmtime(p) for p in self.read)
         self.date = time.strftime("%B %d, %Y", time.gmtime(int(when))).replace(" 0", " ")
 

@@ -1,8 +1,8 @@
-"""Renders the Markdown that heed's documents use, and refuses what it does not know.
+"""Renders the Markdown that heed's documents use, and refuses any other.
 
-Known: headings, paragraphs, lists (nested too), tables, fenced and indented code, block quotes, HTML
-comments (left out), and in a line: code, links, images, emphasis, <https://...>. Anything else is an
-error with its line, so that no text comes out wrong without a word.
+Known: headings, paragraphs, lists (nested too), tables, fenced and indented code, block quotes, HTML comments (left
+out), and in a line: code, links, images, emphasis, <https://...>. Anything else is an error with its line number, so
+that no text is rendered wrongly without a message.
 """
 import re
 from html import escape
@@ -23,7 +23,7 @@ INLINE = re.compile(r"(?P<code>`+)(?P<inner>.+?)(?P=code)(?!`)|!\[(?P<alt>[^\]]*
                     r"\[(?P<label>(?:[^\[\]]|`[^`]*`)+)\]\((?P<target>[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>|"
                     r"\*\*(?P<strong>[^*\n]+?)\*\*|\*(?P<em>[^*\s][^*]*?)\*|(?P<tag></?[A-Za-z][^>]*>|<!--)|"
                     r"(?P<reference>\]\[)", re.S)
-LEFT = re.compile(r"`+|\*\*|\]\(")  # what is left of inline marks that are not closed
+LEFT = re.compile(r"`+|\*\*|\]\(")  # the remains of inline marks that are not closed
 
 
 class MarkdownError(Exception):

@@ -15,7 +15,7 @@ from headers import PUBLIC
 from man import calls, header_page, page_name, variable
 from markdown import Document, code_span, highlight, linked
 
-MISSING = "what-heed-does-not-have"     # the anchor of the section that says what to do instead
+MISSING = "what-heed-does-not-have"     # the anchor of the section about missing features and their alternatives
 DOCUMENT = re.compile(r"\bdocs/[\w/]+\.md\b")
 
 PAGE = """<!doctype html>
@@ -78,7 +78,7 @@ class Site:
         return ("guide-" if "/guides/" in path else "") + name.replace("_", "-") + ".html"
 
     def target(self, path):
-        """What turns the links of the document at `path` into addresses on the site."""
+        """A function that turns the links of the document at `path` into addresses on the site."""
         def address(href, line):
             if re.match(r"https?://|mailto:", href):
                 return href
@@ -269,7 +269,7 @@ class Site:
         order = [(t.slug() + ".html", t.heading()) for t in topics]
         for i, topic in enumerate(topics):
             self.topic(topic, order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
-        body = ["<h1>Reference</h1>", "<p>Every public name stands in a topic, and every topic belongs to a header. "
+        body = ["<h1>Reference</h1>", "<p>Every public name is in a topic, and every topic belongs to a header. "
                 "The same text is in the manual pages: <code>man hd_softmax</code>.</p>"]
         for header in self.headers:
             page = header.name[:-2] + ".html"
@@ -427,7 +427,7 @@ def guide_search(document, page):
 
 
 def missing_search(document, page):
-    """The search's entries of what heed does not have: each row of that section's table, with what to do."""
+    """The search's entries of missing features: each row of that section's table, with the alternative."""
     section = document.html.partition(f'id="{MISSING}"')[2]
     for what, to_do in re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td></tr>", section, re.S):
         yield [plain(what), f"{page}#{MISSING}", plain(to_do), ""]

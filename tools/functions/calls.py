@@ -1,5 +1,6 @@
-"""Calls of the table of functions: the parameters in the headers, the call that a row has without saying it,
-and what a call in C is in Python."""
+"""Calls of the table of functions: the parameters in the headers, the default call of a row, and the Python form of a
+call in C.
+"""
 import os
 import re
 import sys

@@ -8,9 +8,9 @@ names read it.
 module(name, python, arguments, ...)
     name: the constructor. python: the same in PyTorch, of its arguments {0}, {1} and so on. arguments: for each of
     them the values of which the oracle takes one at random; without them tools/oracle/modules.py makes the class.
-    After these stand
-    models: {a call in PyTorch: the arguments in C}; tests/golden/modules.txt has what each prints, draws and gives
-    inputs: a function of the arguments, which gives the sizes of each input without those that lead
+    Then follow
+    models: {a call in PyTorch: the arguments in C}; tests/golden/modules.txt has the text, draws and result of each
+    inputs: a function of the arguments, which gives the sizes of each input without the leading ones
     call: the function that runs it with several inputs, hd_..._call; of a single one it is hd_forward
     refuses: (arguments in C, HD_ code, the message without the function) of constructors that fail
 """

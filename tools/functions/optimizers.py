@@ -5,12 +5,12 @@ PyTorch's names read it.
 
 optimizer(name, kind, ...)
     name: PyTorch's class, or that of OWN in tools/golden/golden_steps.py where PyTorch has none. kind: hd_KIND_new,
-    hd_KIND_defaults and hd_KIND_options are the C. After these stand the fields of the options, and then
+    hd_KIND_defaults and hd_KIND_options are the C. Then follow the fields of the options, and
     used: the settings in C with which every state is in use, as "o.momentum = 0.9"
-    of_pytorch: does PyTorch have it?
+    of_pytorch: true if PyTorch has it
     steps: the options of golden cases in tests/golden/steps.txt, by PyTorch's names (betas is beta1 and beta2)
 option(limits, values...)
-    limits: the range as a message has it (LIMITS); "" for a bool. values: of which the oracle takes one at random
+    limits: the range as a message has it (LIMITS); "" for a bool. values: the oracle takes one of them at random
 """
 import collections
 

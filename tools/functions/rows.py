@@ -1,6 +1,6 @@
-"""The table of heed's functions of tensors: a row for each, in the words of table.py, whose head says what
-a row may hold. The tests, the fuzzer, the survey, the oracle and the golden scripts read it, so that a
-new function is written down once. A function stands with its kin; only the numbers of fuzz() count on.
+"""The table of heed's functions of tensors: a row for each, in the words that table.py explains. The tests, the
+fuzzer, the survey, the oracle and the golden scripts read it, so that a new function needs one entry. Related
+functions are together, in any order; only the numbers of fuzz() count on.
 """
 from functions.table import (CLOSE, EACH, EXACT, INF, NAN, SUMS, ULPS, double, fuzz, grad, loop, refuses, row,
                              section, survey)
@@ -787,7 +787,7 @@ row("hd_rotary",
            {"shapes": [(2, 3, 2, 4), (2, 1, 2, 4), (2, 1, 2, 4)]}])
 
 
-section("creation", constant=True)  # new tensors, and what fills them
+section("creation", constant=True)  # new tensors, and functions that fill them
 
 row("hd_zeros_n", "torch.zeros({1}, dtype={0})", "dtype sizes",
     survey("x fdib c F", "hd_zeros(hd_dtype_of(x), hd_size(x, 0), hd_size(x, 1))"))

@@ -7,10 +7,10 @@
 row(name, python, arguments, ...)
     name: the function as the header declares it. python: the same call in PyTorch, of the arguments {0}, {1}
     and so on; a count and its array are one argument. arguments: how tools/oracle/arguments.py makes random
-    ones. After these stand any number of the words below, and then
-    tolerance, scale, gradient, gradient_zeros, graph, indices, random, weight: what the oracle allows
-        (tools/oracle/machine.py); without a tolerance every bit is the same
-    golden: EXACT or CLOSE, how near the values of tests/golden/ops.txt, grads.txt and signs.txt must be
+    ones. Then follow any number of the words below, and
+    tolerance, scale, gradient, gradient_zeros, graph, indices, random, weight: the oracle's
+        rules of comparison (tools/oracle/machine.py); without a tolerance every bit must be the same
+    golden: EXACT or CLOSE, how close the values of tests/golden/ops.txt, grads.txt and signs.txt must be
     cases: lists of numbers, with each of which the golden scripts call an elementwise function
     node: the name of the result's node, as PyTorch has it
     optional: the names of tensors that may be HD_NONE
@@ -21,22 +21,23 @@ grad(shapes, lo, hi, call, note=, flags=)
     A gradcheck row (tests/ops/gradcheck_rows.h). The inputs x, y, z and w have these shapes: a letter is a
     size, () is 0-d. Further shapes follow after |. Values lie between lo and hi.
 survey(inputs and so on, call, name=, python=)
-    An operation of the survey: inputs, dtypes, layouts and way, in the letters of bench/survey.c. python: what
-    a user writes in PyTorch, where the call above is not that.
+    An operation of the survey: inputs, dtypes, layouts and way, in the letters of bench/survey.c. python: the
+    code of a PyTorch user, if it differs from the call above.
 fuzz(number, call, name=)
     A call of the programs that the fuzzer invents, of the operands in tests/fuzz/fuzz_ops.c. Its number stays
-    for ever, because inputs are made of numbers. A new one is the next: tools/functions/make tells it.
+    for ever, because inputs are made of numbers. A new call takes the next number, which tools/functions/make
+    names if a number is used twice or left out.
 loop(exact, ulps, params=)
-    The loop of float32 is compared with the C expression `exact` of a double x; it may be off by so many
+    The loop of float32 is compared with the C expression `exact` of a double x; it may be off by `ulps`
     units in the last place.
 double(exact, ulps, room)
     As loop, for float64 and a long double x, for inputs up to `room`.
 refuses(call, code, message)
     A call that fails with this HD_ code and message, of x (float32), i (int64) and b (bool), all (2, 3).
 
-Without `call` the call is of x, y, z in the order of the parameters (calls.py). In a call the C helpers of
-tests/ops/gradcheck_calls.h, tests/fuzz/fuzz_ops.c or bench/survey.c may stand: that is where a function with
-unusual arguments has its own.
+Without `call` the call is of x, y, z in the order of the parameters (calls.py). A call may use the C helpers of
+tests/ops/gradcheck_calls.h, tests/fuzz/fuzz_ops.c or bench/survey.c: a function with unusual arguments has its helper
+there.
 """
 import collections
 from math import inf as INF, nan as NAN     # noqa: F401
@@ -104,7 +105,7 @@ current = {}
 
 
 def section(name, **more):
-    """The rows that follow; more: what is true of all of them."""
+    """Begins a section of rows; more: settings of all its rows."""
     current.clear()
     current.update(more, part=name)
 

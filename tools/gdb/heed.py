@@ -28,8 +28,8 @@ DTYPES = {0: ("float32", 4, "f"), 1: ("float64", 8, "d"), 2: ("int64", 8, "q"), 
 MAX_DIMS = 8
 EDGE = 3  # values shown at each end of a dimension, once a tensor has more than LIMIT
 LIMIT = 200
-FEW = 6  # a tensor in a list shows its values if it has at most so many
-ITEMS = 50  # the most lines for what a list, a dictionary or a scope holds
+FEW = 6  # a tensor in a list shows its values if it has at most this number
+ITEMS = 50  # the most lines for the items of a list, a dictionary or a scope
 DEPTH = 16  # the most modules inside each other
 
 # The fields of the library's tables of offsets, in their order (tensor.h, autograd.h, nn.h).
@@ -52,13 +52,13 @@ class Unreadable(Exception):
 
 
 class Gone(Exception):
-    """An object that was freed, and what is shown of it."""
+    """An object that was freed, and the text that is shown for it."""
 
 
 # ---------------------------------------------------------------- memory
 
 class Gdb:
-    """What is asked of the debugger."""
+    """The functions of a debugger that the printer needs."""
 
     def order(self):
         return ">" if "big" in gdb.execute("show endian", to_string=True) else "<"
@@ -125,7 +125,7 @@ def read_pointer(address):
 
 
 def read_text(address, most=200):
-    """The text at the address, of at most so many bytes; "" for NULL."""
+    """The text at the address, of at most `most` bytes; "" for NULL."""
     text = b""
     while address and len(text) < most:
         byte = bytes(read(address + len(text), "c")[0])
@@ -202,7 +202,7 @@ class Tensor:
         return f"a tensor that was freed{how}" + (f"; {made_by} made it" if made_by else "")
 
     def fits(self):
-        """Is every element inside the storage?"""
+        """True if every element is inside the storage."""
         if self.numel == 0:
             return True
         reach = [(size - 1) * stride for size, stride in zip(self.sizes, self.strides)]
@@ -489,7 +489,7 @@ class Node:
         return f"{self.header()} <- {', '.join(inputs)}"
 
 
-# ---------------------------------------------------------------- what the debuggers ask for
+# ---------------------------------------------------------------- the entry points of gdb and lldb
 
 KINDS = {"hd_tensor": Tensor, "hd_list": List, "hd_dict": Dict, "hd_scope": Scope,
          "hd_module": Module, "hd_ctx": Node}
@@ -542,7 +542,7 @@ def register():
 
 
 def lldb_summary(value, _):
-    """What lldb shows after the address of an object."""
+    """The text that lldb shows after the address of an object."""
     global debugger
     debugger = Lldb(value.GetTarget())
     pointer = value.GetType().IsPointerType()
@@ -561,7 +561,7 @@ def __lldb_init_module(session, _):
 # ---------------------------------------------------------------- stepping, in gdb
 
 MARK = "/* heed-loop */"  # ends the lines of the kernels at which heed-loop stops
-# What heed-skip skips, in src/: checks of arguments, memory, scopes, shapes.
+# The files of src/ that heed-skip skips: checks of arguments, memory, scopes, shapes.
 SKIPPED = ["base/*.h", "base/*/*", "../include/heed/*", "tensor/*.h", "autograd/*.h", "autograd/grad.c",
            "diagnose/*"] + [f"tensor/{name}.c" for name in (
                "access", "dims", "freed", "lifecycle", "scope", "shape")]
@@ -687,7 +687,7 @@ Called again, it runs to the next turn of the loop, or to the next loop of the s
 
     @staticmethod
     def begins_call(frame):
-        """Is it a public function's, or the backward function of an op?"""
+        """True for the name of a public function, or of an op's backward function."""
         name = frame.name() or ""
         ops = "/autograd/ops/" in place(frame)[0]
         return re.match("hd_[^_]", name) or (name.endswith("_backward") and ops)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints src/tokenizers/nfc_tables.c: what Unicode's normalization form C needs to know of characters.
+"""Prints src/tokenizers/nfc_tables.c: the tables of characters for Unicode's normalization form C.
 
     python tools/generate/gen_nfc.py > src/tokenizers/nfc_tables.c
 
-The tables are those of the package tokenizers 0.23.3, whose texts heed's must equal. They are of Unicode
-9.0: the script takes from Unicode 16.0 (the package unicodedata2) what the package tokenizers knows.
+The tables are those of the package tokenizers 0.23.3, whose texts heed's must equal. They are of Unicode 9.0: the
+script takes from Unicode 16.0 (the package unicodedata2) only the characters that the package tokenizers knows.
 """
 import sys
 
@@ -68,7 +68,7 @@ def main():
             composing += not wanted[-1][0]
         else:
             letters[wanted.pop()] = letter
-    print("/* nfc_tables.c - printed by tools/generate/gen_nfc.py, as tokenizers has Unicode 9.0. */")
+    print("/* nfc_tables.c - printed by tools/generate/gen_nfc.py: Unicode 9.0, as the package tokenizers. */")
     print('#include "tokenizers/nfc.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__nfc_classes", [class_of(code) for code in range(CODES)], bits=8, letters=3))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints src/tokenizers/char_classes.c: where Unicode's letters, numbers and white space begin and end.
+"""Prints src/tokenizers/char_classes.c: the ranges of Unicode's letters, numbers and white space.
 
     python tools/generate/gen_unicode.py > src/tokenizers/char_classes.c
     python tools/generate/gen_unicode.py --check      # compares with tiktoken, character by character

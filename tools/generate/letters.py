@@ -1,5 +1,6 @@
-"""Tables of C that are texts: each number is some letters in a row, and each letter is six bits, the lowest six
-of its code. src/tokenizers/chars.h says how they are read."""
+"""Writes tables of numbers as C texts: each number is a few letters in a row, and each letter holds six bits, the
+lowest six of its code. src/tokenizers/chars.h says how they are read.
+"""
 
 WIDTH = 100
 PAGE = 1024  # characters

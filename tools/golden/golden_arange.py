@@ -1,5 +1,6 @@
-"""arange.txt: thousands of ranges of floats by their hashes, and ranges at the edges: no elements,
-signs of zero, numbers beyond a dtype, steps that are cut to integers, errors."""
+"""Makes arange.txt: thousands of ranges of floats by their hashes, and edge cases: no elements, signs of zero, numbers
+beyond a dtype, steps that are cut to integers, errors.
+"""
 import torch
 
 from golden_calls import RESULTS, answer_again

@@ -1,7 +1,8 @@
-"""attention.txt and attention_mcg31.txt: the attention classes from a seed to ten optimizer steps.
+"""Makes attention.txt and attention_mcg31.txt: the attention classes from a seed to ten optimizer steps.
 
 Every float32 run is repeated in float64 from the same weights. A case whose trained values depend
-on rounding by more than TOLERANCE cannot be golden data, and stops the script."""
+on rounding by more than TOLERANCE cannot be golden data, and stops the script.
+"""
 import math
 import re
 

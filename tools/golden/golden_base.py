@@ -1,4 +1,4 @@
-"""Prints tests/base/rng_known.h: what PyTorch draws, as hashes and values.
+"""Prints tests/base/rng_known.h: PyTorch's random draws, as hashes and values.
 
     python tools/golden/golden_base.py PYTHON > tests/base/rng_known.h
 

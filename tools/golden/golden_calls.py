@@ -1,5 +1,6 @@
-"""ops.txt, grads.txt and signs.txt: calls of all functions, with PyTorch's values; where the gradient of the result
-is given, as `gy`, with gradients; and the edges of arange in arange.txt."""
+"""Makes ops.txt, grads.txt and signs.txt: calls of all functions with PyTorch's values, and with gradients if the case
+gives the gradient `gy` of the result; and the edge cases of arange in arange.txt.
+"""
 import re
 
 from golden_format import plain

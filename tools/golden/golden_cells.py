@@ -1,13 +1,12 @@
-"""Writes tests/expected: what every notebook cell prints.
+"""Writes tests/expected: the output of every notebook cell.
 
 usage: python tools/golden/golden_cells.py NOTEBOOK OUTDIR
 
-NOTEBOOK holds ko/NN.py, ko/NN.out, ru/NN.py and ru/NN.out. All cells are run here, in one
-process, in the notebook's order. A PyTorch that draws the MCG31 Bernoulli stream (2.5.1 with MKL)
-writes OUTDIR/ko and OUTDIR/ru: copies of the 32 .out files, each checked against what the cell
-prints; ru/02 and ru/05, which the source cuts off after 1,000 characters, are completed by
-what the cell prints after that prefix. A PyTorch that draws the native stream (2.7 and later)
-writes OUTDIR/native: the cells whose output differs because of the stream, and only those.
+NOTEBOOK holds ko/NN.py, ko/NN.out, ru/NN.py and ru/NN.out. All cells are run here, in one process, in the notebook's
+order. A PyTorch that draws the MCG31 Bernoulli stream (2.5.1 with MKL) writes OUTDIR/ko and OUTDIR/ru: copies of the
+32 .out files, each compared with the cell's output; ru/02 and ru/05, which the source cuts off after 1,000 characters,
+get the rest from the cell's output. A PyTorch that draws the native stream (2.7 and later) writes OUTDIR/native: the
+cells whose output differs because of the stream, and only those.
 """
 import ast
 import contextlib

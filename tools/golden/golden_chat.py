@@ -2,10 +2,10 @@
 
 usage: python tools/golden/golden_chat.py tests/golden/chat
 
-Needs PyTorch, transformers 5.23.0 and tokenizers 0.23.3. tests/checks/check_chat talks with the model. Its
-vocabulary has a token for a byte, and the tokens of ChatML; with other names in tokenizer.json the same ids are
-those of Llama 3's form, in which the model has learnt another answer. The script ends with an error if a greedy
-answer of transformers is not the one that was learnt, or if it is not far enough above all others.
+Needs PyTorch, transformers 5.23.0 and tokenizers 0.23.3. tests/checks/check_chat talks with the model. Its vocabulary
+has a token for a byte, and the tokens of ChatML; with other names in tokenizer.json the same ids are those of Llama
+3's form, in which the model has learnt another answer. The script ends with an error if a greedy answer of
+transformers is not the learnt one, or is not far enough above all others.
 """
 import json
 import os

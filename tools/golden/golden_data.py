@@ -1,6 +1,7 @@
-"""data.txt: the batches of torch.utils.data.DataLoader, those that DistributedSampler deals to ranks, and the
-parts of random_split, with what is left in the generators; the windows of the book's GPTDatasetV1; and
-the batches of its custom_collate_fn."""
+"""Makes data.txt: the batches of torch.utils.data.DataLoader, those that DistributedSampler deals to ranks, and the
+parts of random_split, with the states of the generators afterwards; the windows of the book's GPTDatasetV1; and the
+batches of its custom_collate_fn.
+"""
 import itertools
 
 import torch

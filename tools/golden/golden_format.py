@@ -1,5 +1,6 @@
-"""The golden files' text format: see tests/golden/README.md. Nothing here depends on the locale,
-on numpy or on how a tensor prints."""
+"""Writes the golden files' text format; see tests/golden/README.md. It does not depend on the locale, on numpy or on
+the printing of tensors.
+"""
 import math
 import os
 import re
@@ -14,7 +15,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "t
 
 
 def bernoulli_stream():
-    """Tells the stream by a draw: 2.7 and later compare one uniform64 for each element with p."""
+    """Finds the stream by a draw: 2.7 and later compare one uniform64 for each element with p."""
     torch.manual_seed(0)
     u = torch.rand(64, dtype=torch.float64)
     torch.manual_seed(0)

@@ -1,5 +1,6 @@
-"""The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_,
-and the table of functions says what each is in PyTorch."""
+"""The operations of ops.txt, grads.txt, signs.txt and functions.txt: names and arguments are heed's without hd_, and
+the table of functions gives each in PyTorch.
+"""
 import os
 import sys
 
@@ -47,7 +48,7 @@ PARAMETERS = calls.Functions().parameters
 
 
 def argument(parameter, ins, s, args):
-    """What PyTorch gets for a parameter: by its name, or the next tensor or number, or its default."""
+    """The argument that PyTorch gets for a parameter: by its name, or the next tensor or number, or its default."""
     name, kind = parameter.name, parameter.kind
     if kind == "tensors":
         return [ins.pop(0) for _ in list(ins)]

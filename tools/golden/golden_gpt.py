@@ -1,6 +1,7 @@
-"""gpt.txt and gpt_mcg31.txt: the book's GPT, trained for 50 steps from a seed; and the 124M one's
-initial weights and logits. The classes are those of "Build a Large Language Model (From Scratch)",
-written again with its names, so that seeds, dropout and state_dicts mean the same."""
+"""Makes gpt.txt and gpt_mcg31.txt: the book's GPT, trained for 50 steps from a seed; and the 124M one's initial
+weights and logits. The classes are those of "Build a Large Language Model (From Scratch)", written again with its
+names, so that seeds, dropout and state_dicts mean the same.
+"""
 import os
 
 import numpy

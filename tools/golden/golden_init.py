@@ -1,4 +1,4 @@
-"""init.txt: torch.nn.init, bit for bit, except for orthogonal_."""
+"""Makes init.txt: the results of torch.nn.init, bit for bit, except for orthogonal_."""
 import math
 import re
 

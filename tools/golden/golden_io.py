@@ -1,4 +1,4 @@
-"""Makes tests/golden/io: files, good and bad, with what safetensors and NumPy make of them.
+"""Makes tests/golden/io: valid and invalid files, with the results of safetensors and NumPy for each.
 
 usage: python tools/golden/golden_io.py tests/golden/io
 

@@ -1,5 +1,6 @@
-"""layout.txt: where an elementwise op's result lies in memory, and what the native dropout and
-rand_like draw there, for operands of any order of dims, some of them broadcast."""
+"""Makes layout.txt: the memory layout of an elementwise op's result, and the native draws of dropout and rand_like
+there, for operands of any order of dims, some of them broadcast.
+"""
 import torch
 
 from golden_format import plain

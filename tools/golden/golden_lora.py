@@ -1,4 +1,4 @@
-"""Makes tests/golden/lora: an adapter as peft saves it, and what peft makes of it.
+"""Makes tests/golden/lora: an adapter as peft saves it, and peft's results with it.
 
 usage: python tools/golden/golden_lora.py tests/golden/lora
 

@@ -1,11 +1,10 @@
-"""Makes tests/golden/models: folders of small random models, as transformers saves them, and what it makes of them.
+"""Makes tests/golden/models: folders of small random models, as transformers saves them, and its results with them.
 
 usage: python tools/golden/golden_models.py tests/golden/models [FOLDER...]
 
-tools/families.py names the folders; those that are named here are made, or all. Needs PyTorch and transformers 5.23.0.
-tests/golden/models/README.md describes the files. Each folder is loaded again in float32, and everything that is
-expected is computed with what was loaded, in evaluation mode, where no dropout is. The same versions give the same
-bytes.
+tools/families.py lists the folders. The script makes the FOLDERs, or all without one. Needs PyTorch and transformers
+5.23.0. tests/golden/models/README.md describes the files. It loads each folder again in float32 and computes the
+expected results with the loaded model, in evaluation mode, without dropout. The same versions give the same bytes.
 """
 import json
 import os
@@ -37,7 +36,7 @@ def files_of_weights(folder):
 
 
 def save(model, folder, files):
-    """Saves the model in so many files of weights, of sizes as equal as this number allows."""
+    """Saves the model in `files` files of weights, of nearly equal sizes."""
     size = sum(p.numel() * p.element_size() for p in model.parameters())
     for most in range(size // files, 2 * size, 64):
         shutil.rmtree(folder, ignore_errors=True)
@@ -62,7 +61,7 @@ def make_older(folder):
         f.write("\n")
 
 
-# ---------------------------------------------------------------- what is expected
+# ---------------------------------------------------------------- expected results
 
 
 def loss_of(model, ids, targets):

@@ -1,4 +1,4 @@
-"""modules.txt: what constructors draw, how modules print, state_dict keys, grad_fn names."""
+"""Makes modules.txt: the draws of constructors, the printed modules, state_dict keys, grad_fn names."""
 import math
 import os
 import re
@@ -71,7 +71,7 @@ def drawn(w, fields):
 
 
 def of_row(w, m, row, given):
-    """What the model of a row has drawn since seed 0, and what it gives."""
+    """The draws of a row's model since seed 0, and its result."""
     for key, t in m.state_dict().items():
         w.stream("init/" + key, t)
     next_draw(w)

@@ -1,5 +1,6 @@
-"""names.txt: the name of a result's node and where the result lies in memory, for operands that are
-permuted, sliced, expanded, empty or of several dtypes."""
+"""Makes names.txt: the name of a result's node and the result's memory layout, for operands that are permuted, sliced,
+expanded, empty or of several dtypes.
+"""
 import warnings
 
 import torch

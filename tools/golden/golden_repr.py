@@ -1,4 +1,4 @@
-"""repr.txt: how tensors print. A case is a tensor, the options, flags and the text."""
+"""Makes repr.txt: the text of printed tensors. A case is a tensor, the options, flags and the text."""
 import math
 
 import torch

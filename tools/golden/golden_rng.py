@@ -1,4 +1,4 @@
-"""rng.txt and rng_mcg31.txt: the random streams, bit for bit."""
+"""Makes rng.txt and rng_mcg31.txt: the random streams, bit for bit."""
 import torch
 
 from golden_format import DTYPES, plain

@@ -1,5 +1,6 @@
-"""rotary.txt: the tables of rotary positions, by the formulas of transformers (modeling_rope_utils.py, and
-LlamaRotaryEmbedding)."""
+"""Makes rotary.txt: the tables of rotary positions, by the formulas of transformers (modeling_rope_utils.py, and
+LlamaRotaryEmbedding).
+"""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""sdpa.txt and sdpa_mcg31.txt: scaled_dot_product_attention, its result and gradients."""
+"""Makes sdpa.txt and sdpa_mcg31.txt: scaled_dot_product_attention, its result and gradients."""
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 

@@ -1,5 +1,6 @@
-"""optim.txt and steps.txt: optimizer steps on fixed gradients, alone, in groups and under schedules; clipped
-gradients."""
+"""Makes optim.txt and steps.txt: optimizer steps on fixed gradients, alone, in groups and under schedules; clipped
+gradients.
+"""
 import math
 import os
 import re

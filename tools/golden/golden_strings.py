@@ -1,5 +1,6 @@
-"""Random strings for the tokenizers of tests/golden, which tests/tokenizers/strings.c makes again, a small
-language to train them with, and the hash of ids."""
+"""Makes random strings for the tokenizers of tests/golden, a small language to train them with, and the hash of ids.
+tests/tokenizers/strings.c makes the same strings.
+"""
 import random
 
 END = "<|endoftext|>"

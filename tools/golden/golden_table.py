@@ -1,6 +1,7 @@
-"""functions.txt: the cases that rows of the table of functions name, with gradients. A tuple is the numbers of
+"""Makes functions.txt: the cases that rows of the table of functions list, with gradients. A tuple is the numbers of
 an elementwise function, which is called with special values; a dict has the arguments by name, and may have the
-`shapes` of the inputs."""
+`shapes` of the inputs.
+"""
 import collections
 import math
 

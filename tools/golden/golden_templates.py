@@ -1,10 +1,10 @@
-"""Makes tests/golden/templates.txt: small chat templates, and the texts that transformers makes of them.
+"""Makes tests/golden/templates.txt: small chat templates, and the texts that transformers renders from them.
 
 usage: python tools/golden/golden_templates.py tests/golden/templates.txt
 
-Needs transformers 5.23.0 and tokenizers. The templates are heed's own. Each is run on one conversation with the variables
-below, for a reply and not. A line has a word and fields with tabs between them, in which \\n, \\r, \\t and \\\\ are
-escapes; `text` and `reply` follow their template, unless transformers refuses it.
+Needs transformers 5.23.0 and tokenizers. The templates are heed's own. Each is rendered for one conversation with the
+variables below, with and without the start of a reply. A line has a word and fields with tabs between them, in which
+\\n, \\r, \\t and \\\\ are escapes; `text` and `reply` follow their template, unless transformers refuses it.
 """
 import json
 import sys

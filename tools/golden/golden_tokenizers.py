@@ -1,4 +1,4 @@
-"""Makes tests/golden/tokenizers: five small tokenizer.json files, and what they give.
+"""Makes tests/golden/tokenizers: five small tokenizer.json files, and the ids and texts that they give.
 
 usage: python tools/golden/golden_tokenizers.py tests/golden/tokenizers
 

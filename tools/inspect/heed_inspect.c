@@ -1,6 +1,6 @@
-/* heed_inspect.c - heed-inspect FILE.safetensors prints what is in the file, a line for each
- * tensor. Given an index of several files, it reads these; given the directory of a checkpoint, the
- * model.safetensors in it.
+/* heed_inspect.c - heed-inspect FILE.safetensors prints the contents of the file, a line for each
+ * tensor. For an index of several files, it reads these files; for the directory of a checkpoint,
+ * the model.safetensors in it.
  *
  * One tensor is in memory at a time. Statistics are computed in double, over the elements that are
  * not NaN; std is that of a sample (divided by n - 1), as torch.std computes it. */
@@ -264,7 +264,7 @@ static hd_safetensors *open_at(const char *path)
     return f;
 }
 
-/* The exit status, if what was printed decides it. */
+/* Flushes stdout. Returns the exit status: an error if a write has failed. */
 static int stdout_status(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -311,13 +311,13 @@ static const char help[] =
     "The columns are the tensor's name, its type and shape, its size in the file, and the least "
     "and\n"
     "largest element, the mean, the standard deviation (divided by n - 1) and the number of NaN.\n"
-    "NaN counts for no other column. A dash means that the value does not exist.\n"
+    "The other columns ignore NaN. A dash means that the value does not exist.\n"
     "\n"
     "The exit status is 0 if the file is good, 1 if it is not or cannot be read, and 2 if the\n"
     "arguments are wrong.\n"
     "Example: heed-inspect gpt-1/best/state.safetensors\n";
 
-/* The arguments are wrong, and `argument` is the first that is, or what is missing. */
+/* Reports wrong arguments. `argument` is the first wrong one, or names the missing one. */
 static int wrong_usage(const char *what, const char *argument)
 {
     fprintf(stderr, "heed-inspect: %s%s (see heed-inspect --help)\n", what, argument);

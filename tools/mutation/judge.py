@@ -1,7 +1,7 @@
-"""Builds a mistake and lets the unit tests that run its line judge it.
+"""Builds heed with one planted mistake, and runs the unit tests that run its line: one of them should fail.
 
-A unit is one suite of a test program, or a program that has none. Unit tests are measured once: a build
-that counts lines (gcov) says which lines of src and libs each unit runs and how long it takes.
+A unit is one suite of a test program, or a program without suites. A build that counts lines (gcov) measures each unit
+once: its time, and the lines of src and libs that it runs.
 """
 import hashlib
 import json
@@ -39,7 +39,7 @@ def end_session(leader):
 
 
 def run(command, cwd=None, env=None, cpu=resource.RLIM_INFINITY, limit=SLOWEST):
-    """(status, output) of the command, which may use so many seconds of the CPU, and of time."""
+    """(status, output) of the command, which may use `cpu` seconds of the CPU and `limit` seconds of time."""
     def limit_cpu():
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
@@ -159,7 +159,7 @@ def lines_run(copy, folder):
 
 
 class Measured:
-    """What each unit runs and how long it takes. A file keeps it for the same tree."""
+    """The lines that each unit runs, and its time. A file keeps them for the same tree."""
 
     def __init__(self, tree, work):
         work.mkdir(parents=True, exist_ok=True)

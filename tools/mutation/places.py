@@ -1,7 +1,7 @@
 """Finds the places of a C source where a small mistake can be planted, and plants it.
 
-The layout of .clang-format is relied on: a binary operator stands between two spaces, and the star of
-a pointer has a space on one side only.
+It relies on the layout of .clang-format: a binary operator has a space on both sides, and the star of a pointer on one
+side only.
 """
 import re
 import sys
@@ -35,10 +35,10 @@ STATEMENT = re.compile(
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?!define)[^\n]*", re.M)
 ENUM = re.compile(r"\benum\b[^{;]*\{[^}]*\}", re.S)
-# What checks and computes nothing: assertions, and functions that only they call.
+# Code that only checks: assertions, and functions that only they call.
 CHECKS = re.compile(r"^#ifdef HD__ASSERT$.*?^#endif$", re.S | re.M)
 ASSERT = re.compile(r"\b(?:_Static_assert|hd__assert)\s*\([^;]*;", re.S)
-# What only tunes speed: memory that is asked for early, sizes of blocks, how much work a task is worth.
+# Code that only tunes speed: prefetches, sizes of blocks, the least work of a task.
 ASKED = re.compile(r"\b(?:__builtin_prefetch|hdk_prefetch\w*)\(")
 TUNED = re.compile(r"\b(?:\w*(?<!HD__)GRAIN|grain|AHEAD)\b|^\s*#\s*define (?:HDK_TILE_ROWS|WIDTH|DEPTH)\b")
 

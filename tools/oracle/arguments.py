@@ -1,5 +1,5 @@
-"""How random arguments are made for each function of the table of functions (tools/functions/rows.py), whose
-rows say it in words, or name a function below where arguments depend on each other.
+"""Makes random arguments for each function of the table of functions (tools/functions/rows.py). A row describes its
+arguments in words, or names a function of this file if they depend on each other.
 """
 import os
 import re

@@ -1,7 +1,7 @@
-"""heed's C library for Python: every function, struct and enum of the headers, through ctypes.
+"""Binds heed's C library to Python: every function, struct and enum of the headers, through ctypes.
 
-The signatures come from include/heed/*.h (tools/functions/calls.py reads them), so that a function that
-changes or is added needs no line here.
+The signatures come from include/heed/*.h (tools/functions/calls.py reads them), so a changed or new function needs no
+line here.
 """
 import ctypes
 import functools

@@ -3,13 +3,13 @@
 
 usage: python tools/oracle/chat_templates.py --build build [--random N] FOLDER|FILE.jinja|DIRECTORY...
 
-A FOLDER is a model's, whose tokenizer transformers loads; of a DIRECTORY all files NAME.jinja are taken, each with the
-tokens <s> and </s>. Each template gets conversations with and without a system message, of one to five turns, with
-blanks at the ends of texts, umlauts, line breaks, marks of thinking, roles that alternate or not, for a reply and not,
-and with variables. Then N (200) conversations of random parts.
+A FOLDER is a model's folder, whose tokenizer transformers loads. Of a DIRECTORY the script takes all files NAME.jinja,
+each with the tokens <s> and </s>. Each template gets conversations with and without a system message, of one to five
+turns, with blanks at the ends of texts, umlauts, line breaks, marks of thinking, roles that alternate or not, with and
+without the start of a reply, and with variables. Then it gets N (200) conversations of random parts.
 
 A line for each template counts: equal (the same text, or both refuse it), refused (heed alone refuses it, by an error
-that names what it has not), and different, which must be 0. At the end the reasons are counted.
+that names the missing feature), and different, which must be 0. At the end the reasons are counted.
 """
 import argparse
 import collections

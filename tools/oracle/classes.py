@@ -1,5 +1,6 @@
-"""Modules beyond the layers: a user's own class through callbacks, walking and naming modules, kept
-attention weights, the cache of keys and values, and gradients that are saved."""
+"""Compares modules beyond the layers with PyTorch: a user's own class through callbacks, walking and naming modules,
+kept attention weights, the cache of keys and values, and gradients that are saved.
+"""
 import ctypes
 
 import torch

@@ -1,4 +1,4 @@
-"""Is a tensor of heed the tensor that PyTorch made: dtype, shape, strides, graph, and values?"""
+"""Compares a tensor of heed with the tensor of PyTorch: dtype, shape, strides, graph, and values."""
 import ctypes
 import math
 
@@ -88,7 +88,7 @@ def number(x):
 
 
 def same_strides(mine, t):
-    """Are the strides equal, but for dims of size 1, whose stride moves nothing?"""
+    """True if the strides are equal, except those of dims of size 1, which have no effect."""
     theirs = t.stride()
     return mine == theirs or all(a == b or s == 1 for a, b, s in zip(mine, theirs, t.shape))
 
@@ -98,7 +98,7 @@ def name_of(t):
 
 
 def differs(hd, h, t, tolerance=0, scale=0.0, graph=True, strides=True, zeros=True):
-    """("", exact) if heed's tensor h is PyTorch's t, else (what differs, False)."""
+    """("", exact) if heed's tensor h equals PyTorch's t, else (the difference, False)."""
     f = facts(hd, h)
     if f.dtype != t.dtype:
         return "dtype: heed %s, PyTorch %s" % (f.dtype, t.dtype), False

@@ -1,5 +1,6 @@
-"""What known.py is made of: a difference between heed and PyTorch, the page that has its reason, and what
-is asked of a Disagreement."""
+"""The parts of known.py: a difference between heed and PyTorch, the page with its reason, and the test whether it
+covers a Disagreement.
+"""
 import os
 import re
 
@@ -104,12 +105,12 @@ def backward(y, dy=None, retain=False):
 # ---- what entries ask
 
 def of_zeros(e):
-    """Is the sign of a zero all that differs?"""
+    """True if only the signs of zeros differ."""
     return re.search(r"heed -?0\.0 \(.*\), PyTorch -?0\.0 \(", e.text)
 
 
 def among(e, name, names):
-    """Is a tensor one of these? x op= y gives x a second name."""
+    """True if a tensor is one of these. x op= y gives x a second name."""
     return any(e.env[name][1] is e.env[other][1] for other in names)
 
 
@@ -129,7 +130,7 @@ def row_major(strides, shape):
 
 
 def without_gaps(strides, shape):
-    """Is each element at a place of its own, and no place between them free?"""
+    """True if each element has its own place, with no free place between them."""
     step = 1
     for s, n in sorted(moving(strides, shape)):
         if s != step:
@@ -139,6 +140,6 @@ def without_gaps(strides, shape):
 
 
 def has_infinity(e):
-    """Is one of the last call's arguments not finite?"""
+    """True if one of the last call's arguments is not finite."""
     args = [e.env[a][1] for a in e.machine.last[1] if isinstance(a, Var)]
     return any(not t.detach().isfinite().all() for t in args)

@@ -1,5 +1,6 @@
-"""Wrong behaviour, planted in the binding, so that a test can see that the tool finds it and shrinks
-it (tests/checks/check_oracle_faults). Each fault changes what one function of heed does."""
+"""Faults for tests/checks/check_oracle_faults: each changes the behaviour of one function of heed in the binding, and
+the oracle must find and shrink it.
+"""
 import ctypes
 
 import compare
@@ -117,7 +118,7 @@ def stale_entry(hd):
 FAULTS = {f.__name__: f for f in (wrong_gradient, wrong_zero, wrong_stride, missing_error, wrong_value,
                                   wrong_name, lost_change, wrong_draws, wrong_step, wrong_repr, lost_row,
                                   stale_entry)}
-# Where each is found: section, cases, and what the finding has in its name and kind.
+# Where each is found: section, cases, and words of the finding's name and kind.
 FOUND = {
     "wrong_gradient": ("ops", 4000, ("hd_mul", "gradient")),
     "wrong_zero": ("ops", 4000, ("hd_neg", "value")),
@@ -130,7 +131,7 @@ FOUND = {
     "wrong_step": ("train", 60, ("parameter after step", "value")),
     "wrong_repr": ("printing", 60, ("hd_repr_with", "result")),
 }
-# What the tool says of its own table of known differences.
+# The tool's messages about its own table of known differences.
 SAID = {"lost_row": "docs/differences.md has no row", "stale_entry": "its example no longer differs"}
 
 

@@ -1,5 +1,6 @@
-"""Data: windows, random_split and the loader beside torch.utils.data, and the tokenizers beside what
-they say they are (bytes, distinct characters)."""
+"""Compares data: windows, random_split and the loader with torch.utils.data, and the byte and character tokenizers
+with their definitions.
+"""
 import ctypes
 import os
 import sys

@@ -1,5 +1,6 @@
-"""Files: what heed saves is read by a small reader that is written here from the format's own page, and
-the other way round; a checkpoint of a whole run goes on with the same bits."""
+"""Tests files: a small reader in this file, written from the format's specification, reads the files that heed saves,
+and heed reads its files; a checkpoint of a whole run goes on with the same bits.
+"""
 import ctypes
 import json
 import os

@@ -1,4 +1,4 @@
-"""Chooses tensors and arguments at random, step by step, with PyTorch's shapes at hand."""
+"""Chooses tensors and arguments at random, step by step, with the shapes that PyTorch gives."""
 import math
 import random
 

@@ -1,5 +1,6 @@
-"""What is done to the graph by hand: users' ops beside torch.autograd.Function, gradcheck, walking
-nodes, setting gradients, the caller's memory, lists and dictionaries."""
+"""Compares explicit work on the graph with PyTorch: users' ops beside torch.autograd.Function, gradcheck, walking
+nodes, setting gradients, the caller's memory, lists and dictionaries.
+"""
 import ctypes
 
 import torch

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what heed-hf and transformers (5.23.0) make of random config.json files.
+"""Compares the models that heed-hf and transformers (5.23.0) make from random config.json files.
 
 usage: python tools/oracle/hf_configs.py --build build [--cases N] [--seed N] [--case N]
 
@@ -41,7 +41,7 @@ MOST = 4_000_000  # elements of a model that is made
 REASONS = {
     "heed": (
         (r"expected 1 to 2147483647", "a size of 0, or of positions below 1, which gives no model"),
-        (r"expected numbers above 0|original_max_position_embeddings", "numbers from which "
+        (r"expected (finite )?numbers above 0|original_max_position_embeddings", "numbers from which "
          "transformers makes waves that are infinite, nan or turned around"),
         (r"rope_type: found|\.type: found", "a type of rotary positions that heed has not"),
         (r"hidden_act: found|activation_function: found", "an activation that heed has not"),

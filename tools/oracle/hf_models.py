@@ -3,14 +3,14 @@
 
 usage: python tools/oracle/hf_models.py --build build [--tokens N] [--batches N] [--text FILE] FOLDER...
 
-For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or what the
-context holds) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any side
-and between (20), the logits of each row must be within 1e-5 of transformers' and of those of its text alone; its
+For each folder: the logits of a prompt must be within 1e-5 of the largest, N greedy tokens (200, or as far as the
+context reaches) equal, and the perplexity of a text within 1e-4 of itself. In N random batches with padding on any
+side and between (20), the logits of each row must be within 1e-5 of transformers' and of those of its text alone; its
 greedy tokens must be equal, and so must the gradients of every fifth batch within 1e-5, if the model is small. Then
 heed writes the folder back, and transformers must load it without a missing, unexpected or mismatched key, every
-tensor with the same bits. A folder with a tokenizer.json answers a question in ChatML, and FILE (this program's text)
-is read in windows of 256 tokens; without one, tokens are random. Prints two lines for each folder; the status is 1 if
-anything differs.
+tensor with the same bits. A folder with a tokenizer.json answers a question in ChatML, and reads FILE (by default this
+program's text) in windows of 256 tokens; without a tokenizer, tokens are random. Prints two lines for each folder; the
+status is 1 if anything differs.
 """
 import argparse
 import ctypes

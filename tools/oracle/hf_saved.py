@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Does transformers find in a folder of hd_save_pretrained the model that heed had?
+"""Checks that transformers loads the model that heed saved with hd_save_pretrained.
 
 usage: python tools/oracle/hf_saved.py make --build build [--rounds N] [--seed S] DIRECTORY
        python tools/oracle/hf_saved.py load DIRECTORY
 
-`make` makes the new DIRECTORY: the models of tests/golden/models and N small random ones (200) are loaded by heed
-from a folder with random forms of its keys, most of them are changed as a user may change them, and saved again. A
-change that config.json cannot say must be refused. What was saved must give heed the same logits again. `load` loads
-each saved folder with the transformers that this Python has (4.57.3 and 5.23.0 are asked): no key may be missing,
-unexpected or mismatched, the logits must be within 1e-5 of the largest, and the special tokens, use_cache and the
-defaults of generation those of the folder before. Both print a line; the status is 1 if anything differs.
+`make` makes the new DIRECTORY: heed loads the models of tests/golden/models and N small random ones (200) from folders
+with random forms of their keys, changes most of them as a user may, and saves them again. heed must refuse a change
+that config.json cannot express. A saved folder must give heed the same logits again. `load` loads each saved folder
+with the transformers of this Python (run it with 4.57.3 and with 5.23.0): no key may be missing, unexpected or
+mismatched, the logits must be within 1e-5 of the largest, and the special tokens, use_cache and the defaults of
+generation those of the folder before. Both print a line; the status is 1 if anything differs.
 """
 import argparse
 import collections

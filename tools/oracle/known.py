@@ -1,6 +1,7 @@
-"""Where heed and PyTorch differ, and why it stays so. Each entry names its row of docs/differences.md, has an
-example, and says which disagreements it covers (known() in difference.py). The example must still disagree in
-this way: an entry that no longer differs fails the run, and so does one whose row is gone.
+"""The intended differences between heed and PyTorch, each with its reason. Each entry names its row of
+docs/differences.md, has an example, and selects the disagreements that it covers (known() in difference.py). The
+example must still disagree in this way: an entry that no longer differs fails the run, and so does one whose row is
+missing.
 """
 import ctypes
 import re
@@ -43,7 +44,7 @@ known("randn, normal_, uniform_, bernoulli, softmax and log_softmax of an empty 
       what=FLOATS_ONLY, kind="error", says="expected float32 or float64", where=lambda e: e.theirs[0].numel() == 0)
 known("a product over nothing of two dtypes",
       [leaf(X, [1, 1, 0], [], F64), leaf(Y, [1, 0, 1], []), (Z, "hd_matmul", [X, Y])],
-      what="hd_matmul", kind="error", says="expected one dtype",
+      what="hd_matmul", kind="error", says="expected the same dtype",
       where=lambda e: e.theirs[0].numel() == 0 or e.theirs[1].numel() == 0)
 known("linear of a matrix, a weight (in,) and a bias",
       [leaf(X, [2, 1]), leaf(Y, [1]), leaf(Z, []), (W, "hd_linear", [X, Y, Z])],
@@ -311,7 +312,7 @@ known("orthogonal_ of a transposed tensor of 3 or more dims", transposed,
 # ---- values, order and sign
 
 def rounds(s):
-    """Is the number no float32?"""
+    """True if the number is not a float32."""
     return torch.tensor(s, dtype=F32).double().item() != s
 
 
@@ -459,7 +460,7 @@ known("attention with enable_gqa, which heed computes on views",
 known("attention with enable_gqa whose k and v have different numbers of heads",
       [leaf(X, [1, 2, 1, 1]), leaf(Y, [1, 1, 1, 1]),
        (Z, "hd_scaled_dot_product_attention_with", [X, X, Y, {"enable_gqa": True, "is_causal": False}])],
-      what="hd_scaled_dot_product_attention_with", kind="error", says="with as many heads in k as in v")
+      what="hd_scaled_dot_product_attention_with", kind="error", says="with equal heads in k and v")
 
 
 # ---- optimizers and schedules: the section train leaves these out

@@ -7,11 +7,12 @@ Each of N rounds (200) makes one model of Linear modules on both sides, of rando
 random options from one seed; A must be equal. Then each side gets random adapters, saves them, and the other one loads
 the folder: outputs, gradients of A and B and merged outputs must be within 1e-5 of the largest.
 
-Then N / 2 rounds take a small model of a Llama or one of its kin, whose adapter peft saves with copies of weights beside it: lm_head may be a
-target, and the embeddings may be resized. heed's logits must be those of peft. Where the model of heed has embeddings of
-another size, or a module was saved with modules_to_save, heed must refuse the adapter and name the tensor or the key.
+Then N / 2 rounds take a small model of a Llama or one of its kin, whose adapter peft saves with copies of weights
+beside it: lm_head may be a target, and the embeddings may be resized. heed's logits must be those of peft. If heed's
+model has embeddings of another size, or a module was saved with modules_to_save, heed must refuse the adapter and name
+the tensor or the key.
 
-Prints what was compared and the largest differences; the status is 1 if one is above.
+Prints the numbers of comparisons and the largest differences; the status is 1 if one is above 1e-5.
 """
 import argparse
 import ctypes

@@ -1,8 +1,8 @@
 """Runs a program step by step on both sides, and compares after each step.
 
-A program is a list of steps (dest, what, args). `what` is a function of heed that has a row in the
-table of functions, or one of the few words that DIRECT below names. A Var in args is the name of an
-earlier result. A program is data: it can be run again, cut, and written as C or as Python (write.py).
+A program is a list of steps (dest, what, args). `what` is a function of heed with a row in the table of functions, or
+one of the words in DIRECT below. A Var in args is the name of an earlier result. A program is data: it can be run
+again, cut, and written as C or as Python (write.py).
 """
 import ctypes
 
@@ -49,7 +49,7 @@ class Disagreement(Exception):
 
 
 def attempt(call):
-    """(what it gives, None), or (None, what it raises)."""
+    """(its result, None), or (None, the exception that it raises)."""
     try:
         return call(), None
     except Exception as e:  # PyTorch raises many kinds
@@ -186,7 +186,7 @@ class Machine:
     # ---- steps
 
     def ready(self, step):
-        """Are all names of the step known?"""
+        """True if all names of the step are known."""
         return all(v in self.env for v in variables(step))
 
     def run(self, step):
@@ -440,7 +440,7 @@ class Machine:
     gradient_zeros = True   # does the sign of a zero count in gradients?
     spoilt = False  # a backward failed, so that PyTorch may have half of the gradients
     last = (None, [])   # the last function that was called, and its arguments
-    topic = None    # what a wrong gradient is told of: the function of the case
+    topic = None    # the function that a finding about a wrong gradient names: that of the case
 
     def grad_of(self, dest, outputs, inputs, grads, retain, allow_unused):
         hd = self.hd

@@ -1,5 +1,6 @@
-"""The MCG31 stream of Bernoulli draws and dropout (PyTorch up to 2.6 with MKL): heed's draws beside the
-published recurrence, and beside torch 2.5.1 itself where --torch251 names a Python that has it."""
+"""Compares the MCG31 stream of Bernoulli draws and dropout (PyTorch up to 2.6 with MKL): heed's draws with the
+published recurrence, and with torch 2.5.1 itself if --torch251 names a Python that has it.
+"""
 import json
 import subprocess
 

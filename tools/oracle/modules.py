@@ -1,5 +1,6 @@
-"""Modules: the same class with the same seed on both sides. The initial weights and every name agree;
-so do the summary, the output, all gradients, the state_dict, and tied parameters."""
+"""Compares modules of the same class and seed on both sides: initial weights and all names, the summary, the output,
+all gradients, the state_dict, and tied parameters.
+"""
 import ctypes
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Random calls of single functions: the function, then a backward through its result."""
+"""Compares random calls of single functions: the function, then a backward through its result."""
 from generate import Maker, finish
 from machine import Disagreement
 

@@ -3,10 +3,10 @@
 
     python tools/oracle/oracle.py --library build/src/libheed.so ops 20000 programs 5000
 
-SECTION N pairs choose what runs and how many cases; without any, the short form of all sections runs
-(--long: the long form). --seed moves all cases, --jobs uses several processes, --case runs one case
-of one section and prints it. What differs is shrunk to its fewest lines and printed as C and as
-Python. Differences on purpose stand in known.py. The status is 1 when anything else differs.
+SECTION N pairs choose what runs and how many cases; without any, the short form of all sections runs (--long: the long
+form). --seed moves all cases, --jobs uses several processes, --case runs one case of one section and prints it. A
+difference is shrunk to the fewest lines and printed as C and as Python. known.py lists the intended differences. The
+status is 1 if there is any other.
 """
 import argparse
 import collections
@@ -34,7 +34,7 @@ BATCH = 24      # tasks of one process
 
 
 class Progress:
-    """Which task and which case run, in a file, so that a crash tells where it was."""
+    """Writes the running task and case to a file, so that a crash can be traced to its case."""
 
     def __init__(self, path):
         with open(path, "wb") as f:
@@ -50,7 +50,7 @@ class Progress:
 
 
 def worker(options):
-    """Runs tasks (section, first case, cases), and prints what each found as a line of JSON."""
+    """Runs tasks (section, first case, cases), and prints the findings of each as a line of JSON."""
     progress = Progress(options.progress)
     run = sections.Run(options, progress)
     for number, (section, first, n) in enumerate(json.loads(options.worker)):
@@ -63,7 +63,7 @@ def worker(options):
 
 
 class Total:
-    """What the sections found so far."""
+    """The findings of the sections so far."""
 
     def __init__(self):
         self.cases = collections.Counter()

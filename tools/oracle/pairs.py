@@ -1,5 +1,6 @@
-"""What the sections without a table share: a heed object beside PyTorch's, and comparisons that raise
-a Disagreement. A case describes itself in `said`, which is printed with a finding."""
+"""Code that the sections without a table share: a pair of a heed object and PyTorch's, and comparisons that raise a
+Disagreement. A case describes itself in `said`, which is printed with a finding.
+"""
 import ctypes
 import random
 
@@ -15,7 +16,7 @@ class Done(Exception):
 
 
 class Pair:
-    """One case: the library, the case's random numbers, and what the case says of itself."""
+    """One case: the library, the case's random numbers, and its description."""
 
     def __init__(self, hd, seed):
         self.hd, self.r = hd, random.Random(seed)
@@ -166,7 +167,7 @@ class Pair:
 
 
 def run(case, hd, seed):
-    """Runs a case. Returns (what it says of itself, Disagreement or None)."""
+    """Runs a case. Returns (its description, Disagreement or None)."""
     p = Pair(hd, seed)
     try:
         case(p)

@@ -1,4 +1,4 @@
-"""Printing: hd_repr of tensors of all shapes and values under random options, and of numbers."""
+"""Compares printed texts: hd_repr of tensors of all shapes and values under random options, and of numbers."""
 import ctypes
 
 import torch

@@ -1,5 +1,6 @@
-"""Random programs of 3 to 15 steps: views, changes in place, hooks, no_grad, several leaves, then
-backward or hd_grad_of, once or twice."""
+"""Compares random programs of 3 to 15 steps: views, changes in place, hooks, no_grad, several leaves, then backward or
+hd_grad_of, once or twice.
+"""
 import torch
 
 import values

@@ -1,5 +1,6 @@
-"""The functions that no section compares with PyTorch, each with its reason. A function of the headers
-that stands nowhere here and in no section fails the run, and so does a line that is not needed."""
+"""The functions that no section compares with PyTorch, each with its reason. A function of the headers that is neither
+here nor in a section fails the run, and so does an unneeded line.
+"""
 import glob
 import os
 import re
@@ -53,7 +54,7 @@ REASONS = {
 
 
 def missing(hd, rows):
-    """What is wrong with this page, as lines."""
+    """The faults of this page, as lines."""
     text = ""
     for path in glob.glob(os.path.join(HERE, "*.py")):
         if os.path.basename(path) not in ("reasons.py", "known.py", "difference.py", "faults.py"):

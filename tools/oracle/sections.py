@@ -1,4 +1,4 @@
-"""The sections of a run, how large they are, and how the cases of one are run and reported."""
+"""The sections of a run and their sizes; runs the cases of a section and reports them."""
 import collections
 import os
 import sys
@@ -28,7 +28,7 @@ import wide
 import write
 from machine import ROUGH
 
-SHOWN = 40      # so many kinds of disagreement of one section are shrunk
+SHOWN = 40      # the most kinds of disagreement of one section that are shrunk
 
 # Cases in the short form and in the long form, in the order of running. The sections of steps are
 # shrunk; a case of the others describes itself.
@@ -48,7 +48,7 @@ CASES = {
 
 
 def environment(section):
-    """What a process of this section has in its environment beside ours."""
+    """The variables that a process of this section has in its environment beside ours."""
     more = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     if section in LEVELS:
         more["HEED_CPU"] = section
@@ -73,7 +73,7 @@ class Run:
         self.hd.hd_generator_set_bernoulli(g, self.hd.values["HD_BERNOULLI_NATIVE"])
 
     def whole(self):
-        """What is wrong with the tool's own tables, as lines."""
+        """The faults of the tool's own tables, as lines."""
         self.begin()
         return reasons.missing(self.hd, self.rows) + difference.stale(self.hd, self.rows)
 
@@ -81,7 +81,7 @@ class Run:
         return self.options.seed * 1000000007 + case
 
     def one(self, section, case):
-        """(its steps, or what it says of itself; Disagreement or None; was it an error on both sides?)."""
+        """(its steps or its description; Disagreement or None; True if both sides gave an error)."""
         if section == "programs":
             return programs.program(self.hd, self.rows, self.seed(case))
         if section in STEPS:

@@ -1,5 +1,6 @@
-"""Makes a program that shows a disagreement as short as it gets: fewer steps, smaller sizes, simpler
-values. The disagreement must keep its key (the function and the kind)."""
+"""Shrinks a program that shows a disagreement: fewer steps, smaller sizes, simpler values. The disagreement must keep
+its key (the function and the kind).
+"""
 import torch
 
 import values

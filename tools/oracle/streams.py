@@ -1,5 +1,6 @@
-"""Random streams: generators, their seeds and saved states, and torch.nn.init. Every draw and the
-generator's place after it agree in all bits."""
+"""Compares random streams: generators, their seeds and saved states, and torch.nn.init. Every draw and the generator's
+position after it must agree in all bits.
+"""
 import torch
 from torch import nn
 

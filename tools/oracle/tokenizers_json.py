@@ -4,14 +4,14 @@
 usage: python tools/oracle/tokenizers_json.py --library build/src/libheed.so [--strings N] [--seed N] [--added N]
        [--kinds] [--speed TEXT] FILE...
 
-Each file encodes N random strings (100,000) and every code point, alone and between two letters, and decodes
-what it gave, and N random lists of ids. Ids and texts must be equal. A text with a byte that has no token, which
-tokenizers leaves out, must be an error in heed. Prints a line for each file; the status is 1 if anything differs.
+Each file encodes N random strings (100,000) and every code point, alone and between two letters, and decodes the
+result, and N random lists of ids. Ids and texts must be equal. A text with a byte that has no token, which tokenizers
+leaves out, must be an error in heed. Prints a line for each file; the status is 1 if anything differs.
 
 --added N makes N files of each one, with up to 2,000 random added tokens, gaps in the ids and ids out of order, and
-compares 100 strings and 100 lists of ids of each. --kinds puts values of all kinds in the place of each value of the
-file: what tokenizers refuses, heed must refuse, but for keys that heed does not read. --speed TEXT encodes a text with
-no added tokens, 10,000 and 100,000. Each of the three leaves out the rest.
+compares 100 strings and 100 lists of ids of each. --kinds replaces each value of the file by values of all kinds: heed
+must refuse a file that tokenizers refuses, except for keys that heed does not read. --speed TEXT encodes a text with
+no added tokens, 10,000 and 100,000. Each of the three options runs its part alone.
 """
 import argparse
 import copy
@@ -124,7 +124,7 @@ class Comparison:
             self.theirs.encode_special_tokens = ordinary
             want = self.theirs.encode(text, add_special_tokens=not ordinary).ids
             have = self.heed.within_scope(self.heed.encode, text, ordinary)
-            if isinstance(have, str) and self.gone & set(text.encode()) and "expected one that has a token" in have:
+            if isinstance(have, str) and self.gone & set(text.encode()) and "neither a token for it nor an unknown token" in have:
                 self.refused += 1
             elif have != want:
                 self.tell(text, have, want)
@@ -240,7 +240,7 @@ def compare_added(heed, path, files, seed):
 # ---------------------------------------------------------------- values of other kinds
 
 VALUES = [None, True, "true", 7, -1, 1.5, "1", "x", "", [], [7], [None], ["a", "b"], {}, {"a": 1}, {"a": "b"}]
-# What heed does not read, because it does not change the ids of one text, or their text.
+# Keys that heed does not read, because they do not change the ids of one text, or their text.
 UNREAD = {"version", "truncation", "padding", "pair", "type_id", "trim_offsets", "tokens"}
 
 

@@ -1,6 +1,6 @@
-"""Optimizers, schedules and clipping: several steps from the same gradients on both sides. The
-parameters, the lr of every group and the saved state agree; a second optimizer goes on from the save, and
-schedules load what was saved."""
+"""Compares optimizers, schedules and clipping: several steps from the same gradients on both sides. The parameters,
+the lr of every group and the saved state must agree; a second optimizer and schedule load the saved state and go on.
+"""
 import ctypes
 import math
 import os

@@ -1,4 +1,4 @@
-"""The numbers that go into tensors, and how they are written in C and in Python."""
+"""The values of random tensors, and their form in C and in Python."""
 import math
 
 import torch

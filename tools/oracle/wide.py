@@ -1,5 +1,6 @@
-"""Large tensors: every result and gradient has the same bits with 1, 2 and 4 threads, and PyTorch's
-values. And several threads of the program that compute at the same time."""
+"""Tests large tensors: every result and gradient has the same bits with 1, 2 and 4 threads, and PyTorch's values. Also
+tests several threads of the program that compute at the same time.
+"""
 import ctypes
 import re
 import threading

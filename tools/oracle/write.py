@@ -1,4 +1,4 @@
-"""A program as C and as Python, so that a finding can be tried by hand."""
+"""Writes a random program as C and as Python, so that a finding can be tried by hand."""
 import re
 
 import values

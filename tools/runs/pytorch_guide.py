@@ -3,10 +3,10 @@
 
 usage: tools/runs/pytorch_guide.py BUILDDIR [FILE]
 
-It needs PyTorch, NumPy and the package safetensors. What the chapter shows must be what is printed.
-Then the weights that PyTorch wrote for the GPT are sampled from and trained on, as the chapter says.
-FILE is where the script keeps the first file that PyTorch wrote; the committed one is
-tests/golden/guide/back.safetensors, with which `meson test` repeats the step after it.
+It needs PyTorch, NumPy and the package safetensors. The printed output must be the output in the chapter. Then heed
+samples from the GPT weights that PyTorch wrote, and trains them further, as the chapter says. The script keeps the
+first file of PyTorch as FILE; the committed one is tests/golden/guide/back.safetensors, with which `meson test`
+repeats the step after it.
 """
 import contextlib
 import io

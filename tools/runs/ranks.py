@@ -1,9 +1,9 @@
-"""Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and
-ends every process that this started: for run_ranks, kill_train_gpt and mpi_suppressions.
+"""Starts a program on several ranks, with the mpirun of the MPI that it is linked with, and finds and ends every
+process that mpirun started: for run_ranks, kill_train_gpt and mpi_suppressions.
 
-The processes are found by a variable in their environment, which they have from mpirun. Process
-groups would not do, because an mpirun puts its ranks into groups of their own. Where there is no
-/proc, only the group of mpirun itself is known.
+It finds the processes by a variable in their environment, which they inherit from mpirun. Process groups do not
+suffice, because some versions of mpirun put their ranks into other groups. Without /proc it knows only the group of
+mpirun itself.
 """
 import os
 import re
@@ -17,12 +17,12 @@ from patience import PATIENCE
 
 TAG = "HEED_RANKS_RUN"
 LAUNCHERS = {
-    # the library's name, the names that its mpirun may have, what that prints as its version
+    # the library's name, the possible names of its mpirun, a word of the version that mpirun prints
     "openmpi": (r"libmpi\.so\.[4-9]\d", ("mpirun.openmpi", "mpirun"), "Open MPI"),
     "mpich": (r"libmpich\.so|libmpi\.so\.12", ("mpirun.mpich", "mpiexec.hydra", "mpirun"), "HYDRA"),
 }
 # For Open MPI: root may start ranks, a machine may have more ranks than cores, ranks of one container
-# may not read each other's memory, and no other machine is asked for.
+# may not read each other's memory, and no other machine is used.
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -30,7 +30,7 @@ ENVIRONMENT = {
     "OMPI_MCA_plm_rsh_agent": "false",
     "HEED_THREADS": "1",
 }
-# What each rank runs under, and with what. valgrind does not know AVX-512.
+# The options of valgrind, under which each rank runs. valgrind does not know AVX-512.
 VALGRIND = ("--leak-check=full", "--show-leak-kinds=definite,possible", "--num-callers=40",
             "--errors-for-leak-kinds=definite,possible", "--keep-debuginfo=yes")
 FOR_VALGRIND = {"HEED_CPU": "baseline", "HEED_CACHE": "0", "HWLOC_COMPONENTS": "-x86"}
@@ -95,7 +95,7 @@ class Run:
         return found
 
     def left(self, seconds=PATIENCE):
-        """The processes that still live after so many seconds, at most."""
+        """The processes that are still alive after at most `seconds`."""
         end = time.monotonic() + seconds
         while self.processes() and time.monotonic() < end:
             time.sleep(0.02)

@@ -5,11 +5,11 @@ last file was cut at each of its last bytes.
 
 usage: tools/runs/read_events.py [--tensorboard] TRAIN_GPT TEXT
 
-The tests call it without --tensorboard; then a reader in this file is used, which needs only Python and
-accepts nothing but whole records. With --tensorboard, the loaders of the package `tensorboard` read the
-files too (pip install tensorboard). With tensorboard 2.21.0 and Python 3.11, the 1362 scalars of 443 steps
-in 4 runs were equal as this file's reader, EventAccumulator and EventFileLoader gave them. Three kills left
-whole records, and a file without its last 1 to 24 bytes was read up to the record before. It took 6 s.
+The tests call it without --tensorboard; then it uses the reader in this file, which needs only Python and accepts only
+whole records. With --tensorboard, the loaders of the package `tensorboard` read the files too (pip install
+tensorboard). With tensorboard 2.21.0 and Python 3.11, the 1362 scalars of 443 steps in 4 runs were equal as this
+file's reader, EventAccumulator and EventFileLoader gave them. Three kills left whole records, and a file without its
+last 1 to 24 bytes was read up to the record before. It took 6 s.
 """
 import glob
 import json
@@ -29,7 +29,7 @@ def float32(x):
     return struct.unpack("<f", struct.pack("<f", x))[0]
 
 
-# ---------------------------------------------------------------- a reader of its own
+# ---------------------------------------------------------------- the reader of event files
 
 def crc32c(data):
     crc = 0xFFFFFFFF
@@ -148,7 +148,7 @@ def logged(run, after=0, before=10**9):
 
 
 def equal(found, expected):
-    """Is each value found the float nearest to the double of which log.jsonl has nine digits?"""
+    """True if each value found is the float nearest to the double whose first nine digits log.jsonl has."""
     def same(x, v):
         half = abs(v) * 5e-9 if v else 0
         return x in (float32(v), float32(v - half), float32(v + half))
@@ -211,7 +211,7 @@ def check(program, text, readers):
     assert len(event_files("whole")) == 1, event_files("whole")
     assert len(whole_records(event_files("whole")[0])) == 61
     runs.compare("whole")
-    for name in "log.csv", "log.jsonl":  # what is off by default changes nothing
+    for name in "log.csv", "log.jsonl":  # an option that is off by default changes nothing
         assert open(f"off/{name}").read() == open(f"whole/{name}").read(), name
 
     runs.call(runs.new("stopped", "--stop-at", "13"))

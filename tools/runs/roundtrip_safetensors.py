@@ -3,8 +3,8 @@
 
 usage: tools/runs/roundtrip_safetensors.py BUILDDIR [FILE]
 
-It needs PyTorch and the package safetensors. FILE is where it keeps what PyTorch wrote; the committed
-one is tests/golden/io/roundtrip.safetensors, with which `meson test` repeats the last step.
+It needs PyTorch and the package safetensors. The script keeps PyTorch's file as FILE; the committed one is
+tests/golden/io/roundtrip.safetensors, with which `meson test` repeats the last step.
 """
 import os
 import shutil

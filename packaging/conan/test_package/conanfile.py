@@ -1,4 +1,4 @@
-"""Builds and runs packaging/sample against the package, with the targets that CMake users name."""
+"""Builds and runs packaging/sample against the package, with heed's CMake targets."""
 import os
 
 from conan import ConanFile

@@ -1,7 +1,7 @@
 /* arith.c - arithmetic of two tensors, or of a tensor and a number; and where.
  *
- * Gradients have the shape of the result; the engine sums them to the shapes of the inputs. The
- * _scalar forms keep their number as the node's params. */
+ * Backward functions return gradients in the shape of the result; the engine sums them to the
+ * shapes of the inputs. The _scalar functions keep their number as the node's params. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
@@ -13,7 +13,8 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* y = a op b. FACTORS: each is saved if the other one wants a gradient. DIVISOR: b always is. */
+/* y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves b, and
+ * BOTH_FACTORS both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -84,8 +85,8 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* maximum: da += dy where a > b,  db += dy where a < b; minimum: the other way round. Equal ones
- * get half of dy each. NaN compares false, so that both get dy. */
+/* maximum: da += dy where a > b,  db += dy where a < b; minimum: the other way round. Equal
+ * elements get half of dy each. Where a or b is NaN, both get dy, because NaN compares false. */
 static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bool maximum = n->op->kind == HDK_MAXIMUM;
@@ -226,7 +227,7 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-/* As in PyTorch, these exponents are computed without pow, which would round differently. */
+/* As in PyTorch, exponents such as 2 and 0.5 do not use pow, which would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     static const struct {
@@ -295,7 +296,7 @@ static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__tensor_promote(a, b);
-    a = hd__tensor_cast(a, d); /* first, because the result is laid out like the cast operands */
+    a = hd__tensor_cast(a, d); /* before y, which is laid out like the cast operands */
     b = a ? hd__tensor_cast(b, d) : NULL;
     hd_tensor *y = b ? hd__loop_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
     return hd__map_to_new(hdk_binary_loop(HDK_WHERE, d), NULL, 4,

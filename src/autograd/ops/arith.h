@@ -1,16 +1,17 @@
-/* arith.h - arithmetic's ops, which the forms in place record, too, and backward functions that
- * other ops share (arith.c). */
+/* arith.h - the ops of arithmetic, which inplace.c records, too, and two backward functions that
+ * other files use (arith.c). */
 #ifndef HEED_OPS_ARITH_H
 #define HEED_OPS_ARITH_H
 
 #include "autograd/op.h"
 #include "tensor/elementwise.h"
 
-/* Their kind is the loop of hdk_binary. Those of the _scalar forms have the number as params. */
+/* The op's kind is the loop of hdk_binary. If an operand is a number, the node's params are the
+ * number, an hd_scalar. */
 extern const hd__op hd__op_add, hd__op_sub, hd__op_mul, hd__op_div, hd__op_mul_scalar,
     hd__op_div_scalar;
 
-/* dx += dy for each input, of which the engine makes x's shape and dtype */
+/* dx += dy for each input; the engine sums and casts it to the input's shape and dtype */
 void hd__op_same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 /* dx += -dy */
 void hd__op_neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);

@@ -1,12 +1,13 @@
-/* assign.c - assignment: x[...] = value, and what writes over all of x: fill, zero, copy.
+/* assign.c - assignment, x[...] = value, and the functions that overwrite all of x: fill, zero,
+ * copy.
  *
- * Four names are near to each other:
- * - hd_setitem writes a tensor to the part of x that an index picks, by copy_into;
- * - hd_setitem_scalar writes one number there, by fill;
- * - hd_copy_ and hd_fill_ do the same for all of x. PyTorch names their nodes otherwise, so
- *   copy_into and fill are given the op that they record;
- * - hd_set (src/tensor/access.c) writes one number to one element, and the graph does not know of
- *   it: where grad mode is on, it refuses a leaf that requires grad.
+ * Four functions have similar names:
+ * - hd_setitem writes a tensor to the part of x that an index picks, with copy_into;
+ * - hd_setitem_scalar writes one number there, with fill;
+ * - hd_copy_ and hd_fill_ do the same for all of x. PyTorch gives their nodes other names, so
+ *   callers pass the op to copy_into and fill;
+ * - hd_set (src/tensor/access.c) writes one number to one element without recording it. In grad
+ *   mode it refuses a leaf that requires grad.
  *
  * The part x[...] is a view of x (slices.c). A change of it is a change of x (history.c). */
 #include "autograd/history.h"
@@ -19,7 +20,7 @@
 
 /* ---------------------------------------------------------------- checks */
 
-/* Does b broadcast to x's shape, so that x need not grow? */
+/* True if b broadcasts to x's shape. */
 static bool shape_fits(hd_tensor *x, hd_tensor *b)
 {
     return hd__tensor_spreads_to(b->ndim, b->sizes, x->ndim, x->sizes) ||
@@ -27,8 +28,8 @@ static bool shape_fits(hd_tensor *x, hd_tensor *b)
                    HD__SHAPE(x), HD__SHAPE(b));
 }
 
-/* Is b a part of x's memory, or all of it in another order? As in PyTorch, the answer is no where
- * one of them is not dense. */
+/* True if x and b overlap, but are not the same memory element by element. As in PyTorch, false if
+ * x or b is not dense. */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
     return x->storage == b->storage && x->numel > 0 && b->numel > 0 &&
@@ -43,8 +44,7 @@ bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
     }
     if (partly_overlaps(x, *b)) {
         return hd_fail(HD_STATE,
-                       "%s and %s share some memory: expected the second apart from the first, "
-                       "or the same; clone it first",
+                       "%s and %s share some memory, so the second would change. Clone it",
                        HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {
@@ -60,7 +60,7 @@ void hd__op_zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd__node_needs(n, 0) ? hd_zeros_like(dy[0], hd_dtype_of(dy[0])) : HD_NONE;
 }
 
-/* dx += 0,  dsrc += dy, in src's dtype before the engine sums what src was broadcast to */
+/* dx += 0,  dsrc += dy, cast to src's dtype before the engine sums it to src's shape */
 static void copy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__op_zero_backward(n, dy, dx);
@@ -127,15 +127,15 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
-/* The part x[index...] that is written; x itself where the index leaves nothing out. */
+/* The part x[index...], which is to be written; x itself if the index picks all of x. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd_getitem_n(x, n, index);
     return part && part->numel == x->numel && hd__tensor_same_shape(part, x) ? x : part;
 }
 
-/* value without the leading dims of size 1 that the target does not have: Python's assignment
- * allows them. */
+/* value without the leading dims of size 1 that target lacks, which Python's assignment allows.
+ * Fails if the rest does not broadcast to target. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;
@@ -144,8 +144,8 @@ static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
     }
     if (!hd__tensor_spreads_to(value->ndim - lead, value->sizes + lead, target->ndim,
                                target->sizes)) {
-        return hd_fail(HD_SHAPE, "a value of %s for %s: expected it to broadcast", HD__SHAPE(value),
-                       HD__SHAPE(target));
+        return hd_fail(HD_SHAPE, "value %s: expected a shape that broadcasts to %s",
+                       HD__SHAPE(value), HD__SHAPE(target));
     }
     if (value->storage == target->storage && !hd__tensor_same_shape(value, target)) {
         value = hd_view_n(value, value->ndim - lead, value->sizes + lead);

@@ -1,8 +1,7 @@
-/* attention.c - scaled_dot_product_attention: its arguments, its record, and the choice of a path.
+/* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
  *
  * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops: for an attn_mask that needs a gradient, for empty
- * tensors, for some dozens of keys, and when fused attention is off. */
+ * scores. The composed path calls other ops; attention_of says when. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -17,7 +16,7 @@
 
 typedef hd__attention_call attention_args;
 
-enum { ROWS_PAY = 1 << 13 }; /* multiplications; measured where heads are 8 and 16 wide */
+enum { ROWS_PAY = 1 << 13 }; /* multiplications; measured with 8 and 16 features per head */
 
 static atomic_bool fused = true;
 
@@ -33,7 +32,7 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* batch dims, then rows and cols (cols < 0: none) */
+/* sizes = the batch dims, rows, and cols unless it is negative. Returns their number. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -43,7 +42,7 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
 }
 
 /* w = softmax(scale q k^T + mask), ds = w (dy v^T - sum(dy y)):
- * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w with its dropout */
+ * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w after dropout */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -69,8 +68,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* The names are PyTorch's: its fused kernel computes the plain case, and products of matrices
- * compute the others. */
+/* The op with PyTorch's name. Its fused kernel computes the plain case; matrix products compute the
+ * others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -87,8 +86,7 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws what dropout needs: the seed, or with the native stream all bits in order. Returns false if
- * memory runs out. */
+/* Draws a seed for dropout or, from the native stream, one bit for each score. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -97,7 +95,7 @@ static bool draw_bits(attention_args *c, hd_tensor **bits)
     int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
     if (h->keep == 1 || h->keep == 0) {
-        h->bits = NULL; /* limit is 0, which keeps nothing for keep 0 */
+        h->bits = NULL; /* limit stays 0, so a keep of 0 keeps nothing */
         h->seed = 1;
         return true;
     }
@@ -199,12 +197,12 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
     }
     return hd__tensor_float_arg(q) &&
            (hd__tensor_is_none(mask) || mask->dtype == HD_BOOL || mask->dtype == q->dtype ||
-            hd_fail(HD_DTYPE, "attn_mask of %s: expected bool, or q's %s",
+            hd_fail(HD_DTYPE, "attn_mask of %s: expected bool, or %s as in q",
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts the batch dims of x, which are all except the last two, with those of c so far. Each
- * head of x stands for `group` heads. */
+/* Broadcasts the batch dims of x, all but the last two, into c->batch. Each head of x counts as
+ * `group` heads. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -215,7 +213,7 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* How many heads of q share a head of k and v; -1 after an error. */
+/* The number of q's heads that share one head of k and v; -1 with the error set. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {
@@ -229,13 +227,13 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
         }
     }
     hd_fail(HD_SHAPE,
-            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with as many "
-            "heads in k as in v, of which q has a multiple",
+            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with equal heads "
+            "in k and v, and a multiple of them in q",
             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     return -1;
 }
 
-/* c has the batches of q and k, which are those of the weights. */
+/* c->batch holds the batch dims of the weights. */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -264,7 +262,7 @@ static bool attention_shapes_ok(const hd_tensor *q, const hd_tensor *k, const hd
     }
     return ok || hd_fail(HD_SHAPE,
                          "q %s, k %s, v %s: expected (..., l, d), (..., s, d) and (..., s, dv), "
-                         "of batches that broadcast",
+                         "with batch dims that broadcast",
                          HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
 }
 
@@ -281,10 +279,10 @@ static bool attention_options_ok(const hd_attention_options *o)
            hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
-/* Counts the heads. Expanded tensors may ask for more scores than can be counted. */
+/* Counts the heads. Fails if the scores of large expanded tensors overflow. */
 static bool count_heads(attention_args *c)
 {
-    int64_t sizes[HD_MAX_DIMS], scores = 8; /* no size of 0 hides that others overflow */
+    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 hides no overflow */
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
@@ -296,7 +294,7 @@ static bool count_heads(attention_args *c)
     return true;
 }
 
-/* Writes the numbers of the call into c; the arguments are checked. */
+/* Fills c->head. The arguments are checked. */
 static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
@@ -307,12 +305,12 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
     h->scale = o->scale;
     if (isnan(o->scale)) {
         h->divisor = sqrt((double)h->d);
-        h->scale = 1; /* without features there is nothing to divide: the scores are 0 */
+        h->scale = 1; /* used if d and the divisor are 0; all scores are 0 then */
     }
 }
 
-/* Has v more heads than there are weights? The fused path would compute them, and draw their
- * dropout, once for each head of v. */
+/* True if v has heads that neither q nor k has. The fused path would compute the same weights, and
+ * draw their dropout, once for each of these heads. */
 static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
@@ -323,7 +321,7 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* The arguments are checked, and c is filled. */
+/* Runs one of the paths. The arguments are checked, and c is filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -331,14 +329,14 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* For a handful of tokens, going row by row saves the cost of ten ops. For some dozens the
-     * products of the plain ops are up to four times as fast, and they give the same bits. */
+    /* Row by row, the fused path saves the cost of ten ops for a handful of tokens. For a few
+     * dozen, the composed path is up to four times as fast, with the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
-    if (!hd__tensor_is_none(mask)) { /* sizes of 1 repeat */
+    if (!hd__tensor_is_none(mask)) { /* its dims of size 1 repeat */
         int64_t sizes[HD_MAX_DIMS];
         mask = hd__tensor_expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
@@ -346,7 +344,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-/* x with its heads, dim -3, in two dims: those of queries as (keys, group), fewer as (heads, 1) */
+/* x with dim -3, its heads, split: keys * group heads into (keys, group), others into (heads, 1) */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;
@@ -358,7 +356,8 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* q (..., heads, group, l, d) against k (..., heads, 1, s, d), which repeats without a copy */
+/* Attention of q (..., keys, group, l, d) with k (..., keys, 1, s, d), which repeats without a
+ * copy. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

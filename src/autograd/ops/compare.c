@@ -1,4 +1,4 @@
-/* compare.c - comparison and logic: bool results, never a gradient. */
+/* compare.c - comparison and logic. All results are bool and have no gradient. */
 #include "autograd/record.h"
 #include "tensor/copy.h"
 #include "tensor/elementwise.h"
@@ -27,7 +27,7 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
     return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
-/* In the common dtype, because a 0-d operand of a wider dtype may become 0 in it. */
+/* Converts via the common dtype, in which a 0-d operand of a wider dtype may become 0. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__tensor_two_args(a, b)) {
@@ -119,7 +119,7 @@ hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
     return compare_scalar(HDK_GE, x, s);
 }
 
-/* Of bytes 0 and 1, "and" is the product, "or" the sum, "xor" the inequality. */
+/* For bytes 0 and 1, "and" is the product, "or" the sum, and "xor" the inequality. */
 hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_logical_and");
@@ -146,7 +146,7 @@ hd_tensor *hd_logical_not(hd_tensor *x)
 
 /* ---------------------------------------------------------------- kinds of numbers */
 
-/* NaN differs from itself. */
+/* Only NaN differs from itself. */
 hd_tensor *hd_isnan(hd_tensor *x)
 {
     HD__CALL("hd_isnan");
@@ -175,7 +175,7 @@ hd_tensor *hd_isfinite(hd_tensor *x)
 
 /* ---------------------------------------------------------------- whole tensors */
 
-/* y is NULL, which is false, or a new bool tensor that is dense in some order of its dims. */
+/* y is a new bool tensor, so it is dense in some order of its dims; false if y is NULL. */
 static bool all_true(const hd_tensor *y)
 {
     return y && !memchr(hd__tensor_ptr(y), 0, (size_t)y->numel);

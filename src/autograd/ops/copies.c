@@ -1,5 +1,5 @@
-/* copies.c - new tensors made of the elements of others: cloned, converted, joined, repeated, cut
- * to triangles. */
+/* copies.c - ops that copy elements into a new tensor: clone, contiguous, to, cat, stack, repeat,
+ * repeat_interleave, tril and triu; and detach. */
 #include <inttypes.h>
 
 #include "autograd/ops/arith.h"
@@ -44,10 +44,10 @@ hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d)
         return NULL;
     }
     if (d == HD_BFLOAT16 && hd__record_wants_grad(x)) {
-        return hd_fail(HD_GRAD,
-                       "%s requires grad, which bfloat16 cannot pass on: expected "
-                       "hd_detach(x), or HD_NO_GRAD",
-                       HD__SHAPE(x));
+        return hd_fail(
+            HD_GRAD,
+            "%s requires grad, but bfloat16 has no gradients. Use hd_detach(x), or HD_NO_GRAD",
+            HD__SHAPE(x));
     }
     return x->dtype == d ? x : record_copy(&to_op, hd__tensor_copied(x, d), x);
 }
@@ -61,7 +61,7 @@ hd_tensor *hd_detach(hd_tensor *x)
 
 /* ---------------------------------------------------------------- cat, stack */
 
-/* dx_i += the i-th part of dy along dim; params: dim, and the length of each part */
+/* dx_i += the i-th part of dy along dim; params: dim, then the length of each part */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);
@@ -112,15 +112,15 @@ static bool skipped(const hd_tensor *x)
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* The first tensor that is not skipped gives the shape. The others must have the same sizes, except
- * at dim. Returns that first tensor, or NULL. */
+/* Returns the first tensor that is not skipped, whose sizes the others must have, except at dim;
+ * NULL on error. Writes the result's dim and sizes into *at and sizes. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* every tensor is (0,) */
+    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all are (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -131,14 +131,14 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_fail(HD_SHAPE, "a tensor of (): expected dimensions; hd_stack adds one");
+            return hd_fail(HD_SHAPE, "a tensor of (): expected 1 dim or more. hd_stack takes it");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected the other sizes equal",
+            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected equal sizes elsewhere",
                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
@@ -197,7 +197,7 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
     }
     hd_tensor *y = hd__tensor_empty(promoted(n, xs), ndim, sizes);
     for (int64_t i = 0; y && i < n; i++) {
-        hd_tensor place = *y; /* y without dim `at`, at its i-th index */
+        hd_tensor place = *y; /* y at index i of dim `at` */
         place.ndim--;
         place.offset = i * y->strides[at];
         for (int d = at; d < place.ndim; d++) {
@@ -229,13 +229,14 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* x with dim d r times as large: each part of the dims from `inner` on follows itself r times. */
+/* x with dim d r times as large: each block of the dims from `inner` on is repeated r times. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
     memcpy(sizes, x->sizes, sizeof sizes);
     if (__builtin_mul_overflow(x->sizes[d], r, &size)) {
-        return hd_fail(HD_MEMORY, "%s, %" PRId64 " times: the size overflows", HD__SHAPE(x), r);
+        return hd_fail(HD_MEMORY, "%s repeated %" PRId64 " times: the size overflows", HD__SHAPE(x),
+                       r);
     }
     const int64_t parts = hd__tensor_count_of(inner, x->sizes);
     const int64_t part = hd__tensor_count_of(x->ndim - inner, x->sizes + inner);
@@ -250,7 +251,7 @@ typedef struct repeats {
     int64_t n[HD_MAX_DIMS];
 } repeats;
 
-/* x, with leading dims of size 1, n[d] times along each dim, unrecorded */
+/* x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded */
 static hd_tensor *tiled(hd_tensor *x, const repeats *p)
 {
     HD_NO_GRAD;
@@ -260,7 +261,7 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
     }
     hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
-    for (int d = 0; d < p->ndim && y; d++) { /* first those by 0, which bound what lies between */
+    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 first, which keep y small */
         y = p->n[d] == 0 ? repeated(y, d, d, 0) : y;
     }
     for (int d = 0; d < p->ndim && y; d++) {
@@ -305,7 +306,7 @@ hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes)
         return NULL;
     }
     if (ndim < x->ndim) {
-        return hd_fail(HD_SHAPE, "%d numbers of repeats for %s: expected one for each dim", ndim,
+        return hd_fail(HD_SHAPE, "%d repeats for %s: expected at least one for each dim", ndim,
                        HD__SHAPE(x));
     }
     for (int d = 0; d < ndim; d++) {
@@ -334,7 +335,7 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 /* ---------------------------------------------------------------- triangles */
 
 enum { LOWER, UPPER };        /* the kinds of the ops */
-enum { CUT_GRAIN = 1 << 16 }; /* bytes that are worth another thread */
+enum { CUT_GRAIN = 1 << 16 }; /* bytes worth a task of the pool */
 
 typedef struct cut {
     hd_tensor *y;
@@ -342,8 +343,8 @@ typedef struct cut {
     bool lower;
 } cut;
 
-/* Zeroes what a triangle leaves out of rows: in row i of a matrix the columns above i + diagonal
- * (lower), or those below it. */
+/* Zeroes rows [begin, end) outside the triangle: in row i of a matrix, the columns above i +
+ * diagonal (lower) or below it (upper). */
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;
@@ -369,7 +370,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
     hd_tensor *y = hd__tensor_clone(x);
     cut c = {y, diagonal, op->kind == LOWER};
-    if (diagonal < -rows || diagonal > columns) { /* no sum with it overflows */
+    if (diagonal < -rows || diagonal > columns) { /* i + diagonal must not overflow */
         c.diagonal = diagonal < 0 ? -rows - 1 : columns;
     }
     if (y && y->numel > 0) {

@@ -1,7 +1,8 @@
-/* gradcheck.c - compares gradients with central differences, in float64.
+/* gradcheck.c - hd_gradcheck, which compares backward's gradients with central differences in
+ * float64.
  *
- * The elements of the output are multiplied by fixed, uneven weights and added up. One backward of
- * this sum gives the gradients that all the differences are compared with. */
+ * Both are gradients of the sum of f's result times fixed, uneven weights, so one backward is
+ * enough. */
 #include <math.h>
 
 #include "autograd/grad.h"
@@ -107,14 +108,15 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
         if (hd__graph_requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__tensor_overlaps_itself(inputs[i]))) {
-            return hd_fail(HD_VALUE, "input %d of %s of %s: expected a float64 leaf", i,
+            return hd_fail(HD_VALUE, "input %d, %s of %s: expected a float64 leaf", i,
                            HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }
     return true;
 }
 
-/* The gradients of weighted(c) by backward; HD_NONE for an input that has none. */
+/* The gradients of weighted(c) by backward, HD_NONE for an input without one. name becomes the
+ * grad_fn of f's result. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);

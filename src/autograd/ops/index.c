@@ -1,12 +1,11 @@
-/* index.c - picking elements by an index tensor, and the way back: index_select, gather, embedding,
- * index_add, scatter, one_hot, bincount.
+/* index.c - ops that read or write the elements that an index tensor names: index_select, gather,
+ * embedding, index_add, scatter; and one_hot, bincount, nonzero.
  *
- * Every index is checked before anything is made. Backward adds in the order of the index for any
- * number of threads, because each thread has columns of its own and goes through all indices.
+ * Every index is checked before the result is allocated. Backward adds in the order of the index
+ * for any number of threads, because each thread has its own columns and walks all indices.
  *
- * pick.c walks any strides. Along a dim of a contiguous tensor whole rows are copied and added here
- * instead: hd__op_pick would take a fifth more instructions for 256 rows of 64 floats, and half as
- * many again for a single one. */
+ * pick.c walks any strides. For contiguous tensors this file copies and adds whole rows, because
+ * hd__op_pick takes 20% more instructions for 256 rows of 64 floats, and 50% more for one row. */
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
@@ -33,8 +32,8 @@ static bool index_arg(const hd_tensor *index)
 static hd_tensor *range_fail(const hd_tensor *index, int64_t flat, int64_t n)
 {
     int64_t value = ((const int64_t *)hd__tensor_ptr(index))[flat];
-    return n == 0 ? hd_fail(HD_INDEX, "index %" PRId64 " at %s: there is nothing to pick from",
-                            value, HD__INDEX(index, flat))
+    return n == 0 ? hd_fail(HD_INDEX, "index %" PRId64 " at %s: the indexed dim has size 0", value,
+                            HD__INDEX(index, flat))
                   : hd_fail(HD_INDEX, "index %" PRId64 " at %s: expected 0 to %" PRId64, value,
                             HD__INDEX(index, flat), n - 1);
 }
@@ -53,7 +52,7 @@ static void check_range(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* index, made contiguous; NULL with HD_INDEX set if an element is outside of [0, n). */
+/* index, made contiguous; NULL with HD_INDEX if an element lies outside [0, n). */
 static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
     index = hd__tensor_contiguous(index);
@@ -72,14 +71,14 @@ static hd_tensor *checked(hd_tensor *index, int64_t n)
 
 /* ---------------------------------------------------------------- along one dim */
 
-/* x seen along a dim as (outer, len, inner), and n indices into that dim */
+/* x as (outer, len, inner), where len is the indexed dim, and n indices into it */
 typedef struct index_lines {
     int64_t outer, len, inner, n;
     const int64_t *index;
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward leaves out; below 0: none */
+    int64_t skip; /* the index that backward skips; negative: none */
 } index_lines;
 
 static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
@@ -95,7 +94,7 @@ static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
                          .dtype = from->dtype};
 }
 
-/* Picks lines [begin, end) of the outer * n lines, from contiguous memory. bfloat16 is widened. */
+/* Copies lines [begin, end) of outer * n from contiguous memory. Widens bfloat16 to float32. */
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
@@ -115,7 +114,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* The contiguous index as (1, ..., n, ..., 1), with n at dim */
+/* The contiguous index with ndim dims, (1, ..., n, ..., 1), with n at dim */
 static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
     hd_tensor at = hd__op_geometry_of(index);
@@ -127,7 +126,7 @@ static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
     return at;
 }
 
-/* y = x picked along dim; `dim` of y is as long as index. */
+/* y[.., i, ..] = x[.., index[i], ..] along dim */
 static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
     if (!hd__tensor_contig(x) || dim == x->ndim - 1) {
@@ -139,7 +138,7 @@ static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
     hd__parallel_for(l.outer * l.n, INDEX_GRAIN / (l.inner + 1), pick_lines, &l);
 }
 
-/* columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i] for each i in order */
+/* For columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i], for each i in order */
 static void add_columns(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
@@ -182,7 +181,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     l.skip = params->skip;
-    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* without indices there may be 2^40 */
+    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* there may be 2^40 without indices */
     hd__parallel_for(columns, INDEX_GRAIN / (l.n + 1), add_columns, &l);
 }
 
@@ -203,7 +202,7 @@ hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index)
         return NULL;
     }
     if (index->ndim > 1 || (x->ndim == 0 && index->numel != 1)) {
-        return hd_fail(HD_SHAPE, "%s by an index of %s: expected an index of %s", HD__SHAPE(x),
+        return hd_fail(HD_SHAPE, "x %s and index %s: expected an index of %s", HD__SHAPE(x),
                        HD__SHAPE(index), x->ndim ? "1 dim" : "1 element");
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
@@ -222,7 +221,8 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "index %s and weight %s: expected up to %d dims and (n, d)",
+        return hd_fail(HD_SHAPE,
+                       "index %s and weight %s: expected up to %d dims, and weight (n, d)",
                        HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
@@ -269,7 +269,7 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     return ok || hd_fail(HD_SHAPE,
-                         "%s by an index of %s: expected the same rank, and no larger size "
+                         "x %s and index %s: expected equal ranks, and no index size above x's "
                          "except at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
@@ -283,7 +283,7 @@ hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index)
     }
     index = checked(index, x->ndim ? x->sizes[d] : 1);
     hd_tensor *y = index ? hd__op_gather(x, d, index) : NULL;
-    hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change */
+    hd_tensor *saved[] = {index, x}; /* as in PyTorch, x must not change before backward */
     return HD__RECORD(&gather_op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(d));
 }
 
@@ -299,7 +299,7 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* Has source x's sizes, but for one element for each index at dim d? */
+/* True if index is 1-d, and source has x's sizes with the length of index at dim d. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -308,8 +308,8 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
     bool ok = index->ndim <= 1 && (x->ndim || index->numel == 1) &&
               hd__tensor_has_sizes(source, x->ndim, sizes);
     return ok || hd_fail(HD_SHAPE,
-                         "%s, index %s and source %s: expected an index of 1 dim, and x's sizes "
-                         "for source, but one element for each index at dim %d",
+                         "x %s, index %s and source %s: expected an index of 1 dim, and a source "
+                         "with x's sizes, but index's length at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
 }
 
@@ -351,7 +351,7 @@ static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
 
-/* The part of source that the index covers; NULL with HD_SHAPE set if source is smaller */
+/* The part of source that has index's sizes; NULL with HD_SHAPE if source is smaller. */
 static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 {
     bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);
@@ -359,10 +359,10 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
         ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
     }
     if (!ok) {
-        return hd_fail(HD_SHAPE,
-                       "source %s by an index of %s: expected the same rank, and no "
-                       "smaller size",
-                       HD__SHAPE(source), HD__SHAPE(index));
+        return hd_fail(
+            HD_SHAPE,
+            "source %s and index %s: expected equal ranks, and no source size below index's",
+            HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
         source =
@@ -402,8 +402,8 @@ hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes)
     }
     if (num_classes < -1 || num_classes == 0 || (num_classes == -1 && index->numel == 0)) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " classes for an index of %s: expected "
-                       "1 or more, or -1 and an index that is not empty",
+                       "num_classes %" PRId64
+                       " for index %s: expected 1 or more, or -1 with a nonempty index",
                        num_classes, HD__SHAPE(index));
     }
     index = checked(index, num_classes == -1 ? INT64_MAX : num_classes);
@@ -438,7 +438,7 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
     }
     if (x->ndim != 1 || minlength < 0) {
         return hd_fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
-                       "%s and minlength %" PRId64 ": expected 1 dim, and 0 or more", HD__SHAPE(x),
+                       "x %s, minlength %" PRId64 ": expected (n,), and 0 or more", HD__SHAPE(x),
                        minlength);
     }
     hd_tensor *index = checked(x, INT64_MAX);
@@ -460,7 +460,7 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
 
 /* ---------------------------------------------------------------- nonzero */
 
-/* The index of each true element of x, contiguous bool, becomes a column of y (ndim, n). */
+/* Writes the index of each true element of x, contiguous bool, into a column of y (ndim, n). */
 static void write_places(const hd_tensor *x, hd_tensor *y)
 {
     const uint8_t *truth = hd__tensor_ptr(x);
@@ -494,7 +494,7 @@ hd_tensor *hd_nonzero(hd_tensor *x)
         return NULL;
     }
     write_places(truth, columns);
-    /* as PyTorch lays it out */
+    /* transposed, as in PyTorch */
     hd_tensor *y = hd__tensor_alias(columns, 2, (int64_t[]){n, ndim}, (int64_t[]){1, n}, 0);
     return hd__record_told(NULL, hd_scope_return(y), 1, &x);
 }

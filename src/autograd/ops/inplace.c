@@ -1,8 +1,8 @@
-/* inplace.c - arithmetic that writes to x and returns it; and masked_fill, which shares its code.
- * What writes over x without reading it is in assign.c.
+/* inplace.c - arithmetic in place, which writes to x and returns it, and masked_fill. assign.c has
+ * the ops that overwrite x without reading it.
  *
- * Everything is checked before the first byte is written: arguments, the result's dtype and shape,
- * memory that x shares with b, and what the graph forbids (hd__graph_inplace_ok). */
+ * All checks come before the first byte is written: of the arguments, the result's dtype and shape,
+ * the memory that x and b share, and the rules of the graph (hd__graph_inplace_ok). */
 #include "autograd/history.h"
 #include "autograd/ops/arith.h"
 #include "autograd/ops/assign.h"
@@ -11,19 +11,19 @@
 #include "tensor/elementwise.h"
 #include "tensor/tensor_args.h"
 
-/* A result fits into a dtype of its own category or of a higher one: bool < integer < float, as the
- * dtypes' numbers fall. */
+/* True if x's dtype is of the result's category or a higher one: bool < integer < float. The
+ * numbers of the dtypes are in the opposite order. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
-           hd_fail(HD_DTYPE, "the result is %s: expected one that x of %s can hold",
-                   hd_dtype_name(result), hd_dtype_name(x->dtype));
+           hd_fail(HD_DTYPE, "the result is %s, which x of %s cannot hold", hd_dtype_name(result),
+                   hd_dtype_name(x->dtype));
 }
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* The end of x = x op b in dtype d, after what can be refused. What needs memory is first: b in d
- * or, if x is of another dtype, the result. */
+/* Records and computes x = x op b in dtype d, after all checks. First it allocates: b cast to d or,
+ * if x has another dtype, the result. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
@@ -44,7 +44,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* save: backward needs b for dx, and x as it was for db; the db of a quotient needs b, too. */
+/* x = x op b. save: backward needs b for dx, and the old x for db; the db of a quotient needs b,
+ * too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;

@@ -1,7 +1,7 @@
-/* layer_norm.c - normalisation over the last dims, and RMS norm, which is a composition.
+/* layer_norm.c - layer norm over the last dims, and RMS norm, which calls other ops.
  *
- * The gradients of weight and bias are sums over all rows. Each task adds up ROWS rows, and these
- * sums are added up afterwards, so that the order depends on the shapes alone. */
+ * The gradients of weight and bias are sums over all rows. Each task sums ROWS rows; the sums of
+ * the tasks are added afterwards. So the order of the additions depends on the shapes alone. */
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
@@ -12,7 +12,7 @@
 #include "tensor/tensor_args.h"
 
 enum {
-    ROWS = 32,        /* rows that one task of backward adds up */
+    ROWS = 32,        /* rows that one task of backward sums */
     NORM_GRAIN = 4096 /* elements worth a task of the pool */
 };
 
@@ -49,7 +49,6 @@ static void forward_rows(int64_t begin, int64_t end, void *arg)
                                                  at(k->y, begin * r.n, k->item));
 }
 
-/* Groups of ROWS rows. */
 static void backward_groups(int64_t begin, int64_t end, void *arg)
 {
     const norm_task *k = arg;
@@ -100,7 +99,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
         }
     }
     hd__parallel_for(groups[0], NORM_GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
-    for (int i = 1; i < 3; i++) { /* the sums of the groups are added up */
+    for (int i = 1; i < 3; i++) { /* adds the sums of the groups */
         if (hd__node_needs(node, i)) {
             dx[i] =
                 hd_reshape_n(hd__reduce_sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
@@ -118,11 +117,11 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
            hd__arg_given("normalized_shape", shape) &&
            ((n <= x->ndim &&
              memcmp(shape, x->sizes + x->ndim - n, sizeof *shape * (size_t)n) == 0) ||
-            hd_fail(HD_SHAPE, "x %s and normalized shape %s: expected the last dims of x",
+            hd_fail(HD_SHAPE, "x %s and normalized shape %s: expected the sizes of x's last dims",
                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
-/* weight or bias is HD_NONE, or has the normalized shape and x's dtype. */
+/* True if w, a weight or bias, is HD_NONE or has the normalized shape and x's dtype. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
     if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {
@@ -165,7 +164,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
     const int64_t sizes[] = {hd__tensor_count_of(x->ndim - n, x->sizes), 3};
     hd_tensor *stats = hd__tensor_empty(x->dtype, 2, sizes); /* (rows, 3) */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
-    /* PyTorch saves the bias, too, and refuses another one. */
+    /* As in PyTorch, the bias is saved, too, so it must not change before backward. */
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
     return HD__RECORD(&layer_norm_op, y, HD__IN(3, in), HD__SAVES(4, saved), HD__PARAMS(n));
 }
@@ -174,7 +173,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
-/* PyTorch's name is that of an addition in C++, which differs from hd_add_scalar's. */
+/* x + eps. PyTorch adds it in C++, so the node's name differs from hd_add_scalar's. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
 {
     hd_tensor *y;

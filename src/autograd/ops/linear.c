@@ -1,8 +1,8 @@
-/* linear.c - the affine map of a layer, x W^T + b, in one pass.
+/* linear.c - hd_linear, x W^T + b in one pass, and hd_bilinear.
  *
  * All leading dims of x count as rows. One backward serves every rank. As in PyTorch, the node's
- * name depends on the case: a matrix, a single row, or rows that are folded to one matrix. For a
- * weight of 1 dim, and for the bilinear map, other ops compute the product and the sum. */
+ * name depends on x: a matrix, a single row, or rows that are folded into one matrix. For a weight
+ * of 1 dim, and in hd_bilinear, other ops compute the product and the sum. */
 #include <inttypes.h>
 
 #include "autograd/record.h"
@@ -36,7 +36,8 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
                              hd__product_matrix_left(x));
     }
     if (hd__node_needs(n, 2)) {
-        /* The engine sums it to (out,). The sum of a single row is not -0 either. */
+        /* The engine sums it to (out,). For a single row, adding 0 turns -0 into 0, as a sum
+         * does. */
         dx[2] = dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0);
     }
 }
@@ -48,7 +49,7 @@ static const hd__op linear_unsafe_view_op = HD__OP("UnsafeViewBackward0", linear
 static const hd__op linear_view_op = HD__OP("ViewBackward0", linear_backward);
 static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
-/* A bias of HD_NONE is none. PyTorch adds the bias inside the product if x and the bias are
+/* The op with PyTorch's name. PyTorch adds the bias inside the product if x and the bias are
  * contiguous. */
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
@@ -82,7 +83,7 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
            bias_fits(weight, bias);
 }
 
-/* y (...) of a weight (in,) */
+/* y (...), for a weight (in,) */
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);

@@ -1,7 +1,7 @@
-/* loss.c - the losses of classes: cross_entropy and nll_loss.
+/* loss.c - the losses of classification: cross_entropy and nll_loss.
  *
- * Cross entropy is one kernel forward and one backward. It keeps two numbers for each row instead
- * of the softmax. */
+ * Cross entropy is one kernel forward and one backward. Its node saves two numbers for each row
+ * instead of the softmax. */
 #include <inttypes.h>
 
 #include "autograd/ops/loss_elements.h"
@@ -21,8 +21,8 @@ typedef struct entropy_task {
     hdk_logits l;
     int dtype;
     int64_t item;
-    const void *dy; /* backward; gs: 0 where all rows share one */
-    int64_t gs;
+    const void *dy; /* backward only */
+    int64_t gs;     /* elements of dy from row to row; 0 if all rows share one */
     double divisor;
     bool stream; /* dx is large */
     void *out;   /* the losses, or dx */
@@ -54,12 +54,12 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
         (char *)k->out + begin * l.c * k->item);
 }
 
-/* x with one of its dims put elsewhere: an alias */
+/* An alias of x with dim `from` moved to place `to` */
 static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) {
-        int other = d - (d > to); /* which of the dims besides `from` */
+        int other = d - (d > to); /* index among the dims besides `from` */
         int source = d == to ? from : other + (other >= from);
         sizes[d] = x->sizes[source];
         strides[d] = x->strides[source];
@@ -67,13 +67,13 @@ static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
     return hd__tensor_alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* (c,) and (n, c) as they are, (n, c, d1, ...) as (n, d1, ..., c) */
+/* An alias of x with the classes last: (n, c, d1, ...) becomes (n, d1, ..., c) */
 static hd_tensor *classes_last(const hd_tensor *x)
 {
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Describes the rows of logits to the kernels. The tensors that it makes live in the caller's
+/* Fills k with the rows of logits for the kernels. Tensors that it makes live in the caller's
  * scope. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
@@ -106,7 +106,7 @@ static void run_rows(entropy_task *k, void (*f)(int64_t, int64_t, void *))
 
 typedef struct entropy_params {
     int64_t ignore;
-    double divisor; /* the number of targets that count (mean), or 1 */
+    double divisor; /* HD_MEAN: the number of targets that are not ignored; else 1 */
 } entropy_params;
 
 /* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i */
@@ -132,7 +132,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The names of a loss of classes: of up to 2 dims, of more, and where its last step is a view */
+/* A loss's ops, named for x of up to 2 dims, for x of more, and for a last step that is a view */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -140,16 +140,16 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
-/* PyTorch makes two dims of those after the classes. Where they are not two, its last step is a
- * view. */
+/* PyTorch folds the dims after the classes into two. If x has another number of them, and the
+ * losses are not reduced, its last step is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* Does the target have one class for each row of x's last dim, in x's shape or flat? Then whoever
- * wrote the call has the classes last, as a language model's output has them. */
+/* True if target has one class for each row along x's last dim, in x's shape or flat. The caller
+ * then probably has the classes last, as a language model's output has. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -157,17 +157,17 @@ static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
-/* Writes the calls that bring both to (rows, c) and (rows,): "; use hd_flatten(target, 0, 1)". */
+/* Writes advice: the calls that reshape x and target to (rows, c) and (rows,). */
 static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[120])
 {
     int x_end = x->ndim - 2, target_end = target->ndim - 1;
     if (x_end == 0) {
-        snprintf(text, 120, "; use hd_flatten(target, 0, %d)", target_end);
+        snprintf(text, 120, ". Use hd_flatten(target, 0, %d)", target_end);
     } else if (target_end == 0) {
-        snprintf(text, 120, "; to score every token, use hd_flatten(x, 0, %d)", x_end);
+        snprintf(text, 120, ". To score every token, use hd_flatten(x, 0, %d)", x_end);
     } else {
         snprintf(text, 120,
-                 "; to score every token, use hd_flatten(x, 0, %d) and hd_flatten(target, 0, %d)",
+                 ". To score every token, use hd_flatten(x, 0, %d) and hd_flatten(target, 0, %d)",
                  x_end, target_end);
     }
 }
@@ -194,14 +194,14 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
                    swapped ? ". Swap the two arguments" : "");
 }
 
-/* Does x hold floats, and target class numbers? Each may stand in the other's place. */
+/* True if x holds floats, and target int64 class numbers. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
     return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||
            class_dtypes_fail(x, target);
 }
 
-/* The target has x's shape without the classes; the target of a single row may be (1,). */
+/* True if target has x's shape without the classes. For x (c,) it may also be (1,). */
 static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t expected[HD_MAX_DIMS];
@@ -219,7 +219,7 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
            target_shape_fail(x, target, n, expected);
 }
 
-/* How many targets count; -1, with the error set, if one of them is not a class. */
+/* The number of targets that are not ignored; -1 with the error set if one is not a class. */
 static int64_t count_targets(const hdk_logits *l)
 {
     int64_t count = 0;
@@ -259,16 +259,16 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     return hd_scope_return(hd__op_reduced_loss(y, r, p->divisor));
 }
 
-/* Once for each number of classes: a program may go on to another model. */
+/* Warns once for each number of classes, because a program may train several models. */
 HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
     static atomic_uint_least64_t told;
     const int64_t classes = x->sizes[x->ndim > 1];
     if (classes > 1 && hd__op_is_softmax(x, x->ndim > 1) &&
         hd__error_first(&told, (uintptr_t)classes)) {
-        hd_warn("x %s is what hd_softmax over the %" PRId64 " classes gave, and the loss does a "
-                "softmax of its own, so that the model hardly learns: expected what went into "
-                "hd_softmax",
+        hd_warn("x %s is the result of hd_softmax over the %" PRId64
+                " classes, but the loss does a softmax of its own, so the model hardly learns. "
+                "Pass the input of hd_softmax",
                 HD__SHAPE(x), classes);
     }
 }
@@ -276,7 +276,6 @@ HD__RARE static void warn_of_softmax(const hd_tensor *x)
 static const hd_cross_entropy_options entropy_defaults = {
     .size = sizeof(hd_cross_entropy_options), .ignore_index = -100, .reduction = HD_MEAN};
 
-/* The arguments of a loss of classes */
 static bool class_args(hd_tensor *x, hd_tensor *target, const hd_cross_entropy_options *o)
 {
     return HD__SIZE_OK(o, "hd_cross_entropy_defaults()") && hd__tensor_arg("x", x) &&
@@ -316,20 +315,20 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- nll_loss */
 
-/* The classes as an index of gather, with x's dims; 0 where the target is left out */
+/* target as an index for hd_gather, with x's dims; 0 where the target is ignored */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);
     return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
 }
 
-/* -x[target] of each row, unrecorded; 0 where the target is left out */
+/* -x[target] of each row, unrecorded; 0 where the target is ignored */
 static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 {
     HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
     hd_tensor *left_out = hd_eq_scalar(target, ignore), *index = class_index(x, target, left_out);
-    if (x->ndim == 1) { /* As in PyTorch, the loss of a single row is no -0. */
+    if (x->ndim == 1) { /* As in PyTorch, the loss of a single row is never -0. */
         hd_tensor *y = hd_masked_fill(hd_rsub_scalar(hd_gather(x, 0, index), 0), left_out, 0);
         return hd_scope_return(hd_sum(y));
     }

@@ -1,8 +1,8 @@
-/* loss_elements.c - losses of each element and its target: mse, l1, smooth_l1, kl_div and the
- * binary cross entropies.
+/* loss_elements.c - losses that compare each element with its target: mse, l1, smooth_l1, kl_div
+ * and the binary cross entropies.
  *
- * Where PyTorch shows one node, the losses are computed unrecorded, and the node's backward is the
- * slope of one element. */
+ * Where PyTorch has one node, the losses are computed unrecorded, and the node's backward computes
+ * the derivative of each element's loss. */
 #include "autograd/ops/loss_elements.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
@@ -37,7 +37,7 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Of l1_loss and smooth_l1_loss; ndim and sizes become the shape of their losses. */
+/* For l1_loss and smooth_l1_loss. ndim and sizes become the shape of the losses. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -45,10 +45,10 @@ static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *
            hd__tensor_broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
 }
 
-/* Does one of them hold floats? Then *d is the dtype of their losses. */
+/* True if x or target holds floats; *d becomes the dtype of the losses. */
 static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
 {
-    /* As in PyTorch, a 0-d one decides, too. */
+    /* As in PyTorch, a 0-d tensor counts, too. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
            hd_fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
@@ -58,8 +58,8 @@ static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, h
 HD__RARE static void tell_of_broadcast(const hd_tensor *x, const hd_tensor *target, int ndim,
                                        const int64_t *sizes)
 {
-    hd_warn("x %s and target %s differ in size, so the loss is taken over their broadcast %s, "
-            "which is probably wrong: give both the same size, for example with hd_view",
+    hd_warn("x %s and target %s differ in shape, so the loss is taken over their broadcast %s, "
+            "which is probably wrong. Give both the same shape, for example with hd_view",
             HD__SHAPE(x), HD__SHAPE(target), HD__SIZES(ndim, sizes));
 }
 
@@ -131,15 +131,14 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     if (!hd__tensor_broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
-    x = hd__tensor_expand(x, ndim,
-                          sizes); /* first, because PyTorch lays the result out like these */
+    x = hd__tensor_expand(x, ndim, sizes); /* PyTorch lays the result out like these two */
     t = x ? hd__tensor_expand(t, ndim, sizes) : NULL;
     hd_tensor *y = t ? hd__loop_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
-/* What adds up to sum (x - t)^2: the squares or, so that they are not stored, their sums over
- * pieces of contiguous x and t; 0-d if that is one piece */
+/* A tensor whose sum is sum (x - t)^2: the squares or, if x and t are contiguous, sums over pieces,
+ * which need less memory. 0-d if there is one piece. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -170,7 +169,7 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     hd_dtype d;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    /* distance_args would cost a training step of few numbers a call more. */
+    /* The checks of distance_args without its call, which would slow down a tiny training step. */
     if (!hd__tensor_arg("x", x) || !hd__tensor_arg("target", target) || !hd__op_reduction_arg(r) ||
         !hd__tensor_broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
         return NULL;
@@ -193,7 +192,7 @@ hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- compositions */
 
-/* The losses, recorded, or in their place their mean or their sum */
+/* The losses, which are recorded, or their sum or mean, as r says */
 static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
 {
     return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
@@ -209,7 +208,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* so that a 0-d one decides the dtype, too */
+    if (!hd__tensor_same_shape(x, target)) { /* so that a 0-d tensor counts for the dtype, too */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -222,7 +221,7 @@ hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target)
     return hd_l1_loss_with(x, target, HD_MEAN);
 }
 
-/* t log t, which is 0 at 0, without an infinity on the way */
+/* t log t; 0 where t is 0, without computing an infinity */
 static hd_tensor *entropies(hd_tensor *t)
 {
     return hd_mul(t, hd_log(hd_masked_fill(t, hd_eq_scalar(t, 0), 1)));
@@ -254,7 +253,7 @@ typedef struct loss_params {
     double beta; /* of smooth_l1_loss */
 } loss_params;
 
-/* The node of losses that were computed unrecorded */
+/* Reduces unrecorded losses, and records the result. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -265,14 +264,14 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
                       HD__PARAMS(p));
 }
 
-/* norm dy: what one loss gets */
+/* norm dy, the gradient of each loss */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
     const loss_params *p = hd__node_params(n);
     return hd_mul_scalar(dy, p->norm);
 }
 
-/* m^2 / (2 beta) + |x - t| - m, where m is the lesser of |x - t| and beta */
+/* m^2 / (2 beta) + |x - t| - m, where m = min(|x - t|, beta) */
 static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
 {
     HD_NO_GRAD;
@@ -282,7 +281,7 @@ static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
     return hd_scope_return(hd_add(square, hd_sub(distance, m)));
 }
 
-/* dx += norm dy (x - t) / beta, at most norm dy in size;  dt += -dx */
+/* dx += norm dy clamp((x - t) / beta, -1, 1);  dt += -dx */
 static void smooth_l1_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const loss_params *p = hd__node_params(n);
@@ -330,11 +329,11 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
     return hd__tensor_arg("x", x) && hd__tensor_arg("target", target) && hd__op_reduction_arg(r) &&
            hd__tensor_one_dtype("x", x, "target", target) && hd__tensor_float_arg(x) &&
            (hd__tensor_same_shape(x, target) ||
-            hd_fail(HD_SHAPE, "x %s and target %s: expected one shape", HD__SHAPE(x),
+            hd_fail(HD_SHAPE, "x %s and target %s: expected equal shapes", HD__SHAPE(x),
                     HD__SHAPE(target)));
 }
 
-/* Do all elements of x lie in [0, 1]? */
+/* True if all elements of x lie in [0, 1]. */
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);
@@ -349,7 +348,7 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
     return x;
 }
 
-/* The logarithm f of x, -100 at the pole and wherever it is less, without an infinity on the way */
+/* max(f(x), -100), where f is a logarithm; -100 at its pole, without computing an infinity */
 static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
 {
     hd_tensor *at_pole = hd_eq_scalar(x, pole);
@@ -387,7 +386,7 @@ static const hd__op binary_op = HD__OP("BinaryCrossEntropyBackward0", binary_bac
 hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
     HD__CALL("hd_binary_cross_entropy_with");
-    const char *advice = ". hd_binary_cross_entropy_with_logits takes what goes into hd_sigmoid";
+    const char *advice = ". hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid";
     if (!binary_args(x, target, r) || !probabilities_arg("x", x, advice) ||
         !probabilities_arg("target", target, "")) {
         return NULL;

@@ -1,18 +1,18 @@
-/* loss_elements.h - what all losses share (loss_elements.c). */
+/* loss_elements.h - functions that all losses use (loss_elements.c). */
 #ifndef HEED_OPS_LOSS_ELEMENTS_H
 #define HEED_OPS_LOSS_ELEMENTS_H
 
 #include "heed/autograd.h"
 
-/* Is r a reduction? Otherwise sets HD_VALUE. */
 bool hd__op_reduction_fail(hd_reduction r);
+/* True if r is a reduction; otherwise fails with HD_VALUE. */
 static inline bool hd__op_reduction_arg(hd_reduction r)
 {
     return (unsigned)r <= HD_REDUCE_NONE || hd__op_reduction_fail(r);
 }
 
-/* The losses, or in their place their sum, or that divided by n. They are unrecorded, and the
- * innermost scope owns them; NULL stays. */
+/* losses, their sum or, with HD_MEAN, their sum divided by n. Takes over losses, which are
+ * unrecorded and owned by the innermost scope. NULL gives NULL. */
 hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n);
 
 #endif

@@ -1,8 +1,8 @@
-/* pick.c - elements picked along one dim: y[.., i, ..] = x[.., index[.., i, ..], ..], and its
+/* pick.c - picks elements along one dim: y[.., i, ..] = x[.., index[.., i, ..], ..], and its
  * backward.
  *
- * The lines along the dim are shared out between threads, and each line is walked in the order of
- * the index. So the order of sums does not depend on the number of threads. */
+ * Threads divide the lines along the dim, and walk each line in the order of the index. So the
+ * order of sums does not depend on the number of threads. */
 #include "autograd/ops/pick.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
@@ -10,21 +10,21 @@
 
 enum {
     PICK_GRAIN = 32768,
-    PICK_SIDE = 256, /* neighbouring lines that are walked together, */
-    WHOLE = 4096     /* and where one index serves them all: whole rows are copied */
+    PICK_SIDE = 256, /* neighbouring lines that are walked together */
+    WHOLE = 4096     /* the same if all lines have one index, so that whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };
 
 typedef struct picks {
     hd__dims lines;            /* the other dims */
-    int64_t n, step[OPERANDS]; /* positions along the dim; bytes between them, of x's too */
+    int64_t n, step[OPERANDS]; /* positions along the dim, and bytes from one to the next */
     char *data[OPERANDS];
     void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);
 } picks;
 
-/* k lines, whose operands lie side[...] bytes apart. If the elements of a line are neighbours in y,
- * lines are walked one by one, else position by position. */
+/* Handles k lines, whose operands lie side[...] bytes apart. If the elements of a line are adjacent
+ * in y, it goes line by line, otherwise position by position. */
 #define PICK_LINES(name, T, DO)                                                                    \
     static void name(const picks *p, char *const *data, const int64_t *side, int64_t k)            \
     {                                                                                              \
@@ -79,10 +79,10 @@ PICK_LINES(put_4, uint32_t, PUT)
 PICK_LINES(put_8, uint64_t, PUT)
 PICK_LINES(add_f32, float, ADD)
 PICK_LINES(add_f64, double, ADD)
-PICK_LINES(add_i64, uint64_t, ADD) /* wraps */
+PICK_LINES(add_i64, uint64_t, ADD) /* unsigned: wraps */
 PICK_LINES(or_1, uint8_t, OR)
 
-/* Lines [begin, end), numbered with the innermost dim first. */
+/* Handles lines [begin, end), which are numbered with the innermost dim first. */
 static void run_lines(int64_t begin, int64_t end, void *arg)
 {
     const picks *p = arg;
@@ -128,7 +128,7 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     }
     picks p = {.f = loops[way][y->dtype]};
     hd__dims_axis along = {1, {0}};
-    hd_tensor first = hd__op_geometry_of(x); /* of y's sizes: the places at which index 0 picks */
+    hd_tensor first = hd__op_geometry_of(x); /* in y's sizes: the elements that index 0 picks */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
@@ -162,7 +162,7 @@ hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype)
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
-/* x, with a dim of size 1 at dim if it has fewer dims than ndim */
+/* x's geometry, with a dim of size 1 inserted at dim if x has fewer than ndim dims */
 static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
 {
     hd_tensor g = hd__op_geometry_of(x);
@@ -171,7 +171,7 @@ static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
         memmove(&g.sizes[dim + 1], &g.sizes[dim], after);
         memmove(&g.strides[dim + 1], &g.strides[dim], after);
         g.sizes[dim] = 1;
-        g.strides[dim] = 0; /* lines of one element are walked side by side */
+        g.strides[dim] = 0; /* lines of one element are then walked side by side */
         g.ndim++;
     }
     return g;

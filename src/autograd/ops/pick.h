@@ -1,25 +1,24 @@
-/* pick.h - picking by an index tensor, which several families share (pick.c). */
+/* pick.h - picks elements along a dim by an index tensor (pick.c). */
 #ifndef HEED_OPS_PICK_H
 #define HEED_OPS_PICK_H
 
 #include "autograd/op.h"
 
-/* Along dim, y[i] = x[index[i]], or into x: x[index[i]] = y[i], or += y[i], in the order of the
- * index. y is contiguous, and index broadcasts to it. */
+/* Along dim, in the order of the index: y[i] = x[index[i]] (HD__TAKE), x[index[i]] = y[i]
+ * (HD__PUT), or x[index[i]] += y[i] (HD__ADD). y is contiguous, and index broadcasts to it. */
 typedef enum hd__op_pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__op_pick_way;
 void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
-/* A tensor with x's geometry and storage that lives for one call. */
+/* x's geometry and storage in a struct that lives for one call */
 hd_tensor hd__op_geometry_of(const hd_tensor *x);
 
-/* Zeros of the shape of the node's first input */
 hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
 
 /* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__op_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved 0 is the index, and params is one
- * int, the dim, which index and y may lack. The op's kind is HD__ADD or, where no two indices are
- * the same, HD__PUT. */
+/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved tensor 0 is the index, and params is
+ * the dim, an int, which index and y may lack. The op's kind is HD__ADD, or HD__PUT if no two
+ * indices are equal. */
 void hd__op_scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

@@ -1,4 +1,4 @@
-/* random.c - random draws that the graph records: bernoulli, dropout, multinomial, and fills.
+/* random.c - ops that draw random numbers: bernoulli, dropout, multinomial, and fills.
  *
  * The streams are PyTorch's (src/base/random/rng.c). This file decides the order of the draws.
  * bernoulli draws in logical order. multinomial's race and dropout's native stream draw in memory
@@ -53,8 +53,7 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous; NULL with the error set if it is not of a float dtype or has an element that
- * is not in [0, most]. */
+/* p, made contiguous; NULL with the error set if it is not of a float dtype or leaves [0, most]. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -63,7 +62,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
     hd_tensor *flat = hd__tensor_contiguous(p);
     int64_t at = flat ? first_outside(flat, most) : -1;
     return at < 0 ? flat
-                  : hd_fail(HD_VALUE, "%s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
+                  : hd_fail(HD_VALUE, "p is %s at %s: expected %s", HD__FLOAT(value_at(flat, at)),
                             HD__INDEX(flat, at), expected);
 }
 
@@ -117,7 +116,7 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* The native stream draws in x's memory order, the other one in logical order. */
+/* The native stream draws in x's memory order, the MCG31 stream in logical order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -219,7 +218,7 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-/* Does each row of p, (rows, m) and contiguous, have a positive weight? */
+/* True if each row of p, contiguous (rows, m), has a positive weight. */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {
@@ -236,13 +235,13 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
     return true;
 }
 
-typedef struct shares { /* of one row of m weights: sums from the first one on */
-    double *sums, whole;
+typedef struct shares {  /* of one row of m weights */
+    double *sums, whole; /* the running sums, and the last one */
     int64_t m;
-    bool single; /* divided in float32 */
+    bool single; /* the weights are float32, and so is the arithmetic */
 } shares;
 
-/* Adds up a row of weights, in their dtype. */
+/* Computes the running sums of a row of weights, in their dtype. */
 static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
@@ -255,7 +254,7 @@ static void cumulate(const void *weights, shares *s)
     s->whole = sum;
 }
 
-/* (w_0 + ... + w_j) / (their sum), the last exactly 1 */
+/* Share j: (w_0 + ... + w_j) / (the sum of the row); the last one is exactly 1 */
 static inline double share_of(const shares *s, int64_t j)
 {
     return j == s->m - 1 ? 1
@@ -263,7 +262,7 @@ static inline double share_of(const shares *s, int64_t j)
                          : s->sums[j] / s->whole;
 }
 
-/* Is share j below u? Only a share so near to u that rounding decides is divided. */
+/* True if share j is below u. Divides only if the share is so close to u that rounding decides. */
 static inline bool below(const shares *s, int64_t j, double u)
 {
     const double near = 0x1p-20, sum = s->sums[j], limit = u * s->whole;
@@ -271,7 +270,7 @@ static inline bool below(const shares *s, int64_t j, double u)
     return clear ? sum < limit : share_of(s, j) < u;
 }
 
-/* The first of the m shares that is not below u. */
+/* The index of the first share that is not below u. */
 static int64_t search(const shares *s, double u)
 {
     int64_t left = 0, right = s->m;
@@ -286,7 +285,7 @@ static int64_t search(const shares *s, double u)
     return left;
 }
 
-/* p (rows, m) is contiguous, y is (rows, n) */
+/* Fills y (rows, n) from the rows of contiguous p (rows, m). */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
     shares s = {hd__arg_alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
@@ -307,7 +306,7 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* The n largest of p / q, q exponential: p_i / q_i is the largest with probability p_i / sum p. */
+/* The indices of the n largest p / q, q exponential. i is first with probability p_i / sum p. */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;
@@ -340,8 +339,8 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     bool no_rows = p->ndim == 2 && p->sizes[0] == 0;
     if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
         return hd_fail(HD_VALUE,
-                       "%" PRId64 " samples %s replacement of %s: "
-                       "expected 1 or more, and no more than there are",
+                       "%" PRId64
+                       " samples %s replacement from p %s: expected 1 or more, and enough weights",
                        n, replacement ? "with" : "without", HD__SHAPE(p));
     }
     if (!rows_positive(flat, m)) {
@@ -375,8 +374,7 @@ hd_tensor *hd_uniform_(hd_tensor *x, double a, double b)
     double limit = x->dtype == HD_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     if (!(a <= b && a >= -limit && b <= limit && b - a <= limit)) {
         return hd_fail(HD_VALUE,
-                       "[%s, %s) in %s: expected finite bounds, the "
-                       "first no greater, and a finite difference",
+                       "a %s and b %s for x of %s: expected finite a <= b with a finite difference",
                        HD__FLOAT(a), HD__FLOAT(b), hd_dtype_name(x->dtype));
     }
     return hd__op_overwrites(&uniform_op, x)

@@ -1,7 +1,7 @@
 /* reduce_extreme.c - max, min, argmax and argmin.
  *
- * Over everything, equal maxima share the gradient; along a dim the first maximum gets all of it.
- * If there are NaNs, the first NaN is the maximum. */
+ * Over all elements, equal maxima share the gradient; along a dim, the first maximum gets all of
+ * it. If there are NaNs, the first NaN is the maximum. */
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"
 #include "tensor/kernels/reduce.h"
@@ -17,7 +17,7 @@ static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));
-    /* not a product of share and reached: an infinite share times 0 is NaN */
+    /* hd_where, because the product of an infinite share and 0 is NaN */
     dx[0] = hd_where(reached, share, hd_zeros_n((hd_dtype)dy[0]->dtype, 0, NULL));
 }
 
@@ -55,7 +55,7 @@ hd_tensor *hd_min(hd_tensor *x)
 
 /* ---------------------------------------------------------------- along a dim */
 
-/* dim as a mask; 0, with the error set, if it is no dim or its size is 0. */
+/* dim as a mask; 0, with the error set, if x has no such dim or its size is 0. */
 static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
     int at = hd__tensor_dim_of(x, dim);

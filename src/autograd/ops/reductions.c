@@ -1,8 +1,7 @@
-/* reductions.c - sum, mean, var, std, prod, any and all: over everything, over one dim or over
- * several.
+/* reductions.c - sum, mean, var, std, prod, any and all: over all dims, one dim or several.
  *
- * A node keeps a mask of the reduced dims and keepdim, with which backward spreads dy over x's
- * shape by strides of 0. max and min are in reduce_extreme.c. */
+ * A node keeps keepdim and a mask of the reduced dims. Backward spreads dy over x's shape by
+ * strides of 0. max and min are in reduce_extreme.c. */
 #include <inttypes.h>
 
 #include "autograd/ops/reductions.h"
@@ -78,7 +77,7 @@ void hd__op_divide_by(hd_tensor *y, double n)
                                 y->numel, NULL);
 }
 
-/* The sum of x over the dims of mask, or their mean */
+/* The sum or mean of x over the dims of mask */
 static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
@@ -88,7 +87,7 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* mask is 0 where the arguments were wrong. */
+/* NULL if mask is 0: a check of the arguments has failed. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
@@ -242,7 +241,7 @@ hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n, cons
 
 /* ---------------------------------------------------------------- prod */
 
-/* x, (..., n, ...) with n at dim d, as two halves; a 1 is added where n is odd */
+/* Splits x along dim d into two halves of equal size; appends ones if the size is odd. */
 static void halve(hd_tensor *x, int d, hd_tensor *half[2])
 {
     const int64_t n = x->sizes[d] / 2 + x->sizes[d] % 2;
@@ -254,7 +253,7 @@ static void halve(hd_tensor *x, int d, hd_tensor *half[2])
     half[1] = hd_narrow(x, d, n, n);
 }
 
-/* The product of x along d, which stays with size 1 */
+/* The product of x along d, which keeps size 1 */
 static hd_tensor *product(hd_tensor *x, int d)
 {
     hd_tensor *half[2];
@@ -265,7 +264,7 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* dx of y = product(x, d): down the same halves */
+/* dx of y = product(x, d), through the same halves */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];

@@ -1,8 +1,8 @@
 /* rotary.c - rotary positions in the half layout (Su et al. 2021, "RoFormer: Enhanced Transformer
  * with Rotary Position Embedding"): the tables of cosines and sines, and the op that turns x.
  *
- * The tables are those of transformers, whose float32 operations and their order show in the bits:
- * an angle of many turns keeps few of them. */
+ * The tables equal those of transformers bit for bit: they use the same float32 operations in the
+ * same order. An angle of many turns keeps few bits, so another order would show. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -31,7 +31,7 @@ static bool rotary_options_ok(const hd_rotary_options *o)
     }
     int64_t known = o->original_max_position_embeddings;
     if (!(o->theta > 0 && isfinite(o->theta)) || !(o->factor > 0 && isfinite(o->factor))) {
-        return hd_fail(HD_VALUE, "theta %g, factor %g: expected numbers above 0", o->theta,
+        return hd_fail(HD_VALUE, "theta %g, factor %g: expected finite numbers above 0", o->theta,
                        o->factor);
     }
     return (known > 0 || (known == 0 && o->factor == 1) ||
@@ -44,8 +44,8 @@ static bool rotary_options_ok(const hd_rotary_options *o)
                     o->low_freq_factor, o->high_freq_factor));
 }
 
-/* 1 / theta^(2 i / head_dim), or less: long waves are stretched by `factor`, short ones stay, and
- * those between are mixed. */
+/* 1 / theta^(2 i / head_dim). If the original length is known, long waves are stretched by
+ * `factor`, short ones stay, and those between are mixed. */
 static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
 {
     const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
@@ -141,7 +141,8 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
 
-/* Is it (t, head_dim), or a batch of such that broadcasts to x (..., t, head_dim)? */
+/* True if table is (t, head_dim) for x (..., t, head_dim), or has batch dims that broadcast to
+ * x's. */
 static bool is_table_for(const hd_tensor *x, const hd_tensor *table)
 {
     int more = x->ndim - table->ndim;
@@ -157,8 +158,8 @@ static bool rotary_shapes_ok(const hd_tensor *x, const hd_tensor *cos, const hd_
 {
     return (is_table_for(x, cos) && is_table_for(x, sin) && x->sizes[x->ndim - 1] % 2 == 0) ||
            hd_fail(HD_SHAPE,
-                   "x %s, cos %s, sin %s: expected (..., t, head_dim) of an even head_dim, and "
-                   "(t, head_dim) both, with batches that broadcast to those of x",
+                   "x %s, cos %s, sin %s: expected x (..., t, head_dim), head_dim even, and tables "
+                   "(t, head_dim) with batch dims that broadcast to x's",
                    HD__SHAPE(x), HD__SHAPE(cos), HD__SHAPE(sin));
 }
 

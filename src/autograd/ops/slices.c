@@ -1,7 +1,7 @@
-/* slices.c - tensors that share a part of their input's storage: selected, sliced, split. Rolled
- * and flipped ones are copies.
+/* slices.c - views of a part of a tensor: select, slice, narrow, getitem, unbind, split, chunk; and
+ * roll and flip, which copy.
  *
- * Backward copies the gradient into zeros of the input's shape. */
+ * The backward of a view copies dy into zeros of the input's shape. */
 #include <inttypes.h>
 
 #include "autograd/history.h"
@@ -12,7 +12,7 @@
 #include "tensor/strides.h"
 #include "tensor/tensor_args.h"
 
-typedef struct view_part { /* the part of the input that select, slice and narrow give */
+typedef struct view_part { /* the part of the input that a view shows */
     int dim;
     bool selects;
     int64_t start, step, len;
@@ -45,7 +45,7 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
     return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
 
-/* dx += dy where the part lies, which is nothing without a dy */
+/* Copies dy into part p of dx; nothing if dy is NULL. */
 static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
@@ -60,7 +60,7 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     add_part(dx[0], dy[0], hd__node_params(n));
 }
 
-/* dx += the dy_k, which follow each other along dim */
+/* dx += all dy_k, one after another along dim; a dy_k that is NULL counts as zeros */
 static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     view_part p = {
@@ -99,7 +99,7 @@ static bool has_dims(const hd_tensor *x)
     return x->ndim > 0 || hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
 }
 
-/* dim, checked and counted from the front, or -1; x must have dimensions. */
+/* dim counted from the front; -1 with the error set if x is 0-d or has no such dim. */
 static int dim_of(const hd_tensor *x, int dim)
 {
     return hd__tensor_any_arg("x", x, false) && has_dims(x) ? hd__tensor_dim(x, dim) : -1;
@@ -158,9 +158,9 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
         return hd_fail(HD_INDEX,
-                       "%" PRId64 " from %" PRId64 " at dim %d of %s: expected to "
+                       "start %" PRId64 ", length %" PRId64 " at dim %d of %s: expected to "
                        "stay within %" PRId64,
-                       length, start, d, HD__SHAPE(x), size);
+                       start, length, d, HD__SHAPE(x), size);
     }
     view_part p = {.dim = d, .start = from, .step = 1, .len = length};
     return hd__record_view(&slice_op, take(x, &p), x, &p, sizeof p);
@@ -195,9 +195,8 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* ---------------------------------------------------------------- several parts */
 
-/* Views of x that follow each other along dim: n of the lengths lens or, if that is NULL, as many
- * as x has of `size`, of which the last is what is left. The caller may ask for more parts than
- * there are elements. */
+/* n views of x, one after another along dim. View k has length lens[k] or, if lens is NULL, `size`;
+ * the last one may be shorter. n may exceed the number of elements. */
 static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
                       int64_t size)
 {
@@ -266,7 +265,7 @@ hd_list *hd_split(hd_tensor *x, int64_t size, int dim)
         return NULL;
     }
     if (size < 0 || (size == 0 && x->sizes[d] != 0)) {
-        return hd_fail(HD_VALUE, "parts of %" PRId64 " of %s: expected 1 or more", size,
+        return hd_fail(HD_VALUE, "parts of size %" PRId64 " for %s: expected 1 or more", size,
                        HD__SHAPE(x));
     }
     return split_evenly(x, d, size);
@@ -283,7 +282,7 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
         return hd_fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
-    if (size == 0) { /* PyTorch gives as many empty parts as the caller asks for. */
+    if (size == 0) { /* As in PyTorch, `chunks` empty parts. */
         return parts(&split_sizes_op, x, d, chunks, NULL, 0);
     }
     return split_evenly(x, d, size);
@@ -325,7 +324,7 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 
 /* ---------------------------------------------------------------- flip */
 
-/* A copy of x, read from the last element on along the dims of the mask, unrecorded */
+/* A copy of x with the order of elements reversed along the dims of the mask, unrecorded */
 static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
 {
     hd_tensor turned = *x;
@@ -351,7 +350,7 @@ hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims)
 {
     HD__CALL("hd_flip");
     uint32_t mask = hd__dims_mask(x, n, dims);
-    const uint32_t turned = n ? mask : 0; /* the mask of no dims is that of all */
+    const uint32_t turned = n ? mask : 0; /* for n = 0, hd__dims_mask gives all dims */
     hd_tensor *y = mask ? flipped(x, turned) : NULL;
     return HD__RECORD(&flip_op, y, HD__IN(1, &x), HD__PARAMS(turned));
 }

@@ -1,7 +1,8 @@
 /* softmax.c - softmax, log_softmax, logsumexp and cumsum, which work on whole lanes along a dim.
  *
  * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
- * each, called for every lane. The last dim has kernels of its own, which need it contiguous. */
+ * each, called for every lane. Lanes along the last dim have their own kernels, which need them
+ * contiguous. */
 #include "autograd/ops/reductions.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
@@ -10,11 +11,11 @@
 #include "tensor/lanes.h"
 #include "tensor/tensor_args.h"
 
-enum { SOFTMAX_WORTH = 16384 }; /* elements not worth a task of the pool */
+enum { SOFTMAX_WORTH = 16384 }; /* up to this many elements are not worth a task of the pool */
 
 /* ---------------------------------------------------------------- helpers */
 
-/* Computes few contiguous rows by one call of the last dim's kernel; false for other tensors. */
+/* Computes a small contiguous tensor with one call of the last dim's kernel; false for others. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
@@ -27,8 +28,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* A tensor of x's shape, which the kernel for dim computes from x, and from y unless it is NULL.
- * With y, x is a gradient: over another dim than the last it may be written over. */
+/* The result of the kernel along dim for x, and for y unless it is NULL. With y, x is a gradient,
+ * which the result may overwrite if dim is not the last one. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
@@ -80,11 +81,11 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
     return lane_op(&softmax_op, HDK_SOFTMAX, x, dim);
 }
 
-/* Are the lanes of x along dim those of y along `at`? x is y or a view of it. */
+/* True if the lanes of x along dim are lanes of y along `at`. x is y or a view of it. */
 static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
 {
     const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
-    int64_t within = from % step; /* a step: of the lanes that lie between two elements of one */
+    int64_t within = from % step; /* the largest offset within one step of y's lanes */
     bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
     for (int d = 0; d < x->ndim; d++) {
         if (d != dim && x->strides[d] < step) {

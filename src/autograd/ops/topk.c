@@ -1,9 +1,8 @@
-/* topk.c - the k largest or smallest along a dim, in order; and all of them: sort.
+/* topk.c - topk, the k largest or smallest elements along a dim in order, and sort, a topk of all.
  *
- * A heap holds the first k of the elements that were seen (Williams 1964). Values become integer
- * keys of the same order; NaN is above everything, and -0 equals 0. Of equal values the one with
- * the lower index comes first. PyTorch's order of ties follows from the algorithms of a C++
- * library. */
+ * A heap holds the first k of the elements seen so far (Williams 1964). Values become integer keys
+ * of the same order; NaN is largest, and -0 equals 0. Of equal values the one with the lower index
+ * comes first. In PyTorch their order depends on a C++ library. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -18,11 +17,11 @@
 
 enum {
     TOPK_GRAIN = 32768, /* elements that are worth several threads */
-    FEW = 16            /* entries that are kept in order, which is faster than a heap */
+    FEW = 16            /* up to FEW entries are kept in order, which is faster than a heap */
 };
 
 typedef struct entry {
-    int64_t key; /* the lesser key comes first */
+    int64_t key; /* the smaller key comes first */
     int64_t at;
 } entry;
 
@@ -31,8 +30,7 @@ static inline bool before(const entry *a, const entry *b)
     return a->key < b->key || (a->key == b->key && a->at < b->at);
 }
 
-/* Puts v, which comes after all that are equal, in its place among n ordered entries, of which the
- * last one goes. */
+/* Inserts v into n ordered entries, after those with the same key, and drops the last entry. */
 static void insert(entry *e, int64_t n, entry v)
 {
     int64_t i = n - 1;
@@ -42,8 +40,8 @@ static void insert(entry *e, int64_t n, entry v)
     e[i] = v;
 }
 
-/* Puts v in the place of the top of a heap of n entries, which comes last of all; the hole first
- * sinks to the bottom. */
+/* Replaces the top of a heap of n entries by v; the top is the entry that comes last. The hole
+ * first sinks to the bottom, then v rises. */
 static void replace_top(entry *e, int64_t n, entry v)
 {
     int64_t hole = 0, child = 2;
@@ -82,8 +80,8 @@ static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
     return (entry){largest ? ~key : key, i};
 }
 
-/* e = the first k of n elements, in order. A kernel passes over those that come after all that are
- * in e. */
+/* Writes the first k of n elements into e, in order. A kernel skips elements that come after all of
+ * e. */
 static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
     void (*const put)(entry *, int64_t, entry) = k <= FEW ? insert : replace_top;
@@ -109,10 +107,10 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__op_scatter_backward, HD__PUT);
 
-/* The lines of x and of the indices, which both are contiguous with the line's dim last */
+/* x and the indices, both contiguous, with lines along the last dim */
 typedef struct topk_lines {
     const hd_tensor *x, *indices;
-    entry *e; /* for each task */
+    entry *e; /* k entries for each task */
     int64_t lines, k, n, tasks;
     bool largest;
 } topk_lines;
@@ -133,7 +131,7 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* x and indices are contiguous, and lines are their last dim. */
+/* Fills indices. It and x are contiguous, with lines along the last dim. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
@@ -149,7 +147,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* The indices of the k first, or NULL with the error set. */
+/* The indices of the first k along dim, in order; NULL with the error set. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
@@ -193,14 +191,14 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
 
 static const hd__op sort_op = HD__OP_KIND("SortBackward1", hd__op_scatter_backward, HD__PUT);
 
-/* y, which is contiguous or NULL, laid out as x */
+/* A copy of contiguous y laid out as x; NULL if y is NULL */
 static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
 {
     hd_tensor *copy = y ? hd__tensor_laid_out_as(hd__tensor_empty_as(y->dtype, y), x) : NULL;
     return hd__tensor_copy(copy, y);
 }
 
-/* The indices that sort x along d, or NULL with the error set. */
+/* The indices that sort x along d; NULL with the error set. */
 static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 {
     HD_NO_GRAD;

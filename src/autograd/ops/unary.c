@@ -1,7 +1,7 @@
 /* unary.c - functions of one tensor, element by element.
  *
- * Each saves x or y, from which backward computes the gradient. The formulas and their order of
- * rounding are those of PyTorch's CPU kernels. */
+ * A node saves x or y if backward needs it. The formulas and their order of rounding are those of
+ * PyTorch's CPU kernels. */
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"
@@ -11,7 +11,7 @@
 
 enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-/* y = f(x). Integers and bool become float32 where the loop of f does not take them. */
+/* y = f(x), computed in float32 if f has no loop for x's dtype */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -23,7 +23,7 @@ static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_sav
                       .save_y = saves == SAVE_Y);
 }
 
-/* dx, by a loop of hdk_binary, the op's kind, of dy and the one saved tensor */
+/* dx += loop(dy, the saved tensor), where the op's kind names a loop of hdk_binary */
 static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
@@ -168,7 +168,7 @@ static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SI
 hd_tensor *hd_neg(hd_tensor *x)
 {
     HD__CALL("hd_neg");
-    bool ok = numbers_arg(x, "numbers; hd_logical_not takes bool");
+    bool ok = numbers_arg(x, "numbers. hd_logical_not takes bool");
     return ok ? unary(&neg_op, HDK_NEG, x, SAVE_NOTHING) : NULL;
 }
 
@@ -229,7 +229,8 @@ hd_tensor *hd_logsigmoid(hd_tensor *x)
 
 /* ---------------------------------------------------------------- of x and numbers */
 
-/* The numbers as two elements of dtype d, which are the params of a loop */
+/* Writes two numbers as elements of dtype d, for the params of a loop. Fails if d cannot hold
+ * them. */
 static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 {
     bool fits = true;
@@ -240,7 +241,7 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* y = f(x, a, b), which saves x, of a dtype that f has; a loop of one number leaves b alone */
+/* y = f(x, a, b). f has a loop for x's dtype; a loop with one number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
@@ -252,7 +253,7 @@ static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double 
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
-/* dx, by a loop of hdk_binary, the op's kind, of dy, x and the numbers */
+/* dx += loop(dy, x, a, b), where the op's kind names a loop of hdk_binary */
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];
@@ -353,7 +354,7 @@ static hd_tensor *clamp(hd_tensor *x, bounds b)
     if (!b.has_hi) {
         b.hi = real ? hd_scalar_double(INFINITY) : hd_scalar_int(INT64_MAX);
     }
-    if (is_nan(b.lo) || is_nan(b.hi)) { /* then no other bound matters */
+    if (is_nan(b.lo) || is_nan(b.hi)) { /* a NaN bound makes all elements NaN */
         b.lo = b.hi = hd_scalar_double(NAN);
     }
     if (!two_elements(d, (hd_scalar[]){b.lo, b.hi}, ends)) {

@@ -1,5 +1,5 @@
-/* view.c - tensors that share all of their input's storage: reshaped and permuted. Views of a part
- * are in slices.c.
+/* view.c - views of all elements of a tensor: reshaped, expanded or permuted. Views of a part are
+ * in slices.c.
  *
  * The backward of a reshape needs no params, because the graph keeps the input's shape. */
 #include <inttypes.h>
@@ -20,14 +20,14 @@ static void reshape_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_reshape_n(dy[0], x->ndim, x->sizes);
 }
 
-/* dx += dy with the two dims swapped again */
+/* dx += dy with the two dims swapped back */
 static void transpose_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dims = hd__node_params(n);
     dx[0] = hd_transpose(dy[0], dims[0], dims[1]);
 }
 
-/* dx += dy with its dims in the order of x again */
+/* dx += dy with its dims back in x's order */
 static void permute_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int64_t *dims = hd__node_params(n);
@@ -56,8 +56,8 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__tensor_alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* x reshaped: a view where the layout allows it; otherwise a view of a copy, or an error without
- * `copies`. */
+/* x reshaped: a view if x's layout allows it; otherwise a view of a copy or, without `copies`, an
+ * error. */
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -70,8 +70,8 @@ static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool co
     }
     if (!copies) {
         return hd_fail(HD_SHAPE,
-                       "%s with strides %s as %s: the layout does not allow it; use "
-                       "hd_reshape, or hd_contiguous first",
+                       "%s with strides %s has no view of shape %s. Use hd_reshape, or "
+                       "hd_contiguous first",
                        HD__SHAPE(x), HD__SIZES(x->ndim, x->strides), HD__SIZES(ndim, sizes));
     }
     hd_tensor *copy = hd__tensor_clone(x);
@@ -238,8 +238,8 @@ hd_tensor *hd_t(hd_tensor *x)
     }
     if (x->ndim > 2) {
         return hd_fail(HD_SHAPE,
-                       "%s: expected 2 dimensions at most; hd_transpose(x, -2, -1) "
-                       "swaps the last two",
+                       "%s: expected 2 dimensions at most. hd_transpose(x, -2, -1) swaps the "
+                       "last two",
                        HD__SHAPE(x));
     }
     return hd_permute_n(x, x->ndim, (int64_t[]){x->ndim == 2, 0});

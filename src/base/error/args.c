@@ -1,4 +1,4 @@
-/* args.c - the checks of arguments that every library of heed makes. */
+/* args.c - the checks of arguments that all libraries of heed share. */
 #include "base/error/args.h"
 #include "base/error/call.h"
 

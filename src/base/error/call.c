@@ -1,12 +1,12 @@
-/* call.c - who speaks: the names by which messages begin, and the one that objects remember.
+/* call.c - the names with which messages begin, and the name that objects remember.
  *
- * "GPT: my_loss: hd_mm: ..." has all three names that can be in force on a thread: the class whose
- * forward runs, the program's function that HD_CALL names, and the function of heed's that the
- * program called (hd__call). A forward begins anew: inside of it, a function of the program's is
- * only named if the forward has called it.
+ * "GPT: my_loss: hd_mm: ..." has all three names that can be set on a thread: the class whose
+ * forward runs, the program's function that HD_CALL names, and heed's function that the program
+ * called (hd__call). A forward begins without a name from HD_CALL: inside it, a function of the
+ * program is only named if the forward has called it.
  *
- * An object remembers names for as long as it lives, and a program's name may go with the plugin
- * that has it. So HD_CALL keeps a text of heed's own. */
+ * An object remembers names for as long as it lives, but a program's text may be unloaded with its
+ * plugin. So HD_CALL's names are copied. */
 #include <stdio.h>
 
 #include "base/error/call.h"
@@ -15,7 +15,7 @@
 
 HD__TLS const char *hd__call;
 
-/* What HD_CALL set last: its name, kept, and the forward that ran then. */
+/* The last HD_CALL: a lasting copy of its name, and the forward that ran then. */
 static HD__TLS hd_call program;
 
 hd__call_forward (*_Atomic hd__forward_now)(void);
@@ -26,7 +26,7 @@ static hd__call_forward now_running(void)
     return f ? f() : (hd__call_forward){NULL, NULL};
 }
 
-/* The program's function that is in force inside of this forward. */
+/* The name that HD_CALL set inside the forward f, or NULL. */
 static const char *program_call(hd__call_forward f)
 {
     return program.forward == f.id ? program.name : NULL;

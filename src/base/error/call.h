@@ -1,13 +1,13 @@
-/* call.h - who speaks: the public function that the program called, by whose name messages
- * begin (call.c). */
+/* call.h - the name of the public function that the program called: messages begin with it, and
+ * objects remember it (call.c). */
 #ifndef HEED_BASE_CALL_H
 #define HEED_BASE_CALL_H
 
 #include "base/error/args.h"
 #include "base/system/threads.h"
 
-/* The public function that the program called on this thread, by which messages begin and which
- * made and freed what it makes and frees; NULL while none runs. The text lasts. */
+/* The name of the public function that the program called on this thread; NULL while none runs. The
+ * text lasts as long as the process. */
 extern HD__TLS const char *hd__call;
 
 static inline const char *hd__call_swap(const char *now)
@@ -27,25 +27,27 @@ static inline void hd__call_end(const char *const *before)
     hd__call = *before;
 }
 
-/* A public function that can fail, or frees, begins with its name, which is in force until it
- * returns. Inside of another public function nothing changes: the one that the program called
- * speaks.
+/* Every public function that can fail or free begins with HD__CALL. Its name stays set until it
+ * returns. Inside another public function HD__CALL changes nothing: messages name the function that
+ * the program called.
  *   HD__CALL("hd_add"); */
 #define HD__CALL(name)                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_begin(name)
-/* Until the end of the block the program's own code runs, or a built-in forward: what it calls
- * speaks for itself. */
+/* Clears the name until the end of the block, in which the program's own code or a built-in forward
+ * runs: messages name the functions called there. */
 #define HD__CALLS_BACK                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* Who called, to be remembered: the function that HD_CALL names, or else hd__call. */
+/* The name for an object to remember: the one that HD_CALL gave, or else hd__call. The text
+ * lasts. */
 const char *hd__call_kept(void);
-/* Writes "hd_mm: ", the names of who speaks (call.c), and returns its length, at most 306. */
+/* Writes the names with which a message begins, as "hd_mm: " (call.c), and returns their length, at
+ * most 306. */
 int hd__call_write(char *text, size_t size);
-/* The forward that runs on this thread: the class of its module, and what tells it from others;
- * NULL, both, outside of any forward. nn sets hd__forward_now. */
+/* The forward that runs on this thread: the class of its module, and an address that no other
+ * running forward has. Both are NULL outside a forward. nn sets hd__forward_now. */
 typedef struct hd__call_forward {
     const char *class;
     const void *id;

@@ -1,4 +1,4 @@
-/* debug.c - the flags of what the environment and the program ask for. */
+/* debug.c - the flags for debug mode, traces, profiles and warnings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,7 @@ HD__TLS const char *hd__debug_module;
 void hd__debug_start(unsigned int bits)
 {
     const char *text = getenv("HEED_DEBUG");
-    if (text && *text &&
-        strcmp(text, "0") != 0) { /* that of another value is an error, and printed */
+    if (text && *text && strcmp(text, "0") != 0) { /* a wrong value, too: its error is printed */
         atomic_fetch_or(&hd__debug, bits);
         atomic_store(&hd__error_warning_on, true);
     }

@@ -1,5 +1,4 @@
-/* debug.h - the flags of what the environment and the program ask for: debug mode, traces, and
- * warnings (debug.c). */
+/* debug.h - the flags for debug mode, traces, profiles and warnings (debug.c). */
 #ifndef HEED_BASE_DEBUG_H
 #define HEED_BASE_DEBUG_H
 
@@ -9,13 +8,16 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* What debug mode asks for. HD__DEBUG_KEEPS, a long quarantine: HEED_DEBUG=1 was set; valid once
- * something was allocated, and never set with HEED_CACHE=0 and under a sanitizer.
- * HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; valid after hd__init. HD__DEBUG_WATCHES: hd_set_debug. */
+/* The flags of debug mode:
+ *   HD__DEBUG_KEEPS: HEED_DEBUG=1 was set; the quarantine is long. Valid after the first
+ *     allocation. Never set with HEED_CACHE=0 or under a sanitizer.
+ *   HD__DEBUG_WATCHES: hd_set_debug turned debug mode on.
+ *   HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; failures and warnings are printed. Valid after
+ * hd__init. */
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* In the same word: what HEED_TRACE and HEED_PROFILE ask for, from the start to the end. */
+/* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The program has named a call of its own (HD_CALL), which tensors remember. */
+/* The program has used HD_CALL, whose names tensors remember. */
 enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
@@ -30,34 +32,35 @@ static inline bool hd__event_watching(void)
 {
     return HD__UNLIKELY(hd__debug_any() & HD__DEBUG_WATCHES);
 }
-/* Is anything traced or profiled? */
+/* True if a trace or a profile is on. */
 static inline bool hd__event_telling(void)
 {
     return HD__UNLIKELY(hd__debug_any() & HD__TELLS);
 }
-/* Either of the two, where one look at the flags serves both. */
+/* True if hd__event_watching or hd__event_telling is true, by one load of the flags. */
 static inline bool hd__event_listening(void)
 {
     return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
 }
 
-/* While hd__event_listening, the module whose forward runs on this thread, as
- * "GPT.blocks.0.attention"; NULL outside of any forward. nn sets it; the text stays for ever. */
+/* The module whose forward runs on this thread, as "GPT.blocks.0.attention"; NULL outside a
+ * forward. Valid while hd__event_listening. nn sets it, to a text that lasts. */
 extern HD__TLS const char *hd__debug_module;
 
-/* Sets these bits, and warnings, if the environment has HEED_DEBUG=1. */
+/* Sets these bits and turns warnings on, if the environment has HEED_DEBUG=1. */
 void hd__debug_start(unsigned int bits);
 
 extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
 
-/* Is there a handler? Ask before computing what a warning says, if that is costly. The caller of
- * hd_warn holds no lock, and its objects are complete, because the handler may call heed. */
+/* True if warnings have a handler. Check it before you compute a warning's text, if that is costly.
+ * The caller of hd_warn holds no lock, and its objects are complete, because the handler may call
+ * heed. */
 static inline bool hd__error_warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__error_warning_on, memory_order_relaxed));
 }
 
-/* The bytes of a note: what a message ends with that its own function does not know. */
+/* The bytes of a note: an end of a message that a higher layer adds. */
 enum { HD__NOTE = 300 };
 
 #endif

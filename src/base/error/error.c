@@ -1,14 +1,14 @@
-/* error.c - the thread's standing error, the count of failures, and the process's handlers of
- * errors and of warnings.
+/* error.c - the thread's error, its count of failures, and the process's handlers of errors and of
+ * warnings.
  *
  * The first failure stands until it is cleared, because it is the cause of those that follow.
  * Nothing here allocates, so running out of memory is reported like any other failure.
  *
- * A warning tells of a call that is probably a mistake and that heed does as it was told. It never
- * touches the thread's error, and without a handler it costs one load of a flag.
+ * A warning reports a call that heed carries out although it is probably a mistake. It never
+ * touches the thread's error. Without a handler it costs one load of a flag.
  *
- * With HEED_DEBUG=1 both are printed where there is no handler. In debug mode every message ends
- * with the module and the scope in which it was set. */
+ * With HEED_DEBUG=1, errors and warnings without a handler are printed. In debug mode every message
+ * ends with the module and the scope in which it was set. */
 #include "base/error/error.h"
 #include "base/events.h"
 #include "base/start.h"
@@ -25,7 +25,7 @@ enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 static HD__TLS struct {
     hd_code code;
     bool in_handler; /* a failure inside the handler is counted, but not passed to it */
-    bool in_warning; /* a warning of what its handler calls is not passed to it */
+    bool in_warning; /* a warning inside its handler is not passed to it */
     uint64_t count;
     uint64_t uncleared; /* failures since the last clear; hd__error_uncleared_swap also sets it */
     char message[MESSAGE_SIZE];
@@ -41,7 +41,7 @@ pthread_mutex_t hd__error_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     handlers now;               /* a handler and its user are read together, under the lock */
-    char printed[MESSAGE_SIZE]; /* what hd_warning_print printed last for its handler */
+    char printed[MESSAGE_SIZE]; /* the last text that hd_warning_print printed for this handler */
 } process;
 
 static _Atomic(const char *(*)(int *)) scope_place;
@@ -53,8 +53,7 @@ static const char *const code_names[] = {
 
 enum { ERROR_CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Puts dots at the end of a message that was cut off to this size, never inside a UTF-8
- * character. */
+/* Ends a text of `size` bytes, which was cut off, with "...". Does not cut a UTF-8 character. */
 static void mark_cut(char *text, size_t size)
 {
     size_t end = size - 4;
@@ -64,8 +63,8 @@ static void mark_cut(char *text, size_t size)
     memcpy(text + end, "...", 4);
 }
 
-/* vsnprintf after the first `begin` bytes of text, with a decimal point in every locale. A message
- * that is too long ends in "...". */
+/* As vsnprintf, but writes after the first `begin` bytes of text, and with a decimal point in every
+ * locale. A message that is too long ends in "...". */
 static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     void *before = hd__sys_locale_enter();
@@ -78,7 +77,7 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     }
 }
 
-/* The same after "hd_add: ", the names of who speaks. */
+/* Writes the names of the call, as "hd_add: ", and then the formatted message. */
 static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);
@@ -97,8 +96,9 @@ const char *hd__error_tail(const char *text, size_t most)
     return text + from;
 }
 
-/* In debug mode, a message ends with the module whose forward runs, unless that is NULL, and with
- * the program's innermost scope. One that is passed on, as by a handler, ended so already. */
+/* In debug mode, adds `module`, unless it is NULL, and the place of the program's innermost scope
+ * to the message. A message that has them already, because a handler passes it on, does not
+ * change. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";
@@ -144,8 +144,7 @@ static void call_handler(hd_code code, const char *text)
     thread_error.in_handler = false;
 }
 
-/* The text is complete before it is stored, because its arguments may point into the old
- * message. */
+/* Formats the text before it stores it, because the arguments may point into the old message. */
 void *hd_error_set(hd_code code, const char *format, ...)
 {
     HD__CALL("hd_error_set");
@@ -183,7 +182,7 @@ void *hd_fail(hd_code code, const char *format, ...)
     va_start(args, format);
     message_of_call(text, format, args);
     va_end(args);
-    return hd_error_set(code, "%s", text); /* where a breakpoint sees every failure */
+    return hd_error_set(code, "%s", text); /* a breakpoint on hd_error_set sees every failure */
 }
 
 void (*_Atomic hd__null_note)(char text[HD__NOTE]);
@@ -249,7 +248,7 @@ void hd_on_error(hd_error_handler handler, void *user)
 
 static void print_failure(hd_code code, const char *message)
 {
-    fflush(stdout); /* so that the lines are in order, and because abort does not */
+    fflush(stdout); /* keeps the lines in order; abort does not flush */
     fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
 }
 
@@ -332,7 +331,7 @@ void hd_warning_print(const char *message, void *user)
     (void)user;
     message = message ? message : "";
     if (!is_repeated(message)) {
-        fflush(stdout); /* so that the lines are in order */
+        fflush(stdout); /* keeps the lines in order */
         fprintf(stderr, "warning: %s\n", message);
     }
 }

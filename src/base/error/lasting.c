@@ -1,5 +1,5 @@
-/* lasting.c - texts that last as long as the process, because what remembers them may be asked at
- * any time: the names of who made or freed an object, and of modules. */
+/* lasting.c - texts that last as long as the process: the names of modules, and of the functions
+ * that made or freed an object. A message may need them at any time. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@ const char hd__lasting_scope_end[] = "when its scope closed";
 typedef struct lasting {
     struct lasting *below[2]; /* in the tree */
     struct lasting *next;     /* in the list */
-    int32_t n;                /* how many were there before it */
+    int32_t n;                /* its number, from 0 */
     char text[];
 } lasting;
 
-/* The lock protects both: the tree, in which a text is looked for, and the list, newest first. */
+/* The lock protects both: the tree finds a text; the list, newest first, finds its number. */
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
 static lasting *tree, *newest;
 
-/* A number whose high bits depend on the whole text */
+/* A hash whose high bits depend on the whole text. */
 static uint64_t mixed(const char *text)
 {
     uint64_t bits = 0;
@@ -29,8 +29,8 @@ static uint64_t mixed(const char *text)
     return bits;
 }
 
-/* A bit of that number for each level says where the tree goes on. The memory is the system's own,
- * because it is nobody's to free. */
+/* Each level of the tree branches by one bit of the hash, the highest first. Uses calloc, not
+ * hd_alloc, because the texts are never freed. */
 const char *hd__lasting_text(const char *text)
 {
     lasting **at = &tree;
@@ -47,9 +47,9 @@ const char *hd__lasting_text(const char *text)
     return *at ? (*at)->text : "?";
 }
 
-/* A text that lies near, as those of this library do, is told by its distance from
- * hd__lasting_scope_end; another one, which hd__lasting_text gave, by its number, below these
- * distances. */
+/* The code of a text near hd__lasting_scope_end, as the texts of this library are, is its distance
+ * from there. The code of another text, which hd__lasting_text gave, is INT32_MIN plus its number,
+ * which is below all these distances. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)

@@ -1,11 +1,11 @@
-/* speak.h - how a function of a library in libs/ says that it speaks, in the words of libheed's own
- * functions (call.h), which have the variable at hand that these two functions change. */
+/* speak.h - HD__CALL and HD__CALLS_BACK for the libraries in libs/. They do what those of call.h
+ * do, but through two functions, because these libraries cannot see the variable hd__call. */
 #ifndef HEED_BASE_SPEAK_H
 #define HEED_BASE_SPEAK_H
 
 #include "base/sibling.h"
 
-/* The call that is in force; NULL: none */
+/* The name that is set now, or NULL. */
 static inline const char *hd__call_now(void)
 {
     const char *now = hd__call_exchange(NULL);
@@ -18,11 +18,12 @@ static inline void hd__call_leave(const char *const *before)
     hd__call_exchange(*before);
 }
 
-/* A public function that can fail, or frees, begins with its name. */
+/* Every public function that can fail or free begins with HD__CALL and its own name. */
 #define HD__CALL(name)                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_enter(name)
-/* Until the end of the block the program's own code runs: what it calls speaks for itself. */
+/* Clears the name until the end of the block, in which the program's own code runs: messages name
+ * the functions that it calls. */
 #define HD__CALLS_BACK                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_exchange(NULL)

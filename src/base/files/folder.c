@@ -1,8 +1,8 @@
-/* folder.c - folders that appear whole or not at all, and their hidden directories.
+/* folder.c - writes and removes folders by way of hidden directories.
  *
- * A new folder is filled under its hidden name and then gets its own. Every file in it is synced
- * before that, its parent after it. If it takes the place of an old one, the system exchanges the
- * two names in one step, and the old one is removed under the hidden name. */
+ * A new folder is filled under its hidden name and then gets its own name. Before that, every file
+ * in it is synced; after that, its parent. If it replaces an old folder, the system exchanges the
+ * two names in one step, and the old folder is removed under the hidden name. */
 #include "base/files/hidden.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* The path of a name beside the folder. One that is cut is longer than what the system opens. */
+/* Writes the path of a name beside the folder. A path that is cut off is longer than the system can
+ * open. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
     size_t n = hd__file_parent_length(f->path);
@@ -53,7 +54,7 @@ bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Removes the files by their names, which needs no memory. */
+/* Removes the files by their names. This needs no memory, but a listing does. */
 static int clear_by_name(int fd, const char *const *names)
 {
     int cause = 0;
@@ -63,9 +64,9 @@ static int clear_by_name(int fd, const char *const *names)
     return cause;
 }
 
-/* A folder that is read-only is made writable first. If that fails, unlink tells why. A listing
- * needs memory. The lock is held until the directory is gone: a process that has just made it would
- * otherwise take it into use before. */
+/* First makes a read-only folder writable; if that fails, unlink gives the errno. Without memory
+ * for a listing, removes the named files. Holds the lock until the directory is gone, so that no
+ * other process takes it for a left-over one meanwhile. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
@@ -86,12 +87,13 @@ int hd__folder_hidden_clear(hd__folder *f)
     return hd__folder_directory_clear(fd, f->hidden, f->names);
 }
 
-/* Warns that an "old" or "unfinished" one is left under the hidden name, unless cause is 0. */
+/* Warns that an "old" or "unfinished" directory is left under the hidden name, unless cause is
+ * 0. */
 static void warn_if_left(const hd__folder *f, const char *which, int cause)
 {
     if (cause != 0) {
-        hd_warn("the %s %s of '%.*s' is left as '%.*s', because it cannot be removed: %s; remove "
-                "it, or the next call tries again",
+        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. Remove it, "
+                "or the next call tries again",
                 which, f->what, HD__CUT(f->path), HD__CUT(f->hidden), HD__WHY(cause));
     }
 }
@@ -101,10 +103,11 @@ static void drop_unfinished(hd__folder *f)
     warn_if_left(f, "unfinished", hd__folder_hidden_clear(f));
 }
 
-/* ---------------------------------------------------------------- what is left over */
+/* ---------------------------------------------------------------- directories that are left
+ * over */
 
-/* Does this process's user own the open directory, and does no process use it? *cause: why that
- * cannot be told, or 0. The lock is taken before the name is compared, because the directory may
+/* True if this process's user owns the open directory, and no process uses it. *cause: the errno if
+ * that is unknown, or 0. Takes the lock before it compares the names, because the directory may
  * have got the folder's name before. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
@@ -121,11 +124,12 @@ static bool is_unused(int fd, const char *path, int *cause)
     return hd__folder_still_at(fd, path, false, cause);
 }
 
-/* Returns 0 or an errno. *found: it was one that was left over. */
+/* Removes the hidden directory at path if it is left over. Returns 0 or an errno. *found: it was
+ * left over. */
 static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 {
     int fd = hd__sys_open_directory(path, false), cause;
-    if (fd < 0) { /* another process has removed it, or it is a file or a link of that name */
+    if (fd < 0) { /* removed by another process, or a file or a link */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
     *found = is_unused(fd, path, &cause);
@@ -152,7 +156,7 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
             path_beside(f, name, path);
             int cause = clear_left_over(f, path, &found);
             left->found += found || cause != 0;
-            if (cause != 0 && left->cause == 0) { /* the first failure is noted */
+            if (cause != 0 && left->cause == 0) { /* only the first failure is noted */
                 left->cause = cause;
                 memcpy(left->path, path, sizeof path);
             }
@@ -164,7 +168,7 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
 /* ---------------------------------------------------------------- making */
 
 /* Opens and locks the directory that was just made. Returns false with 0 in *cause if another
- * process has taken it for one that was left over. */
+ * process has taken it for a left-over one. */
 static bool lock_new(hd__folder *f, int *cause)
 {
     f->lock = hd__sys_open_directory(f->hidden, false);
@@ -214,7 +218,7 @@ bool hd__folder_place_ok(const hd__folder *f)
     if (f->replaceable) {
         return f->replaceable(f->path);
     }
-    return hd_fail(HD_IO, "'%.*s' exists already: expected a new name%s", HD__CUT(f->path),
+    return hd_fail(HD_IO, "'%.*s' exists already. Choose a new name%s", HD__CUT(f->path),
                    f->advice ? f->advice : "");
 }
 
@@ -225,7 +229,7 @@ static bool show_new(const hd__folder *f)
             hd__file_fail(f->path, "rename the new directory to it", errno));
 }
 
-/* After an interruption it looks which of the two has the path. */
+/* After an interruption, looks which of the two has the path. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path)
 {
     int cause, unknown = 0;
@@ -236,10 +240,10 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     return cause == EINTR ? unknown : cause;
 }
 
-/* The new directory has got the folder's name, and the old one, if there was one, the hidden name,
- * and this cannot be made durable because of `cause`. It is undone, unless another process has
- * replaced the folder since then. Then the new directory is removed, under its hidden name, so that
- * nobody finds a half removed one. Returns false after HD_IO, which tells what stands where. */
+/* The folder has its new name, and the old folder, if there was one, the hidden name, but `cause`
+ * prevents that this is durable. Undoes it, unless another process has replaced the folder since.
+ * Then removes the new directory under its hidden name, so that no reader finds half of it. Returns
+ * false with HD_IO, which says what is where. */
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;
@@ -255,18 +259,19 @@ static bool take_back(hd__folder *f, int cause)
     }
     if (f->old) {
         return hd_fail(HD_IO,
-                       "'%.*s': cannot sync its directory: %s: it is replaced, but a "
-                       "crash may undo that; the old one is left as '%.*s', and the next call "
+                       "'%.*s': cannot sync its directory: %s. It is replaced, but a crash may "
+                       "undo that. The old one is left as '%.*s', and the next call "
                        "removes it",
                        HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
-    return hd_fail(HD_IO,
-                   "'%.*s': cannot sync its directory: %s: the new %s stands there, but a "
-                   "crash may lose it",
-                   HD__CUT(f->path), HD__WHY(cause), f->what);
+    return hd_fail(
+        HD_IO,
+        "'%.*s': cannot sync its directory: %s. The new %s is in place, but a crash may lose it",
+        HD__CUT(f->path), HD__WHY(cause), f->what);
 }
 
-/* Another process that replaces the same folder may have removed the old one. */
+/* Removes the old folder. Another process that replaces the same folder may have removed it
+ * already. */
 static void remove_old(const hd__folder *f)
 {
     int fd = hd__sys_open_directory(f->hidden, false);
@@ -276,7 +281,7 @@ static void remove_old(const hd__folder *f)
     warn_if_left(f, "old", cause);
 }
 
-/* parent: the open directory of the folder, which this function closes. */
+/* parent: the open directory in which the folder lies; closed here. */
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);

@@ -1,9 +1,9 @@
-/* folder.h - folders that appear whole or not at all, and the hidden directories in which they are
- * filled, or which they become before they are removed.
+/* folder.h - writes a folder that appears whole or not at all.
  *
- * A hidden directory lies beside the folder. Its name is made from the folder's name, and it is
- * locked while its process uses it. If that process is killed, or cannot remove it, the directory
- * is left over without a lock. The next call that writes or removes the same folder removes it.
+ * A new folder is filled as a hidden directory beside its path; an old folder becomes one before it
+ * is removed. The hidden name is made from the folder's name, and the directory is locked while its
+ * process uses it. If the process is killed, or cannot remove the directory, it stays without a
+ * lock. The next call that writes or removes the same folder removes it.
  *
  * The libraries in libs/ may include it (base/sibling.h); hidden.h has the rest for libheed. */
 #ifndef HEED_BASE_FOLDER_H
@@ -15,22 +15,22 @@
 enum { HD__HIDDEN_PATH = HD__LONGEST_PATH + 260 };
 
 typedef struct hd__folder {
-    const char *path;          /* the caller's: the folder's own name */
-    const char *what, *advice; /* "checkpoint"; NULL, or what is added if there is one already */
-    const char *const *names;  /* of all files in it, and NULL */
-    /* Fills the hidden directory with files, which it syncs. */
+    const char *path;          /* the caller's: where the folder appears */
+    const char *what, *advice; /* "checkpoint"; NULL, or advice for the case that path exists */
+    const char *const *names;  /* of all files in it, with NULL at the end */
+    /* Writes the files into the hidden directory, and syncs them. */
     bool (*fill)(struct hd__folder *f);
-    /* NULL, both, for a folder that must be new. May what is at the path be replaced? Gives the
-     * hidden directory the folder's name. */
+    /* Both are NULL for a folder that must be new. replaceable returns true if the thing at path
+     * may be replaced. show gives the hidden directory the folder's name. */
     bool (*replaceable)(const char *path);
     bool (*show)(struct hd__folder *f);
     void *user;
-    char hidden[HD__HIDDEN_PATH]; /* its path, which after an exchange is that of the old one */
-    int lock;                     /* the directory, open and locked; -1: there is none */
-    bool old;                     /* show has exchanged the new one and an old one */
+    char hidden[HD__HIDDEN_PATH]; /* its path; after an exchange, that of the old folder */
+    int lock;                     /* the new directory, open and locked; -1: there is none */
+    bool old;                     /* show has exchanged the new folder and an old one */
 } hd__folder;
 
-/* Writes the folder, which begins without the last three fields. */
+/* Writes the folder. The caller sets all fields but the last three. */
 HD__SIBLING bool hd__folder_write(hd__folder *f);
 
 #endif

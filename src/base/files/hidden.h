@@ -1,5 +1,5 @@
-/* hidden.h - the steps of writing and of removing a folder (folder.h), by way of a hidden directory
- * beside it. */
+/* hidden.h - the steps of writing and of removing a folder by way of a hidden directory
+ * (folder.h). */
 #ifndef HEED_BASE_HIDDEN_H
 #define HEED_BASE_HIDDEN_H
 
@@ -8,41 +8,42 @@
 
 /* ---------------------------------------------------------------- writing */
 
-/* Is there nothing at the folder's path, or what may be replaced? A new name must not even be that
- * of an empty directory, which rename would replace. */
+/* True if nothing is at the folder's path, or something that may be replaced; otherwise fails. A
+ * new folder must not replace even an empty directory, as rename would. */
 bool hd__folder_place_ok(const hd__folder *f);
-/* Exchanges the two names, so that the new directory has this path. Returns 0 or an errno. */
+/* Exchanges the names of the new and the old directory, so that the new one has this path. Returns
+ * 0 or an errno. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path);
 
 /* ---------------------------------------------------------------- removing */
 
-/* Sets f->hidden to a new path, at which there is nothing yet. */
+/* Sets f->hidden to a path where nothing is yet. */
 void hd__folder_hidden_name(hd__folder *f);
-/* Removes the hidden directory with its files. Returns 0 or the errno of the first removal that
+/* Removes the hidden directory and its files. Returns 0, or the errno of the first removal that
  * fails. */
 int hd__folder_hidden_clear(hd__folder *f);
-/* Removes the named files, or all, of the open directory fd, closes it and removes its path.
- * Returns 0, or the errno of the first removal that fails. What another process removes meanwhile
- * is no failure. It allocates nothing through heed, because it also cleans up after memory has run
- * out. */
+/* Removes all files of the open directory fd, or only the named ones if memory runs out; closes fd
+ * and removes its path. Returns 0, or the errno of the first removal that fails. A file that
+ * another process removes meanwhile is no failure. Allocates nothing through heed, because it also
+ * cleans up after memory has run out. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names);
 
-/* Removes the hidden directories that processes which were killed, or failed, have left. What
- * cannot be removed stays. left begins as {0}. */
+/* Removes the hidden directories that are left of processes that were killed or failed. What cannot
+ * be removed stays. *left begins as {0}. */
 typedef struct hd__file_left_overs {
-    int found, cause; /* cause: the errno of the first one that could not be removed, or 0 */
-    int unread;       /* why they cannot be looked for: an errno, or 0 */
-    char path[HD__HIDDEN_PATH]; /* of that first one */
+    int found, cause;           /* cause: the errno of the first failed removal, or 0 */
+    int unread;                 /* the errno if they cannot be looked for, or 0 */
+    char path[HD__HIDDEN_PATH]; /* the path that could not be removed */
 } hd__file_left_overs;
 
 void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left);
 
 /* ---------------------------------------------------------------- looking */
 
-/* Returns 0 if there is something at path, also a link, and otherwise the errno of looking. */
+/* Returns 0 if there is something at path, even a broken link; otherwise the errno of looking. */
 int hd__folder_stat_cause(const char *path);
-/* Is the open directory fd still the one at path? If not `follow`, path is no link to it. *cause:
- * why that cannot be told, or 0. */
+/* True if the open directory fd is still the one at path. If not `follow`, a link to it does not
+ * count. *cause: the errno if that is unknown, or 0. */
 bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause);
 
 #endif

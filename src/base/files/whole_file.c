@@ -1,4 +1,4 @@
-/* whole_file.c - files that are opened, read as a whole, and written whole or not at all. */
+/* whole_file.c - reads whole files, and writes files that appear whole or not at all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 /* ---------------------------------------------------------------- messages */
 
 static HD__TLS struct {
-    const char *hidden, *path; /* of the folder that is being filled; NULL: there is none */
+    const char *hidden, *path; /* of the folder that is filled now; NULL: there is none */
 } filling;
 
 void hd__file_names_below(const char *hidden, const char *path)
@@ -21,7 +21,7 @@ void hd__file_names_below(const char *hidden, const char *path)
 
 enum { SHOWN = HD__LONGEST_PATH + 260 };
 
-/* path as messages name it: path itself, or in `room`. */
+/* The path that messages name: path itself, or another one in `room`. */
 static const char *path_shown(const char *path, char room[SHOWN])
 {
     size_t n = filling.hidden ? strlen(filling.hidden) : 0;
@@ -47,7 +47,7 @@ void *hd__file_create_fail(const char *path, const char *what, int cause)
     const char *parent = n ? path : ".";
     n = n ? n : 1;
     if (cause == ENOENT) {
-        return hd_fail(HD_IO, "'%.*s': the folder '%.*s' does not exist: create it first",
+        return hd_fail(HD_IO, "'%.*s': the folder '%.*s' does not exist. Create it first",
                        HD__CUT(path), HD__CLIP(parent, n));
     }
     return hd_fail(HD_IO, "'%.*s': cannot create %s in '%.*s': %s", HD__CUT(path), what,
@@ -164,7 +164,7 @@ const char *hd__file_last_part(const char *path)
     return path + strspn(path, "/");
 }
 
-/* Allocates no memory of heed's: a path must not look different if memory runs out. */
+/* Allocates nothing: running out of memory must not look like a wrong path. */
 int hd__file_parent_open(const char *path)
 {
     char parent[HD__LONGEST_PATH] = ".";
@@ -188,7 +188,7 @@ int hd__file_sync_close(int parent)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Is there a regular file or nothing at path? A device must not be replaced. */
+/* True if a regular file or nothing is at path; otherwise fails. A device must not be replaced. */
 static bool may_replace(const hd__file_whole *w)
 {
     hd__sys_info info;
@@ -204,8 +204,8 @@ void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX])
     snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__text_hash(last, strcspn(last, "/")));
 }
 
-/* Is the open file the one of this name, a regular one of this user, and does no process write
- * it? */
+/* True if the open file is a regular one of this user, still has this name, and no process writes
+ * it. */
 static bool is_abandoned(int parent, const char *name, int fd)
 {
     hd__sys_info info, named;
@@ -214,7 +214,7 @@ static bool is_abandoned(int parent, const char *name, int fd)
            named.device == info.device && named.number == info.number;
 }
 
-/* Removes what processes that were killed have left beside the path. What cannot be removed
+/* Removes the hidden files that killed processes have left beside the path. What cannot be removed
  * stays. */
 static void abandoned_remove(const hd__file_whole *w)
 {
@@ -237,7 +237,8 @@ static void abandoned_remove(const hd__file_whole *w)
     hd__sys_list_end(list);
 }
 
-/* Locks the new file. Returns false if another process has taken it for an abandoned one before. */
+/* Locks the new file. Returns false if another process has already taken it for an abandoned
+ * one. */
 static bool lock_new_file(hd__file_whole *w)
 {
     hd__sys_info info;
@@ -246,7 +247,7 @@ static bool lock_new_file(hd__file_whole *w)
     return !taken && (hd__sys_stat(w->parent, w->name, false, &info) == 0 || errno != ENOENT);
 }
 
-/* Creates a file with a new name, which is short even if the file's own is long. */
+/* Creates the new file, with a name that is short even if the path's is long. */
 static void create_new_file(hd__file_whole *w)
 {
     static atomic_uint count;
@@ -300,7 +301,7 @@ void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n)
     }
 }
 
-/* Closes the new file, which must be whole before it gets its name. */
+/* Syncs and closes the new file, which must be whole before it gets its name. */
 static bool sync_and_close(hd__file_whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);

@@ -1,14 +1,16 @@
-/* alloc.c - the one door for all memory.
+/* alloc.c - hd_alloc and hd_free: all memory of heed comes from here.
  *
- * Every block has a header right before it that says what it is: of a class, large, or plain. Up to
- * 1 KiB, header included, classes are 64 bytes apart; up to 64 KiB there are eight for each power
- * of two. A thread keeps freed blocks of each class for its next allocations. It takes them without
- * a lock, whichever thread allocated them first. Blocks that a thread has no room for, and those
- * that it has when it ends, are open to any thread: small ones go back to the system, and all above
- * 1 KiB to the heap (heap.c). Large blocks always go there at once.
+ * Every block has a header right before it, which says that the block belongs to a size class, or
+ * is large or plain. Up to 1 KiB, header included, size classes are 64 bytes apart; up to 64 KiB
+ * there are eight for each power of two. A thread keeps the blocks of each class that it frees,
+ * whichever thread allocated them, and takes its next blocks from there without a lock. A block for
+ * which a thread has no room, and every block that it keeps when it ends, becomes available to all
+ * threads: a small one through the system, one above 1 KiB through the heap (heap.c). Large blocks
+ * always go to the heap at once.
  *
- * Plain blocks come from the system one by one, to the byte, or from the user's allocator while one
- * is in place. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for valgrind). */
+ * Plain blocks come from the system one by one, in their exact size, or from the user's allocator
+ * while one is set. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for
+ * valgrind). */
 #include "base/error/error.h"
 #include "base/memory/alloc.h"
 #include "base/memory/count.h"
@@ -32,16 +34,16 @@
 enum {
     HEADER = 16,
     SMALL_STEP = 64,
-    SMALL_CLASSES = 16, /* small classes; the last one's blocks have 1024 bytes */
+    SMALL_CLASSES = 16, /* the last one has blocks of 1024 bytes */
     SMALL_MOST = SMALL_CLASSES * SMALL_STEP - HEADER,
-    LINE_BYTES = HD__HEAP_LINE, /* lies before a block of the heap; the header is its end */
+    LINE_BYTES = HD__HEAP_LINE, /* the bytes before a heap block, which end with the header */
     CLASSES = SMALL_CLASSES + 6 * 8,
     LISTED_MOST = (1 << 16) - LINE_BYTES,
-    LARGE = CLASSES, /* stands in a header in place of a class */
+    LARGE = CLASSES, /* LARGE and PLAIN stand in a header in place of a size class */
     PLAIN,
     LARGE_STEP = 4096,
     KEPT_SMALL = 1 << 21, /* the most bytes of a small class that a thread keeps */
-    KEPT_BYTES = 1 << 16  /* the most bytes of another class, or two blocks */
+    KEPT_BYTES = 1 << 16  /* the same for another class, but at least two blocks */
 };
 
 _Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
@@ -53,9 +55,9 @@ typedef struct cached_block {
     struct cached_block *next;
 } cached_block;
 
-/* The free blocks that a thread keeps. It lies on the heap, because there is little room for
- * thread-local memory. A thread that has kept no block yet has the closed cache, which has neither
- * blocks nor room and which nobody changes. */
+/* The free blocks that a thread keeps. A cache is allocated, because thread-local memory is scarce.
+ * A thread that has kept no block yet has closed_cache, which has no blocks and no room, and never
+ * changes. */
 typedef struct cache {
     cached_block *first[CLASSES];
     uint16_t room[CLASSES]; /* how many more blocks fit */
@@ -66,14 +68,15 @@ static HD__TLS cache *mine = &closed_cache;
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
-static atomic_size_t listed_most; /* the largest size in a thread's lists; 0: no cache */
+static atomic_size_t listed_most; /* the largest size that caches keep; 0: there are no caches */
 
 static hd_allocator custom; /* valid if custom_on; both change only while no block is live */
 static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
 
-/* size <= LISTED_MOST. Above the small classes, class SMALL + 8 e + i has (9 + i) 128 2^e bytes. */
+/* size <= LISTED_MOST. Above the small classes, class SMALL_CLASSES + 8 e + i has (9 + i) 128 2^e
+ * bytes. */
 static unsigned int class_of(size_t size)
 {
     if (size <= SMALL_MOST) {
@@ -155,10 +158,10 @@ static void *small_alloc(unsigned int class)
     return (char *)p + HEADER;
 }
 
-/* ---------------------------------------------------------------- what is kept */
+/* ---------------------------------------------------------------- caches */
 
-/* Gives the thread a cache of its own, and arms the thread, so that its blocks are given on when it
- * ends. If memory runs out, returns false and changes nothing. */
+/* Gives the calling thread a cache of its own, and arms the thread, so that its end empties the
+ * cache. Returns false, and changes nothing, if memory runs out. */
 static bool open_cache(void)
 {
     if (mine != &closed_cache) {
@@ -200,7 +203,7 @@ static bool cache_keep(void *p, unsigned int class)
     return true;
 }
 
-/* Gives a block to where any thread finds it. */
+/* Makes a free block of a size class available to all threads. */
 static void open_to_all(void *p, unsigned int class)
 {
     if (class >= SMALL_CLASSES) {
@@ -210,7 +213,6 @@ static void open_to_all(void *p, unsigned int class)
     }
 }
 
-/* Gives the calling thread's lists to where any thread finds them, and closes its cache. */
 void hd__mem_cache_leave(void)
 {
     hd__mem_quarantine_empty();
@@ -232,7 +234,7 @@ void hd_empty_cache(void)
     hd__heap_release();
 }
 
-/* ---------------------------------------------------------------- the door */
+/* ---------------------------------------------------------------- allocating and freeing */
 
 void hd__mem_cache_fill(unsigned int class)
 {
@@ -256,7 +258,7 @@ static void *block_of(size_t size, unsigned int class)
     return hd__heap_alloc(bytes - LINE_BYTES);
 }
 
-/* If the system has no more memory, everything kept is given back to it, and it is asked again. */
+/* Allocates a block that no cache has. If memory runs out, empties the caches and tries again. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);
@@ -312,7 +314,7 @@ void *hd__mem_alloc_zeroed(size_t size)
     return p ? memset(p, 0, size) : NULL;
 }
 
-/* Frees a block of a class in which the thread has no room. */
+/* Frees a block that does not fit into the thread's cache. Opens a cache first if there is none. */
 HD__RARE static void give_back(void *p, unsigned int class)
 {
     if (mine != &closed_cache || !open_cache() || !cache_keep(p, class)) {
@@ -343,7 +345,8 @@ void hd_free(void *p)
     hd__mem_block_free(p);
 }
 
-/* The ring turns here, because every freed tensor comes by; the rest of it is in quarantine.c. */
+/* Turns the ring itself if it can, because every freed tensor takes this path. quarantine.c has the
+ * rest. */
 void hd__mem_retire(void *p)
 {
     hd__mem_header *h = hd__mem_header_of(p);

@@ -1,21 +1,23 @@
-/* alloc.h - memory, besides what is public (alloc.c). */
+/* alloc.h - heed's internal functions for memory (alloc.c). heed/base.h has the public ones. */
 #ifndef HEED_BASE_ALLOC_H
 #define HEED_BASE_ALLOC_H
 
 #include "heed/base.h"
 
-/* As hd_alloc, but sets no error: the caller does, with hd__error_no_memory. */
+/* hd_alloc without an error: if it returns NULL, the caller calls hd__error_no_memory. */
 void *hd__mem_alloc(size_t size);
-/* As hd_alloc, zeroed. */
+/* hd_alloc, and all bytes 0. */
 void *hd__mem_alloc_zeroed(size_t size);
 
 enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quarantine */
 
-/* Frees a block as hd_free does, but keeps it out of use for a while if it is small enough. */
+/* Frees a block like hd_free. A block of at most HD__RETIRED_MOST bytes goes into quarantine first
+ * (quarantine.c). */
 void hd__mem_retire(void *p);
 
-/* The same for an object, of which hd__object then tells that `freed_by`, hd__call_kept or another
- * text that lasts, freed it. With NULL it is hd__mem_retire. */
+/* hd__mem_retire for an object. If the program uses the object later, the message names the
+ * function freed_by: hd__call_kept() or another string that lasts; NULL if no function is to be
+ * named. */
 void hd__mem_retire_object(void *p, const char *freed_by);
 
 #endif

@@ -1,23 +1,23 @@
-/* count.c - how many bytes and tensors are alive, without an atomic addition for each of them.
+/* count.c - counts the live bytes and tensors without an atomic addition for each of them.
  *
- * Each thread counts in a tally of its own, which only it writes, and adds the tally to the total
- * now and then. A reader adds the total and all tallies. A tally also remembers the highest value
- * of its bytes since it was added to the total, so the peak of one thread is exact. With several
- * threads that allocate at once, the peak may come out too high, by at most HD__FLUSH for each
+ * Each thread counts in its own tally, which only it writes, and adds the tally to the total from
+ * time to time. A reader adds the total and all tallies. A tally also holds the highest value of
+ * its bytes since it was last added to the total, so the peak of one thread is exact. If several
+ * threads allocate at once, the peak may come out too high, by at most HD__FLUSH for each
  * thread. */
 #include "base/memory/count.h"
 #include "base/start.h"
 
 typedef struct hd__count_tally tally;
 
-/* A thread's tally begins with this, until it is in the list. The thread's first change, even a
- * free, is above it, and so puts the tally there. */
+/* The `high` of a tally that is not in the list yet. The thread's first change, even a free, is
+ * above it, and so puts the tally into the list. */
 enum { UNLISTED_HIGH = INT32_MIN };
 HD__TLS tally hd__count_mine = {.high = UNLISTED_HIGH};
 
 pthread_mutex_t hd__count_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct { /* the lock protects it */
+static struct { /* protected by hd__count_lock */
     tally *first;
     int64_t total[HD__COUNTS], peak;
 } all;
@@ -37,7 +37,7 @@ static void raise_peak(int64_t to)
     all.peak = to > all.peak ? to : all.peak;
 }
 
-/* Adds the calling thread's tally to the total. The caller holds the lock, so that no sum misses
+/* Adds the calling thread's tally to the total. The caller holds the lock, so that no reader misses
  * the tally. */
 static void flush(void)
 {
@@ -109,7 +109,8 @@ int64_t hd_bytes_live(void)
     return hd__count_counted(HD__BYTES);
 }
 
-/* What the bytes may have reached since the last flush may be more than the peak so far. */
+/* The sum of all highs is the most that the live bytes may have been since the threads last
+ * flushed. It may be above the peak that is recorded. */
 int64_t hd_bytes_peak(void)
 {
     HD__LOCKED(hd__count_lock);

@@ -1,4 +1,4 @@
-/* count.h - what is counted while it is alive (count.c). */
+/* count.h - counts the live bytes and tensors (count.c). */
 #ifndef HEED_BASE_COUNT_H
 #define HEED_BASE_COUNT_H
 
@@ -8,18 +8,18 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* What is counted while it is alive. count.c says how. */
+/* The two counts, and the bytes that a thread may count before it adds them to the total. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
 typedef struct hd__count_tally {                /* only its own thread writes it */
-    atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest value of the bytes */
+    atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest now[HD__BYTES] */
     struct hd__count_tally *next;
 } hd__count_tally;
 
 extern HD__TLS hd__count_tally hd__count_mine;
 
 void hd__count_bytes_moved(void);
-int64_t hd__count_counted(int what); /* over all threads */
+int64_t hd__count_counted(int what); /* the sum over all threads */
 
 static inline void hd__count(int what, int64_t delta)
 {
@@ -32,9 +32,9 @@ static inline void hd__count(int what, int64_t delta)
     }
 }
 
-/* The calling thread ends: adds what it counted to the total. */
+/* Adds the calling thread's tally to the total. Called when the thread ends. */
 void hd__count_thread_end(void);
 
-extern pthread_mutex_t hd__count_lock; /* for a fork (start.c) */
+extern pthread_mutex_t hd__count_lock; /* start.c locks it around a fork */
 
 #endif

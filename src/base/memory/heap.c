@@ -1,23 +1,23 @@
-/* heap.c - blocks above 1 KiB, which are cut from large mappings and joined again.
+/* heap.c - the heap for blocks above 1 KiB: cuts them from large mappings and joins them again.
  *
- * A chunk is a line of 64 bytes and the block after it. A mapping is divided into chunks. A free
- * chunk is joined with free neighbours at once and lies in a bin; there are eight bins for each
- * power of two. A request gets the best of the first few chunks in its own bin, or of the next bin
- * that has any, and the rest of the chunk is cut off. So memory that was freed in one size serves
- * any other size, and a training step finds what the step before it left.
+ * A mapping is divided into chunks. A chunk is a line of 64 bytes and the block after it. A freed
+ * chunk is joined with its free neighbours at once and put into a bin; there are eight bins for
+ * each power of two. A request gets the best of the first few chunks in its own bin, or in the next
+ * bin that has a large enough one. The rest of the chunk is cut off. So memory that was freed in
+ * one size serves any other size, and a training step reuses the memory of the step before.
  *
- * Mappings grow with the heap; this costs nothing before the memory is touched. Those of 4 MiB and
- * more are aligned for huge pages and ask for them, which makes the first touch seven times as
- * fast. Before the heap asks for more, it gives back the pages of free chunks if they hold more
- * than SLACK and an eighth of what is in use. So what it holds is bounded by the most that was
- * live. Bytes whose pages the heap never touched or gave back are `untouched`: those of a new
- * mapping, and the end of a chunk that no block has used.
+ * Mappings grow with the heap; this costs nothing before the memory is touched. Mappings of 4 MiB
+ * and more are aligned for huge pages and ask for them, which makes the first touch seven times as
+ * fast. Before the heap maps more, it returns the pages of free chunks to the system, if they hold
+ * more than SLACK and an eighth of the bytes in use. So the peak of live bytes bounds the memory
+ * that it holds. Bytes are `untouched` if the heap never touched their pages, or has returned them:
+ * those of a new mapping, and the end of a chunk that no block has used.
  *
- * Size classes alone, eight for each power of two and never cut or joined, were tried in its place.
- * A step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads) then had its
- * peak at 3.22 GB in place of 2.99 GB. If pages were given back at every request and not only
- * before a new mapping, the peak was at 3.11 GB, and five steps had 490,000 page faults in place of
- * 1,900. The times differed by less than from one run to the next. */
+ * Measured in a step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads),
+ * the peak was 2.99 GB. With size classes alone, eight for each power of two and never cut or
+ * joined, it was 3.22 GB. With pages returned at every request, and not only before a new mapping,
+ * it was 3.11 GB, and five steps had 490,000 page faults instead of 1,900. The times differed by
+ * less than between two runs. */
 #include "base/error/assert.h"
 #include "base/memory/blocks.h"
 #include "base/memory/heap.h"
@@ -33,18 +33,18 @@ enum {
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
     BIN_PARTS = 8,   /* bins for each power of two */
     BINS = 64 * BIN_PARTS,
-    BIN_LOOKS = 8 /* chunks of a bin that are looked at */
+    BIN_LOOKS = 8 /* the most chunks to look at in one bin */
 };
 
 typedef struct chunk {
     size_t bytes;             /* of the line and the block */
-    struct chunk *before;     /* the chunk that ends where this begins; NULL: a mapping does */
-    struct chunk *next, **at; /* if it is free, what follows it in its bin, and what points to it */
+    struct chunk *before;     /* the chunk right before it; NULL: the mapping begins with it */
+    struct chunk *next, **at; /* in a bin: the next chunk, and the pointer to this one */
     size_t untouched;         /* untouched bytes at its end */
     bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
-_Static_assert(sizeof(chunk) <= HEAP_LINE - 16, "the line ends with 16 bytes of the door's");
+_Static_assert(sizeof(chunk) <= HEAP_LINE - 16, "the last 16 bytes of the line belong to alloc.c");
 
 pthread_mutex_t hd__heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -53,7 +53,7 @@ static chunk *bin[BINS];
 
 /* ---------------------------------------------------------------- bins */
 
-/* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= LINE. */
+/* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= HEAP_LINE. */
 static int bin_of(size_t bytes)
 {
     int e = 60 - __builtin_clzll(bytes);
@@ -82,7 +82,7 @@ static void bin_take(chunk *c)
     hd__heap.touched -= c->bytes - c->untouched;
 }
 
-/* The smallest of the bin's first few chunks that are large enough. */
+/* The smallest of a bin's first BIN_LOOKS chunks that has `bytes`, or NULL. */
 static chunk *best_in(chunk *first, size_t bytes)
 {
     chunk *best = NULL;
@@ -111,7 +111,7 @@ static chunk *chunk_after(const chunk *c)
     return c->last ? NULL : (chunk *)((char *)c + c->bytes);
 }
 
-/* Makes the second chunk a part of the first, which lies before it. Neither is in a bin. */
+/* Makes `second` a part of c, the chunk right before it. Neither is in a bin. */
 static void chunk_join(chunk *c, const chunk *second)
 {
     c->untouched = second->untouched + (second->untouched == second->bytes ? c->untouched : 0);
@@ -122,7 +122,8 @@ static void chunk_join(chunk *c, const chunk *second)
     }
 }
 
-/* Cuts c to `bytes`; the rest becomes a free chunk. c is in no bin. */
+/* Cuts c, which is in no bin, to `bytes`. The rest becomes a free chunk, unless it is shorter than
+ * a line. */
 static void chunk_cut(chunk *c, size_t bytes)
 {
     if (c->bytes - bytes < HEAP_LINE) {
@@ -176,8 +177,8 @@ static chunk *map(size_t bytes)
     return c;
 }
 
-/* Gives back the pages of the free chunk c. If `whole`, a chunk that is a whole mapping is
- * unmapped. */
+/* Returns the pages of the free chunk c to the system, if at least RELEASABLE bytes of it were
+ * touched. With `whole`, unmaps a chunk that is a whole mapping. */
 static void chunk_release(chunk *c, bool whole)
 {
     if (whole && !c->before && c->last) {
@@ -208,8 +209,8 @@ static void release_all(bool whole)
     }
 }
 
-/* Maps as much again as is mapped now, within limits. For a large block it maps no more than the
- * block needs, since small blocks would take the rest and keep it; likewise if the system refuses
+/* Maps as many bytes as are mapped already, from LEAST_MAP to MOST_MAP. For a large block it maps
+ * the block alone, because small blocks would take the rest and keep it; also if the system refuses
  * more. */
 static chunk *heap_grow(size_t bytes)
 {
@@ -224,7 +225,7 @@ static chunk *heap_grow(size_t bytes)
     return c || bytes >= wanted ? c : map(bytes);
 }
 
-/* ---------------------------------------------------------------- what the door uses */
+/* ---------------------------------------------------------------- functions for alloc.c */
 
 void *hd__heap_alloc(size_t size)
 {

@@ -1,5 +1,5 @@
-/* object.c - the objects that a program holds: which kind one is of, and whether it was freed. The
- * header before an object tells both, and quarantine.c says why it can be read. */
+/* object.c - reads an object's kind, and whether it was freed, from the header before it.
+ * quarantine.c says why the header of a freed object can still be read. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/error/lasting.h"
@@ -31,8 +31,8 @@ void *hd__object_in(hd__object_kind_of_object kind, void *block)
     return p;
 }
 
-/* p may be any address of the program's. Where p begins a page, its header would lie in the page
- * before, which may be no memory: such an object, one in 256, is told as another thing. */
+/* p may be any address of the program. If p begins a page, its header would lie in the page before,
+ * which may not be mapped. The kind of such an object, one in 256, is HD__NO_OBJECT. */
 hd__object_kind_of_object hd__object_kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
@@ -51,7 +51,7 @@ void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *ar
                    kind_texts[expected - HD__NO_OBJECT]);
 }
 
-/* by: the words between "was freed" and who freed p */
+/* by: the words between "was freed" and the name of the function that freed p */
 HD__RARE static bool object_fail(hd__object_kind_of_object kind, const char *arg, const void *p,
                                  const char *by)
 {

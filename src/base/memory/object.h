@@ -1,4 +1,4 @@
-/* object.h - the objects that a program holds: which kind one is of, and whether it was freed
+/* object.h - the kinds of objects that a program holds, and checks of an object's kind and life
  * (object.c). */
 #ifndef HEED_BASE_OBJECT_H
 #define HEED_BASE_OBJECT_H
@@ -7,9 +7,9 @@
 
 #include "base/memory/alloc.h"
 
-/* The objects that a program may give in place of each other. The kind of each stands in the header
- * before it. Only a tensor has no header of its own, but a mark: the byte HD__MARK_AT, where other
- * objects have the upper half of an address or of a small number. */
+/* The kinds of objects. An object's kind is in the header before it. A tensor has no header but a
+ * mark, its byte HD__MARK_AT. Other objects begin with an address or a small number, in which this
+ * byte differs. */
 #define HD__OBJECTS(ROW)                                                                           \
     ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
     ROW(A_LIST, hd_list, "a list of tensors")                                                      \
@@ -31,41 +31,42 @@ typedef enum hd__object_kind_of_object {
     HD__OBJECTS(HD__KIND_NAME)
 } hd__object_kind_of_object;
 
-/* The kind that the type of a pointer says. */
+/* HD__KIND(p): the kind of object that the type of p names. */
 #define HD__KIND_OF_TYPE(kind, type, text)                                                         \
     , struct type * : HD__##kind, const struct type * : HD__##kind
 #define HD__KIND(p) _Generic((p), char * : HD__NO_OBJECT HD__OBJECTS(HD__KIND_OF_TYPE))
 
 enum { HD__MARK_AT = 6, HD__TENSOR = 0x80 };
 
-/* The kind of what lies at p; HD__NO_OBJECT: something else, or a tensor that was freed. */
+/* The kind of the object at p; HD__NO_OBJECT for anything else and for a freed object. */
 hd__object_kind_of_object hd__object_kind_at(const void *p);
 /* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p);
 
-/* A zeroed block of that kind. NULL: HD_MEMORY. */
+/* A zeroed object of that kind; NULL with HD_MEMORY if memory runs out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
-/* The place of an object in a larger block: after a header, which is written. */
+/* Makes an object inside a larger block: writes its header at `block`, and returns the place after
+ * it. */
 enum { HD__HEADER = 16 };
 void *hd__object_in(hd__object_kind_of_object kind, void *block);
 
-/* Is p, a pointer to an object, given, of the kind that its type says, and not freed? Otherwise
- * fails with HD_NULL_ARG as hd__arg_given does; with HD_STATE: "hd_optim_step: o was freed by
- * hd_optim_free"; or with HD_VALUE: "hd_forward: m is a tensor: expected a module". */
+/* True if p is a live object of the kind that its type names. Otherwise fails with HD_NULL_ARG,
+ * HD_STATE or HD_VALUE: "hd_optim_step: o is NULL", "hd_optim_step: o was freed by hd_optim_free",
+ * "hd_forward: m is a tensor: expected a module". */
 #define hd__object(arg, p) hd__object_is(HD__KIND(p), arg, p)
 bool hd__object_is(hd__object_kind_of_object kind, const char *arg, const void *p);
 
-/* May a _free function free p, an object? Not if it is NULL or `none`, which is HD_NONE: no error.
- * If it was freed before, fails with HD_STATE: "hd_optim_free: o was freed already, by
- * hd_optim_free"; an object of another kind fails as in hd__object. */
+/* True if a _free function may free the object p. False without an error for NULL and for `none`,
+ * which is HD_NONE. Otherwise fails as hd__object, for a freed object with "hd_optim_free: o was
+ * freed already, by hd_optim_free". */
 #define hd__object_may_free(arg, p, none) hd__object_free_ok(HD__KIND(p), arg, p, none)
 bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const void *p,
                         const void *none);
 
-/* For an object with other holders than the user, whose _free gives up the user's hold alone and
- * sets *freed. Did the user not call it yet? Otherwise fails as hd__object does. */
+/* For an object that heed may hold too: its _free drops only the user's reference, and sets *freed.
+ * True if the user has not called that _free; otherwise fails as hd__object. */
 bool hd__object_not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
-/* The same in that _free: *freed, which becomes true, must have been false. */
+/* Called by that _free: sets *freed, and fails if it was set already. */
 bool hd__object_given_up(const char *arg, atomic_bool *freed);
 
 #endif

@@ -1,36 +1,36 @@
-/* quarantine.c - freed blocks that are kept out of use for a while, so that a mistake is found.
+/* quarantine.c - keeps freed blocks out of use for a while, so that the use of a freed object is an
+ * error.
  *
  * A program that uses a tensor after its scope closed, or frees an optimizer twice, holds a pointer
  * into freed memory. If that memory were used again at once, the mistake would give wrong numbers
- * and no error. So what the program can still have a pointer to is marked when it is freed, and its
- * block is kept here, until enough other blocks have been freed after it.
+ * and no error. So each object that a program can hold is marked when it is freed, and its block
+ * stays here until enough other blocks have been freed after it.
  *
- * What is marked. A freed tensor is marked in the tensor itself (refs; src/tensor/tensor_args.c),
- * because the block that it lies in may live on for a view. There it also remembers the function
- * that made it and the one that freed it. Any other object is marked in the header before its block
- * (HD__FREED_SIZE), where the next use of the block writes its size. Every public function looks at
- * the mark where it looks for NULL: hd__tensor_arg for tensors, hd__object for objects. So a right
- * program pays for storing the marks and for turning the ring, and for nothing else.
+ * The mark. A freed tensor is marked in the tensor itself (refs; src/tensor/tensor_args.c), because
+ * its block may live on for a view. The tensor also remembers the functions that made it and freed
+ * it. Any other object is marked in the header before its block (HD__FREED_SIZE), where the next
+ * allocation of the block writes its size. Every public function checks the mark where it checks
+ * for NULL: hd__tensor_arg for tensors, hd__object for objects. So a correct program pays only for
+ * storing the marks and for turning the ring.
  *
- * What is kept. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each.
- * The next block takes the place of the oldest one, which only then goes to where freed blocks go
- * (hd__mem_block_free). A tensor with more data than that has a header in a block of its own: the
- * header is kept, and its data goes back at once. Memory that no pointer of the program leads to,
- * such as a node of the graph, is never kept.
+ * The ring. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each. The
+ * next block takes the place of the oldest one, which only then becomes free (hd__mem_block_free).
+ * A tensor with more data than that has its header in a block of its own: the header is kept, and
+ * the data becomes free at once. Memory to which the program has no pointer, such as a node of the
+ * graph, is never kept.
  *
  * With HEED_DEBUG=1 a ring has 65,536 blocks and at most 32 MiB, so mistakes are found for much
- * longer; a freed tensor remembers the file and line of its scope; and its data is overwritten
- * (lifecycle.c), so that a pointer from hd_data sees NaN.
+ * longer. A freed tensor remembers the file and line of its scope, and its data is overwritten
+ * (lifecycle.c), so that a pointer from hd_data reads NaN.
  *
- * What is not promised. When its block has left the ring, a freed object is memory like any other,
- * and its use is undefined. The mark stays until the memory is used again, so that most mistakes
- * are found even then.
+ * Not promised. When its block has left the ring, a freed object is memory like any other, and its
+ * use is undefined. The mark stays until the memory is used again, so most mistakes are found even
+ * then.
  *
- * A block in the ring is free in every respect: it is counted as freed when it comes in.
- * hd_empty_cache, the end of a thread and hd_shutdown empty the ring. Only blocks of a class are
- * kept (alloc.c). So with HEED_CACHE=0, with a user's allocator and under a sanitizer, where all
- * blocks are plain, there is no quarantine, and valgrind or the sanitizer sees that the block is
- * freed. */
+ * A block in the ring counts as freed. hd_empty_cache, the end of a thread and hd_shutdown empty
+ * the ring. Only blocks of a size class are kept (alloc.c). With HEED_CACHE=0, with a user's
+ * allocator and under a sanitizer all blocks are plain: there is no quarantine, and valgrind or the
+ * sanitizer sees each block freed. */
 #include <stdlib.h>
 
 #include "base/error/debug.h"
@@ -76,7 +76,7 @@ static size_t ring_bytes(const void *p)
     return hd__mem_class_bytes(hd__mem_header_of(p)->class);
 }
 
-/* Takes the oldest block out of a ring that counts bytes. */
+/* Frees the oldest block of a ring that counts bytes (HEED_DEBUG=1). */
 static void ring_drop_oldest(hd__ring *r)
 {
     void *p = r->blocks[r->last];
@@ -97,9 +97,10 @@ static void ring_put_counted(hd__ring *r, void *p)
     r->bytes += ring_bytes(p);
 }
 
-/* p, which is of a class that is kept, counts as freed already. The blocks in the ring are missing
- * among the free ones. The first block of a class to come in brings as many of them as the ring
- * will hold, so that a loop does not ask the system for one at a time until the ring is full. */
+/* Puts p into the ring. Its class is one that is kept, and its bytes count as freed already. Blocks
+ * in the ring cannot be allocated. So the first block of a class also brings the thread's cache
+ * HD__RING_FEW free blocks; otherwise a loop would take one block after another from the system
+ * until the ring is full. */
 static void ring_put(void *p)
 {
     unsigned int class = hd__mem_header_of(p)->class;
@@ -133,8 +134,8 @@ void hd__mem_quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
-/* The mark is written first: if no ring can be made, another thread may have the block as soon as
- * ring_put returns. */
+/* Marks the object before ring_put: if there is no memory for a ring, the block is freed, and
+ * another thread may get it. */
 void hd__mem_retire_object(void *p, const char *freed_by)
 {
     hd__mem_header *h = hd__mem_header_of(p);

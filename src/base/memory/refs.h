@@ -1,4 +1,4 @@
-/* refs.h - counts of holders. */
+/* refs.h - reference counts. */
 #ifndef HEED_BASE_REFS_H
 #define HEED_BASE_REFS_H
 
@@ -8,8 +8,8 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* While the process has one thread, adding needs no bus lock. Only that thread can end this state,
- * by making another thread, so no addition is half done when it ends. */
+/* Adds a reference. While the process has one thread, this needs no bus lock: only that thread
+ * could start another one, and it is busy with the addition. */
 static inline void hd__refs_up(atomic_int *refs)
 {
     if (HD__ALONE) {
@@ -20,8 +20,8 @@ static inline void hd__refs_up(atomic_int *refs)
     }
 }
 
-/* Was this the last holder? Then nothing is written, since no other thread has the object and could
- * pass it on. */
+/* Drops a reference, and returns true if it was the last one. If the count is 1, nothing is
+ * written, because no other thread holds the object or could pass it on. */
 static inline bool hd__refs_down(atomic_int *refs)
 {
     int now = atomic_load_explicit(refs, memory_order_acquire);

@@ -17,21 +17,21 @@ enum { MCG31_GRAIN = 16384 };
 typedef struct mcg31_draw {
     uint8_t *x;
     uint32_t seed;  /* x_0 */
-    uint32_t limit; /* an element is 1 if its x_i is below it */
+    uint32_t limit; /* element i is 1 if x_i < limit */
 } mcg31_draw;
 
 /* The least x with x / (2^31 - 1) >= p. Comparing with it spares a division for every element. */
 uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;
-    double x = floor(p * modulus); /* rounding moves it by less than 1: at most 1 too small */
+    double x = floor(p * modulus); /* rounding may make it 1 too small */
     while (x < modulus && x / modulus < p) {
         x++;
     }
     return (uint32_t)x;
 }
 
-enum { LANES = 8 }; /* independent chains, which the processor computes side by side */
+enum { LANES = 8 }; /* independent chains, which the CPU computes in parallel */
 
 static void draw_mcg31(int64_t begin, int64_t end, void *arg)
 {

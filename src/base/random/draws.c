@@ -1,7 +1,7 @@
-/* draws.c - takes back what a failed call drew.
+/* draws.c - takes back the draws of a failed call.
  *
- * The calls under way on a thread form a list. When a number is drawn, each of them that has not
- * drawn yet keeps a copy of the generator. */
+ * The hd__draws of a thread form a list. At a draw, each of them that has not noted a draw yet
+ * copies the generator. */
 #include "base/random/draws.h"
 
 HD__TLS hd__draws *hd__draws_top;
@@ -19,7 +19,7 @@ void hd__draws_forget(const hd_generator *g)
 {
     for (hd__draws *d = hd__draws_top; d; d = d->outer) {
         if (d->noted && d->g == g) {
-            d->noted = false; /* what is drawn from next can be taken back again */
+            d->noted = false; /* the next generator that is drawn from is noted */
         }
     }
 }
@@ -30,7 +30,7 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
     while (at && at != d) {
         at = at->outer;
     }
-    if (!at) { /* it ended with one around it */
+    if (!at) { /* an outer one has ended it */
         return;
     }
     hd__draws_top = d->outer;

@@ -1,15 +1,14 @@
-/* draws.h - what a call drew from a generator, so that it can be taken back if the call fails.
+/* draws.h - takes back the draws of a call that fails, so that a failed call has drawn nothing.
  *
- * A call that fails has drawn nothing. Where a call can fail after it drew, begin and end enclose
- * it:
+ * A function that can fail after it drew encloses its work in begin and end:
  *   HD__DRAWS_BEGIN(d);
  *   hd_tensor *y = draw_and_compute(x);
  *   hd__draws_end(&d, y != NULL);
  *
- * They may be nested. Beginning costs nothing: the generator is copied only when the first number
- * is drawn. What is taken back concerns the generator that is drawn from first, of those that were
- * not freed. If another thread drew from it in the meantime, nothing is taken back, because two
- * threads would otherwise get the same numbers. */
+ * They may be nested. Beginning costs nothing: the generator is copied at the first draw. Only the
+ * first generator that the call draws from is put back; if it is freed, the next one that it draws
+ * from. If another thread has drawn from it meanwhile, nothing is taken back, because two threads
+ * would otherwise get the same numbers. */
 #ifndef HEED_BASE_DRAWS_H
 #define HEED_BASE_DRAWS_H
 
@@ -18,8 +17,8 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted;              /* something was drawn since; the next two are valid from then on */
-    hd_generator *g, before; /* before: g as it was */
+    bool noted;              /* something was drawn; g and before are valid from then on */
+    hd_generator *g, before; /* before: a copy of g before the draw */
 } hd__draws;
 
 extern HD__TLS hd__draws *hd__draws_top;
@@ -35,10 +34,11 @@ static inline void hd__draws_begin(hd__draws *d)
     hd__draws d;                                                                                   \
     hd__draws_begin(&d)
 
-/* hd__draws_end of anything else than the last one begun without draws. */
+/* hd__draws_end if d has drawn or is not the innermost one. */
 void hd__draws_end_slowly(hd__draws *d, bool keep);
 
-/* keep: the call succeeded. What was begun after d, and never ended, ends too. */
+/* keep: the call succeeded, and its draws stay. Also ends those that began after d and never
+ * ended. */
 static inline void hd__draws_end(hd__draws *d, bool keep)
 {
     if (hd__draws_top == d && !d->noted) {
@@ -48,9 +48,9 @@ static inline void hd__draws_end(hd__draws *d, bool keep)
     }
 }
 
-/* The thread is about to draw from g, which it has locked. */
+/* Called before this thread draws from g, which it has locked. */
 void hd__draws_note(hd_generator *g);
-/* g is being freed. */
+/* Called when g is freed. */
 void hd__draws_forget(const hd_generator *g);
 
 #endif

@@ -1,13 +1,13 @@
-/* generator.h - a generator and what it draws one by one (rng.c). */
+/* generator.h - locks a generator and draws single numbers from it (rng.c). */
 #ifndef HEED_BASE_GENERATOR_H
 #define HEED_BASE_GENERATOR_H
 
 #include "heed/base.h"
 
-/* All draws of one call, and other changes, happen between lock and unlock. Only the default
- * generator has a lock that other threads wait for. */
+/* A call locks its generator around all its draws and changes. Only the default generator has a
+ * mutex. */
 void hd__gen_lock(hd_generator *g);
-void hd__gen_hold(const hd_generator *g); /* in its place, where g is only read */
+void hd__gen_hold(const hd_generator *g); /* instead of hd__gen_lock, if g is only read */
 void hd__gen_unlock(const hd_generator *g);
 static inline void hd__gen_locked_end(hd_generator *const *g)
 {
@@ -19,11 +19,12 @@ static inline void hd__gen_locked_end(hd_generator *const *g)
     hd__gen_lock(g)
 void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other thread has it */
 
-/* One standard normal number in float64, by Box and Muller, with the generator's spare. It fills
- * tensors of fewer than 16 elements and strided ones. */
+/* One standard normal number in float64, by Box and Muller. Every second call returns the spare of
+ * the pair. For tensors of fewer than 16 elements and for strided ones. */
 double hd__rng_normal_sample(hd_generator *g);
 
-/* n numbers in [lo, hi), and the numbers from 0 to n - 1 in any order. These two lock g. */
+/* Both lock g. hd__rng_randint writes n numbers in [lo, hi), hd__rng_randperm the numbers from 0 to
+ * n - 1 in random order. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n);
 double hd__rng_exponential_sample(hd_generator *g, double lambda);

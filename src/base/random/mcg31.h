@@ -29,7 +29,7 @@ static inline uint32_t hd__mcg31_power(int64_t n)
     return y;
 }
 
-/* x[0], x[1], ... = the n elements from element i on of the stream that begins with x0 */
+/* x[0 .. n) = the elements i to i + n - 1 of the stream that begins with x0 */
 static inline void hd__mcg31_from(uint32_t x0, int64_t i, int n, uint32_t *x)
 {
     uint32_t at = hd__mcg31_times(x0, hd__mcg31_power(i));

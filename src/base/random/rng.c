@@ -1,8 +1,8 @@
 /* rng.c - the Mersenne twister MT19937, generators, and draws of one number at a time.
  *
  * The generator is that of Matsumoto and Nishimura (1998), seeded with the low 32 bits of the seed.
- * Every stream that is drawn from it is PyTorch's, bit for bit: integers and single samples here,
- * uniform and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
+ * All numbers drawn from it are PyTorch's, bit for bit: integers and single samples here, uniform
+ * and normal fills in rng_fill.c, Bernoulli draws in bernoulli.c. */
 #include "base/error/call.h"
 #include "base/memory/blocks.h"
 #include "base/memory/object.h"
@@ -23,8 +23,8 @@ static inline uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
     return far ^ y >> 1 ^ (-(y & 1u) & 0x9908b0dfu);
 }
 
-/* Words [i, end) from the words after them and those `far` places away; no run of WORDS of them
- * depends on itself. */
+/* Renews words [i, end) from the words after them and those `far` places away. Returns end. WORDS
+ * neighbours do not depend on each other, so they are computed together. */
 enum { WORDS = 4 };
 static int renew_part(uint32_t *s, int i, int end, int far)
 {
@@ -84,9 +84,9 @@ void hd__gen_seed(hd_generator *g, int64_t value)
     g->has_spare = false;
 }
 
-/* ---------------------------------------------------------------- the default one */
+/* ---------------------------------------------------------------- the default generator */
 
-/* A header lies before it, as before a block of hd_alloc, for hd__object. */
+/* The default generator, after a header for hd__object, as a block of hd_alloc has one. */
 static struct {
     _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;
@@ -96,7 +96,7 @@ _Static_assert(sizeof(hd__mem_header) == 16 || sizeof(void *) < 8,
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static HD__TLS hd_generator *in_use; /* NULL: the default one */
+static HD__TLS hd_generator *in_use; /* NULL: the default generator */
 
 static void seed_default(void)
 {
@@ -132,7 +132,7 @@ void hd__gen_hold(const hd_generator *g)
 void hd__gen_lock(hd_generator *g)
 {
     hd__gen_hold(g);
-    if (g->user != &in_use) { /* each thread has its own */
+    if (g->user != &in_use) { /* each thread has its own in_use */
         g->user = &in_use;
         g->switches++;
     }
@@ -245,8 +245,8 @@ uint64_t hd_generator_random64(hd_generator *g)
 
 /* ---------------------------------------------------------------- integers */
 
-/* lo + output mod range. For a large range the output has 64 bits; 32 would favour some values
- * visibly. */
+/* lo + output mod range. A large range needs outputs of 64 bits: with 32, some values would be
+ * visibly more frequent. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     HD__GEN_LOCKED(g);

@@ -11,24 +11,24 @@ enum { HD__MT_SIZE = 624 };
 static const double hd__rng_two_pi = 6.283185307179586476925;
 
 struct hd_generator {
-    int next; /* the word that gives the next output; HD__MT_SIZE: all are used up */
+    int next; /* the index of the word for the next output; HD__MT_SIZE: all words are used up */
     hd_bernoulli_stream bernoulli;
     uint32_t state[HD__MT_SIZE];
     bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
     double spare;
-    const void *user;  /* stands for the thread that locked it last */
-    uint64_t switches; /* how often a thread locked it that was not the last one */
+    const void *user;  /* identifies the thread that locked it last */
+    uint64_t switches; /* the number of locks by a thread that was not the last one */
 };
 
-/* Makes g what it was, unless another thread has locked it since. */
+/* Sets g back to *before, unless another thread has locked it since. */
 void hd__gen_put_back(hd_generator *g, const hd_generator *before);
 
 /* Makes the next HD__MT_SIZE words. */
 void hd__mt_renew(hd_generator *g);
 
-enum { HD__DRAWN = 512 }; /* outputs that are drawn before they become numbers */
+enum { HD__DRAWN = 512 }; /* outputs that are drawn at a time */
 
-/* The next n outputs, as from so many calls of hd__rng_random. */
+/* The next n outputs, as n calls of hd__rng_random would give them. */
 void hd__rng_random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
 
 /* The output of one word of the state. */
@@ -54,7 +54,7 @@ static inline uint64_t hd__rng_random64(hd_generator *g)
     return high << 32 | hd__rng_random(g);
 }
 
-/* A number in [0, 1), without rounding, from 53 bits of two outputs. */
+/* A number in [0, 1), exact, from 53 bits of two outputs. */
 static inline double hd__rng_unit_f64(hd_generator *g)
 {
     return (double)(hd__rng_random64(g) & 0x1fffffffffffffu) * 0x1p-53;

@@ -3,10 +3,10 @@
  * Uniform: u (b - a) + a with one rounding; a result that is rounded to b becomes a.
  *
  * Normal: first the whole array is drawn uniform; then each block of 16 becomes eight Box-Muller
- * pairs (j, j + 8). If n is no multiple of 16, the last 16 elements are drawn again and become a
+ * pairs (j, j + 8). If n is not a multiple of 16, the last 16 elements are drawn again as one
  * block. float64 uses libm. float32 uses the Cephes single-precision polynomials
  * (netlib.org/cephes), whose bits depend on every fused multiply-add. On x86 they are compiled
- * twice, with libm's exact fmaf and with the instruction, which computes eight pairs in a
+ * twice: with libm's exact fmaf, and with the instruction, which computes eight pairs in a
  * vector. */
 #include "base/random/rng.h"
 #include "base/random/rng_fill.h"
@@ -133,7 +133,8 @@ EVERY_LEVEL double unit_f64(const uint32_t *w)
     return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
 
-/* n numbers of [low, high) from their outputs, and n of a generator, uniform and normal. */
+/* For one type: some_ makes n numbers in [low, high) from outputs; hd__rng_uniform_ and
+ * hd__rng_normal_ fill x from a generator. */
 #define FILL(type, T, OUTPUTS, FMA)                                                                \
     EVERY_LEVEL T between_##type(const uint32_t *w, T low, T high)                                 \
     {                                                                                              \

@@ -1,10 +1,10 @@
-/* rng_fill.h - many numbers of one distribution (rng_fill.c). */
+/* rng_fill.h - fills arrays with numbers of one distribution (rng_fill.c). */
 #ifndef HEED_BASE_RNG_FILL_H
 #define HEED_BASE_RNG_FILL_H
 
 #include "heed/base.h"
 
-/* n contiguous elements each. rng_fill.c says how they are computed and rounded. */
+/* Both fill n contiguous elements. rng_fill.c says how they are computed and rounded. */
 void hd__rng_uniform_f32(hd_generator *g, float *x, int64_t n, double a, double b);
 void hd__rng_uniform_f64(hd_generator *g, double *x, int64_t n, double a, double b);
 

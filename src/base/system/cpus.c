@@ -1,8 +1,9 @@
-/* cpus.c - how many CPUs the process may use: its affinity, then the CPU quota of its cgroups.
+/* cpus.c - the number of CPUs that the process may use, by its affinity and the CPU quota of its
+ * cgroups.
  *
- * In a container the number of CPUs of the machine says little. Quotas are read from cgroup v2
- * (cpu.max) and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A
- * file that cannot be read sets no limit. */
+ * In a container the machine's number of CPUs says little. Quotas are read from cgroup v2 (cpu.max)
+ * and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A file that
+ * cannot be read sets no limit. */
 #include "base/system/cpus.h"
 #include "base/system/shared.h"
 
@@ -12,14 +13,13 @@
 
 enum { PATH_SIZE = 1024 };
 
-/* The lesser of two limits; 0 is none. */
+/* The lower of two limits; 0 stands for no limit. */
 static int lesser(int a, int b)
 {
     return a > 0 && (a < b || b == 0) ? a : b;
 }
 
-/* The first number in the file `name` of a directory, and the second one if it has two; 0 for what
- * is none. */
+/* Reads the first two numbers of the file `name` in a directory; 0 for a missing one. */
 static void read_numbers(const char *dir, const char *name, long long *a, long long *b)
 {
     char path[PATH_SIZE + 32];
@@ -34,7 +34,7 @@ static void read_numbers(const char *dir, const char *name, long long *a, long l
     }
 }
 
-/* How many CPUs the quota of one group's directory allows; 0 if it sets no limit. */
+/* The CPUs that the quota of one group's directory allows; 0: no limit. */
 static int quota_of(const char *dir, bool v2)
 {
     long long quota, period, unused;
@@ -51,7 +51,7 @@ static int quota_of(const char *dir, bool v2)
     return cpus > INT_MAX ? INT_MAX : (int)cpus;
 }
 
-/* The least quota of the groups from root + path up to root; 0 if none has one. */
+/* The lowest quota of the groups from root + path up to root; 0: no limit. */
 static int least_quota(const char *root, const char *path, bool v2)
 {
     char dir[PATH_SIZE];
@@ -67,7 +67,7 @@ static int least_quota(const char *root, const char *path, bool v2)
     return least;
 }
 
-/* The least quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
+/* The lowest quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
 static int line_quota(char *line, const char *root)
 {
     line[strcspn(line, "\n")] = '\0';

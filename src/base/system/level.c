@@ -1,8 +1,8 @@
-/* level.c - what the CPU can do: its level, and its second cache.
+/* level.c - the CPU's level and its second-level cache.
  *
- * The CPU is asked itself, because what compilers offer for that does not work with all of them.
- * The registers of a level are in use only if the system saves them when threads change: XCR0, the
- * register that says so, has a bit for each part of them. */
+ * heed asks the CPU itself (CPUID), because the compilers' own functions for this do not work with
+ * all of them. A level can be used only if the system saves its registers when it switches threads:
+ * the register XCR0 has a bit for each part of them. */
 #include "base/system/cpus.h"
 #include "base/system/system.h"
 
@@ -16,7 +16,7 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* XCR0. The instruction exists only where CPUID says OSXSAVE. */
+/* Reads XCR0. The instruction exists only where CPUID reports OSXSAVE. */
 static uint32_t saved_registers(void)
 {
     uint32_t low, high;
@@ -51,7 +51,7 @@ static long cache_of_cpuid(unsigned leaf)
 {
     unsigned a, b, c, d;
     for (unsigned i = 0; __get_cpuid_count(leaf, i, &a, &b, &c, &d) && (a & 31) != 0; i++) {
-        if ((a >> 5 & 7) == 2 && (a & 31) != 2) { /* not one of instructions alone */
+        if ((a >> 5 & 7) == 2 && (a & 31) != 2) { /* level 2, and not an instruction cache */
             long ways = (long)(b >> 22) + 1, partitions = (long)(b >> 12 & 1023) + 1;
             return ways * partitions * ((long)(b & 4095) + 1) * ((long)c + 1);
         }
@@ -79,7 +79,7 @@ static long cache_of_cpu(void)
 
 #endif
 
-/* CPUID is slow, in a virtual machine above all. */
+/* Remembers the level, because CPUID is slow, above all in a virtual machine. */
 int hd__sys_cpu_level(void)
 {
     static atomic_int known = -1;

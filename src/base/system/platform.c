@@ -1,7 +1,7 @@
-/* platform.c - what heed uses of a system beyond C11 and POSIX.1-2008 (system.h).
+/* platform.c - the functions of system.h that need more than C11 and POSIX.1-2008.
  *
  * The build asks for POSIX alone, which hides everything else. This file takes that back: glibc and
- * musl show all with _GNU_SOURCE, and macOS and the BSDs show all if nothing is asked for. */
+ * musl show everything with _GNU_SOURCE, macOS and the BSDs if no macro is set. */
 #undef _POSIX_C_SOURCE
 #undef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -68,8 +68,8 @@ static void *map_plain(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* The system knows no other alignment than that of a page. So more is mapped, and what lies before
- * and after the aligned part is given back. */
+/* The system aligns to pages only. So this maps more, and unmaps the parts before and after the
+ * aligned range. */
 void *hd__sys_pages_map(size_t bytes, size_t align)
 {
     if (align <= hd__sys_page_bytes()) {
@@ -90,7 +90,7 @@ void *hd__sys_pages_map(size_t bytes, size_t align)
     return p + lead;
 }
 
-/* MADV_DONTNEED gives pages back at once on Linux, and is only advice elsewhere. */
+/* MADV_DONTNEED frees the pages at once on Linux, and is only a hint elsewhere. */
 bool hd__sys_pages_drop(void *p, size_t bytes)
 {
 #if defined(__linux__)
@@ -105,13 +105,13 @@ bool hd__sys_pages_drop(void *p, size_t bytes)
 
 /* ---------------------------------------------------------------- files */
 
-/* fsync, but through the cache of the drive too: on macOS fsync leaves the bytes there. */
+/* As fsync, but through the cache of the drive too: macOS's fsync leaves the bytes there. */
 static int sync_once(int fd)
 {
 #ifdef F_FULLFSYNC
     int done = fcntl(fd, F_FULLFSYNC);
     if (done == 0 || errno == EINTR || errno == EIO) {
-        return done; /* with another errno, the file system has no such sync */
+        return done; /* other errnos: the file system has no F_FULLFSYNC */
     }
 #endif
     return fsync(fd);

@@ -1,4 +1,4 @@
-/* posix.c - what heed asks of the system (system.h), of POSIX.1-2008 alone. */
+/* posix.c - the functions of system.h that need POSIX.1-2008 alone. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 
 _Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
 
-/* Makes the call until no signal interrupts it; the value is its result, `failed` on failure. */
+/* The rest of a function: repeats the call while signals interrupt it, and returns its result,
+ * `failed` on failure. */
 #define AGAIN(type, failed, call)                                                                  \
     type result;                                                                                   \
     do {                                                                                           \
@@ -32,7 +33,7 @@ bool hd__sys_thread_start(pthread_t *thread, void *(*f)(void *arg), void *arg)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread takes over what is blocked */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread inherits the blocked signals */
     bool started = pthread_create(thread, NULL, f, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
@@ -63,7 +64,7 @@ void hd__sys_block_free(void *p)
     free(p);
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- error texts */
 
 /* POSIX's strerror_r writes into text. GNU's, which _GNU_SOURCE chooses, returns the words. */
 #define WORDS_OF(cause, text) strerror_r(cause, text, HD__WHY_TEXT)
@@ -71,7 +72,7 @@ void hd__sys_block_free(void *p)
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
 {
     snprintf(text, HD__WHY_TEXT, "unknown error");
-    if (cause == 0) { /* musl's fwrite gives none for a file that is open for reading */
+    if (cause == 0) { /* musl's fwrite sets no errno for a file that is open for reading */
         return text;
     }
     return _Generic(WORDS_OF(cause, text), char *
@@ -104,7 +105,7 @@ static int open_at(int at, const char *path, int flags)
     UNINTERRUPTED(int, openat(base_of(at), path, flags | O_CLOEXEC, 0666));
 }
 
-/* Without O_NONBLOCK, opening a FIFO waits until somebody writes to it. */
+/* O_NONBLOCK, because otherwise opening a FIFO waits for a writer. */
 int hd__sys_open(int at, const char *path)
 {
     return open_at(at, path, O_RDONLY | O_NONBLOCK);

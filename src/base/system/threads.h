@@ -1,10 +1,10 @@
-/* threads.h - POSIX threads, and what heed adds to them in this header alone. */
+/* threads.h - POSIX threads, which no other header of heed includes, and heed's additions. */
 #ifndef HEED_BASE_THREADS_H
 #define HEED_BASE_THREADS_H
 
 #include <pthread.h>
 
-/* Is this thread the only one of the process? glibc tells since 2.32. */
+/* True if this thread is the only one of the process. glibc knows since 2.32; elsewhere it is 0. */
 #if defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -15,10 +15,11 @@
 #define HD__ALONE 0
 #endif
 
-/* Every call reads thread-local state. With initial-exec it does so without calling the loader. */
+/* Thread-local. Every call of heed reads such variables; with initial-exec it does so without
+ * calling the loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* Tells the CPU that this thread is waiting for another one to write to memory. */
+/* Tells the CPU that this thread waits for another one to write to memory. */
 static inline void hd__sys_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

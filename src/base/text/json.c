@@ -1,8 +1,8 @@
 /* json.c - the strict JSON reader.
  *
- * What may come next is one of four states, and each open level has its bracket. A string without
- * escapes is given as it stands in the text. Any other is decoded into a buffer, which is always
- * long enough: every escape is longer than the character that it stands for. */
+ * `state` says which of four kinds of things may come next, and `open` has the bracket of each open
+ * level. A string without escapes is returned as it stands in the text. Any other is decoded into a
+ * buffer, which is always long enough: every escape is longer than its character. */
 #include "base/text/json.h"
 
 #include "base/system/shared.h"
@@ -22,7 +22,7 @@ enum {
 
 static const char *const memory_ran_out = NULL;
 
-/* Ends the reading. A bool function may return the result: HD__JSON_BAD is 0. */
+/* Ends the reading. A bool function may return the result, because HD__JSON_BAD is 0. */
 static hd__json_kind bad_json(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
@@ -57,7 +57,7 @@ static int hex_digit(int c)
                                   : -1;
 }
 
-/* The value of the four digits of \u at i, or -1. */
+/* The value of the four hexadecimal digits at i, after \u; -1 if they are none. */
 static int32_t hex4(const hd__json *j, size_t i)
 {
     int32_t v = 0;
@@ -71,7 +71,7 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* The length of the character at i, and the character; 0 if it is not UTF-8. */
+/* The length of the character *c at i; 0 if it is not UTF-8. */
 static size_t character(const hd__json *j, size_t i, uint32_t *c)
 {
     int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), c);
@@ -83,7 +83,7 @@ static bool is_low_surrogate(int32_t c)
     return c >= 0xDC00 && c <= 0xDFFF;
 }
 
-/* The length of the escape whose backslash is at i, and its character; 0 if it is no escape. */
+/* The length of the escape whose backslash is at i, and its character *c; 0 if it is none. */
 static size_t escape(const hd__json *j, size_t i, uint32_t *c)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -171,7 +171,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     bool negative = j->s[0] == '-';
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
-        int digit = j->s[i] - '0'; /* counted down: there is one more negative number */
+        int digit = j->s[i] - '0'; /* counts down, because the negative numbers reach one further */
         if (!hd__text_is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
@@ -195,7 +195,8 @@ static bool digits(hd__json *j, size_t *i)
     return true;
 }
 
-/* Only a number that is long or has an exponent can be too large for a double. */
+/* Refuses a number that a double cannot hold. Only a long one, or one with an exponent, can be so
+ * large. */
 static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
@@ -303,7 +304,7 @@ static hd__json_kind name(hd__json *j)
     return event(j, HD__JSON_NAME, VALUE);
 }
 
-/* What follows a value inside brackets. */
+/* Reads the comma or the bracket after a value inside brackets. */
 static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);
@@ -370,7 +371,7 @@ void *hd__json_fail(const hd__json *j, const char *where, const char *expected)
     char shown[16];
     const char *found = hd__json_kind_name(j->kind);
     if (j->kind == HD__JSON_BAD && !j->expected) {
-        return NULL; /* hd_alloc has set HD_MEMORY */
+        return NULL; /* HD_MEMORY is set already */
     }
     if (j->kind == HD__JSON_BAD) {
         int c = byte_at(j, j->at);

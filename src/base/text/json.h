@@ -1,15 +1,16 @@
-/* json.h - the one strict JSON reader (RFC 8259), which gives one event of a text after another.
+/* json.h - the one strict JSON reader (RFC 8259), which returns a text as a series of events.
  *
  *   hd__json j;
  *   hd__json_init(&j, text, n);
  *   while (hd__json_next(&j) > HD__JSON_END) { ... j.kind, j.s, j.len ... }
- *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "hd_fn", "'x.json'", NULL);
+ *   if (j.kind == HD__JSON_BAD) hd__json_fail(&j, "'x.json'", NULL);
  *   hd__json_free(&j);
  *
- * It refuses what is not UTF-8, a byte order mark, lone surrogates, numbers that a double cannot
- * hold, more than HD__JSON_DEPTH levels, and anything after the value. Names that come twice are
- * the caller's to find. It does not recurse. The libraries in libs/
- * may include it (base/sibling.h). */
+ * It refuses bytes that are not UTF-8, a byte order mark, lone surrogates, numbers that a double
+ * cannot hold, more than HD__JSON_DEPTH levels, and anything after the value. It does not check for
+ * names that come twice. It does not recurse.
+ *
+ * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_JSON_H
 #define HEED_BASE_JSON_H
 
@@ -33,39 +34,40 @@ typedef enum hd__json_kind {
 } hd__json_kind;
 
 typedef struct hd__json {
-    hd__json_kind kind;   /* the last event */
-    const char *s;        /* NAME, STRING: decoded, may hold zeros; NUMBER: as written */
-    size_t len;           /* of s, which no zero ends; both are valid until the next call */
-    size_t at;            /* the event's first byte; BAD: the byte that is wrong */
-    int depth;            /* objects and arrays open now */
+    hd__json_kind kind; /* the last event */
+    const char *s;      /* NAME, STRING: decoded, may contain zeros; NUMBER: as written */
+    size_t len;         /* of s, which does not end in a zero; both are valid until the next call */
+    size_t at;          /* the event's first byte; BAD: the byte that is wrong */
+    int depth;          /* objects and arrays open now */
     const char *expected; /* BAD: what was expected; NULL: memory ran out */
 
     /* private */
     const char *text;
     size_t n, next;
     int state;
-    char open[HD__JSON_DEPTH + 1]; /* the bracket that each level began with */
+    char open[HD__JSON_DEPTH + 1]; /* the opening bracket of each level */
     char *decoded;
     int64_t room;
 } hd__json;
 
-/* text need not end in a zero. It belongs to the caller and must outlive the reader. */
+/* text need not end in a zero. It must outlive the reader, which does not copy it. */
 HD__SIBLING void hd__json_init(hd__json *j, const char *text, size_t n);
 HD__SIBLING hd__json_kind hd__json_next(hd__json *j);
 HD__SIBLING void hd__json_free(hd__json *j);
 
-/* The value of the last event, which was a NUMBER. int returns false unless the number is written
- * without a fraction and an exponent and fits. double is rounded correctly in every locale; it
+/* The value of the last event, a NUMBER. hd__json_int returns false unless the number is written
+ * without a fraction and an exponent and fits. hd__json_double rounds correctly in every locale; it
  * returns false with an error if memory runs out. */
 HD__SIBLING bool hd__json_int(const hd__json *j, int64_t *v);
 HD__SIBLING bool hd__json_double(const hd__json *j, double *v);
 
-/* A kind in a message: "an object", "the end". */
+/* The name of a kind in messages: "an object", "the end". */
 const char *hd__json_kind_name(hd__json_kind kind);
 
-/* Sets HD_FORMAT: "hd_fn: 'x.json': line 2, column 7: found '}': expected a value". `expected` is
- * what the caller expected in place of the last event; after BAD the reader says it itself. Columns
- * are counted in bytes. If memory ran out, that error stands already. Returns NULL. */
+/* Fails with HD_FORMAT: "hd_fn: 'x.json': line 2, column 7: found '}': expected a value".
+ * `expected` describes what the caller expected in place of the last event; after BAD the reader's
+ * own text is used. Columns are counted in bytes. If memory ran out, leaves that error. Returns
+ * NULL. */
 HD__SIBLING void *hd__json_fail(const hd__json *j, const char *where, const char *expected);
 
 #endif

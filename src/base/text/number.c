@@ -1,9 +1,8 @@
-/* number.c - numbers as text, with a point in every locale.
+/* number.c - numbers as text, with a decimal point in every locale.
  *
- * printf writes the locale's decimal point, which may be several bytes long. Whatever stands
- * between the digits is that point, so it is found without asking for the locale, which another
- * thread might be changing. Texts that are passed to strtod hold an integer and an exponent, and no
- * point. */
+ * printf writes the locale's decimal point, which may have several bytes. It is whatever stands
+ * between the digits, so it is found without asking for the locale, which another thread might be
+ * changing. Texts for strtod have an integer and an exponent, and no point. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,13 +44,13 @@ int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int prec
 }
 
 /* Writes the digits, without trailing zeros, of the shortest decimal that reads back as v > 0.
- * Returns the power of ten of the first digit. Rounding to the nearest decimal of n digits is not
- * enough: just below a power of two the doubles lie closer together, and the next decimal up may be
- * the only one of its length that reads back. */
+ * Returns the power of ten of the first digit. The nearest decimal of n digits is not enough: just
+ * below a power of two the doubles lie closer together, and the next decimal up may be the only one
+ * of n digits that reads back. */
 static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];
-    for (int n = 0;; n++) { /* 17 digits always do */
+    for (int n = 0;; n++) { /* 17 digits always read back */
         hd__text_of_number(text, v, 'e', n);
         int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
         uint64_t whole = (uint64_t)(text[0] - '0');
@@ -62,7 +61,8 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                return exponent + len - 1; /* no zero ends them: fewer would have done */
+                return exponent + len -
+                       1; /* no digit 0 at the end: without it, a smaller n would have read back */
             }
         }
     }
@@ -97,7 +97,7 @@ const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT])
     return text;
 }
 
-/* The digits are printf's, of which 17 always do. */
+/* The digits are printf's; 17 of them always read back. */
 const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {

@@ -9,7 +9,7 @@
 enum {
     HD__PRECISION_MAX = 1000,
     HD__NUMBER_TEXT =
-        HD__PRECISION_MAX + 400, /* the longest double has 309 digits before the point */
+        HD__PRECISION_MAX + 400, /* a double has at most 309 digits before the point */
     HD__FLOAT_TEXT = 56
 };
 
@@ -17,11 +17,11 @@ enum {
  * every locale and without a sign for nan. Returns the length. */
 int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
-/* Writes Python's repr of a float, as hd_float_repr does, but needs no memory. Returns text. In a
+/* Writes Python's repr of a float, as hd_float_repr, but allocates nothing. Returns text. In a
  * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
 HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
-/* The same for what may be a whole number, which has no ".0": "96", "0.1". */
+/* hd__text_of_float without ".0" after a whole number: "96", "0.1". */
 HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
 #define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
 

@@ -1,4 +1,4 @@
-/* text.c - arrays and texts that grow, and the small texts that messages are made of. */
+/* text.c - arrays and texts that grow, and short texts for messages. */
 #include "base/text/text.h"
 
 #include "base/error/args.h"
@@ -31,7 +31,7 @@ bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t size)
 
 /* ---------------------------------------------------------------- text */
 
-/* Makes room for n more bytes and a zero. */
+/* Makes room for n more bytes and a zero. Returns false if it fails now or a failure was before. */
 static bool make_room(hd__text *t, int64_t n)
 {
     int64_t room;

@@ -1,4 +1,4 @@
-/* text.h - arrays and texts that grow, and the small texts that messages are made of (text.c).
+/* text.h - arrays and texts that grow, and short texts for messages (text.c).
  *
  * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_TEXT_H
@@ -16,8 +16,8 @@ HD__SIBLING bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t siz
 
 /* ---------------------------------------------------------------- texts */
 
-/* A text begins as {0} and ends with hd_free(t.s). A zero follows its last byte once something was
- * added. After one failure, additions change nothing; the error then stands. */
+/* A text begins as {0}; hd_free(t.s) frees it. A zero follows its last byte once something was
+ * added. After a failure, additions change nothing, and the error stays set. */
 typedef struct hd__text {
     char *s;
     size_t len;
@@ -30,15 +30,14 @@ HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
 HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The n bytes at s as a JSON string: in quotes, with the escapes that JSON asks for. A control
- * character that has a letter is \n with `letters`, and \u000a without. */
+/* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. A control
+ * character that has a letter becomes \n with `letters`, and \u000a without. */
 HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
-/* Writes the name of a part of saved state into t: "PREFIX.name", or "PREFIX.list.i.name" if list
- * is not NULL. An empty prefix has no dot after it. Returns t's text, or NULL if memory runs
- * out. */
+/* Sets t to the name of a part of saved state: "PREFIX.name", or "PREFIX.list.i.name" if list is
+ * not NULL. After an empty prefix there is no dot. Returns t's text, or NULL if memory runs out. */
 HD__SIBLING const char *hd__text_key(hd__text *t, const char *prefix, const char *list, int64_t i,
                                      const char *name);
-/* Back to a length that the text had before. */
+/* Cuts the text to a length that it had before. */
 HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
 /* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
 HD__SIBLING char *hd__text_take(hd__text *t);
@@ -48,7 +47,7 @@ static inline bool hd__text_is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* A number made from n bytes by FNV-1a, for tables and for names. */
+/* The FNV-1a hash of n bytes, for tables and for names. */
 static inline uint64_t hd__text_hash(const char *s, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -60,15 +59,16 @@ static inline uint64_t hd__text_hash(const char *s, size_t n)
 
 /* ---------------------------------------------------------------- messages */
 
-/* At most 120 bytes of a text, whole characters, for a message: "'%.*s'", HD__CUT(path) */
+/* The length of the start of a text for a message: at most 120 bytes, in whole characters. In a
+ * message: "'%.*s'", HD__CUT(path) */
 HD__SIBLING int hd__text_clip(const char *s, size_t n);
 #define HD__CLIP(s, n) hd__text_clip((s), (size_t)(n)), (s)
 #define HD__CUT(s) HD__CLIP(s, strlen(s))
 
 enum { HD__SHAPE_TEXT = 192 };
 
-/* "(2, 6, 3)" into text; returns text. Python's tuple: "(3,)", "()".
- * In a message: hd_fail(HD_SHAPE, "%s: ...", HD__SIZES(ndim, sizes)) */
+/* Writes sizes as Python's tuple, "(2, 6, 3)", "(3,)" or "()", into text; returns text. In a
+ * message: hd_fail(HD_SHAPE, "%s: ...", HD__SIZES(ndim, sizes)) */
 HD__SIBLING const char *hd__text_of_sizes(int ndim, const int64_t *sizes,
                                           char text[HD__SHAPE_TEXT]);
 #define HD__SIZES(n, s) hd__text_of_sizes((n), (s), (char[HD__SHAPE_TEXT]){0})

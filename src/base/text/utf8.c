@@ -1,7 +1,7 @@
-/* utf8.c - the characters of texts. */
+/* utf8.c - reads and writes the characters of UTF-8 texts. */
 #include "base/text/utf8.h"
 
-/* What is not UTF-8 is cut as the Unicode Standard recommends and Python does (chapter 3.9,
+/* Divides bytes that are not UTF-8 as the Unicode Standard recommends and Python does (chapter 3.9,
  * "maximal subparts"): one U+FFFD for the longest start of a character, otherwise for one byte. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {

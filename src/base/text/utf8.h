@@ -1,4 +1,4 @@
-/* utf8.h - the characters of texts (utf8.c).
+/* utf8.h - reads and writes the characters of UTF-8 texts (utf8.c).
  *
  * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_UTF8_H
@@ -6,13 +6,13 @@
 
 #include "base/sibling.h"
 
-/* The length of the first character of s[0 .. n), n > 0, and its code point. For bytes that are not
- * UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads the next byte only
- * when the character goes on, so n may be larger than a text that ends with a zero. */
+/* Returns the length of the first character of s[0 .. n), n > 0, and sets *code. For bytes that are
+ * not UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads a byte only if
+ * the character may go on there, so n may be larger than a text that ends in a zero. */
 HD__SIBLING int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
 /* Writes the character and returns its length. */
 int hd__utf8_put(uint32_t code, char s[4]);
-/* How many bytes at the start of s are UTF-8: n if all of them are. */
+/* The number of bytes at the start of s that are UTF-8: n if all are. */
 HD__SIBLING size_t hd__utf8_good(const char *s, size_t n);
 
 #endif

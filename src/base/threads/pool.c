@@ -1,16 +1,16 @@
-/* pool.c - the pool that splits the work inside one call.
+/* pool.c - the pool of threads that share the work inside one call.
  *
  * The workers and the caller take the pieces of a job in order until none is left. So a worker that
- * wakes late, or that could not be made, only costs time. One call has the pool at a time. Any
+ * wakes late, or that could not be created, only costs time. One call has the pool at a time. Any
  * other call, also one from inside a piece, runs on its own thread.
  *
- * A job is published by one store, to `left`. Whoever lowers it from n > 0 has a piece, and the
- * job's fields do not change before that piece is done. A thread that finds nothing to do keeps
+ * A job is published by one store, to `left`. A thread that lowers `left` from n > 0 has a piece,
+ * and the job's fields do not change before that piece is done. A thread without a piece keeps
  * looking for a short time, because the next job is often near and waking a thread costs more than
  * most jobs; then it sleeps. If there are more threads than CPUs, it sleeps at once. A thread that
- * goes to sleep first says so and then looks once more. A thread that wakes others first changes
- * what they look at and then asks whether they sleep. Both happen in sequentially consistent order,
- * so at least one of the two sees the other. */
+ * goes to sleep first sets `asleep`, and then looks for work once more. A thread that wakes others
+ * first changes the fields that they look at, and then reads `asleep`. Both are sequentially
+ * consistent, so at least one of the two sees the other. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 /* between two looks at the clock */ };
+enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 /* between two readings of the clock */ };
 
 typedef struct job {
     void (*f)(int piece, void *arg);
@@ -31,26 +31,26 @@ typedef struct job {
 } job;
 
 typedef struct worker {
-    pthread_t thread; /* not used of the caller */
+    pthread_t thread; /* unused in `caller` */
     pthread_cond_t wake;
     atomic_bool asleep;
 } worker;
 
 static struct {
     _Alignas(64) job job;
-    atomic_int left;    /* pieces that nobody has taken */
-    atomic_int helpers; /* this many workers, the first ones, take part */
+    atomic_int left;    /* pieces that no thread has taken */
+    atomic_int helpers; /* the number of workers that take part: the first ones */
     atomic_bool ending;
 
     _Alignas(64) atomic_int undone; /* pieces that are not done */
     worker caller;
 
-    _Alignas(64) atomic_bool busy; /* a call has the pool; only that call changes what follows */
+    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
     int workers;
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
 
-/* For going to sleep and waking; held while workers are made. */
+/* Locked for going to sleep, for waking, and while workers are created. */
 pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static atomic_int threads; /* 0 until the start */
@@ -58,7 +58,7 @@ static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-/* Looks for ready(w) for a short time; returns whether it came true. */
+/* Checks ready(w) for a short time, and returns true as soon as it is. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {
@@ -80,8 +80,8 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
     return false;
 }
 
-/* Returns when ready(w) is true or the thread was woken. In the second case it may be false, so
- * callers look again. */
+/* Returns when ready(w) is true, or when the thread was woken. In the second case it may be false,
+ * so callers check again. */
 static void wait_for(bool (*ready)(const worker *w), worker *w)
 {
     if (spin(ready, w)) {
@@ -117,7 +117,7 @@ static bool all_done(const worker *unused)
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Takes a piece. Returns how many were left before, 0 if there was none to take. */
+/* Takes a piece. Returns the value of `left` before; 0: there was no piece. */
 static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
@@ -167,7 +167,7 @@ static void make_workers(int most)
     }
 }
 
-/* Wakes those of the first n workers that sleep. */
+/* Wakes the sleeping ones among the first n workers. */
 static void wake_workers(int n)
 {
     for (int i = 0; i < n && i < pool.workers; i++) {
@@ -181,7 +181,8 @@ static bool take_pool(void)
            !atomic_exchange_explicit(&pool.busy, true, memory_order_acquire);
 }
 
-/* Returns false, and does nothing, if the pool is busy. */
+/* Runs job j on the first `helpers` workers and the calling thread. Returns false, and does
+ * nothing, if the pool is busy. */
 static bool run_on_pool(const job *j, int helpers)
 {
     if (!take_pool()) {
@@ -223,13 +224,13 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 /* ---------------------------------------------------------------- ranges */
 
 typedef struct pool_range {
-    int64_t n, grain, units; /* units: how many grains; the last may be short */
+    int64_t n, grain, units; /* units: the number of grains, the last of which may be short */
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
 } pool_range;
 
-/* The unit where a piece begins. The first few pieces are one unit longer than the others. */
+/* The unit where a piece begins. The first units % pieces pieces are one unit longer. */
 static int64_t begin_of(const pool_range *r, int piece)
 {
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
@@ -275,7 +276,7 @@ static bool read_count(const char *text, int *count)
 void hd__pool_start(char *wrong, size_t size)
 {
     const int allowed = hd__sys_cpus_allowed(HD__MAX_THREADS);
-    int count = hd__level == HD__PLAIN ? 1 : allowed; /* whoever steps stays on one thread */
+    int count = hd__level == HD__PLAIN ? 1 : allowed; /* plain is for stepping: one thread */
     const char *text = getenv("HEED_THREADS");
     atomic_store(&cpus, allowed);
     if (text && *text && !read_count(text, &count)) {
@@ -316,8 +317,8 @@ void hd__pool_stop(void)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
-/* The condition may count a waiter that the child does not have, so it is made again. A worker's
- * condition is made with the worker. */
+/* Initializes the caller's condition again, because it may count a waiter that the child does not
+ * have. make_worker initializes a worker's condition. */
 void hd__pool_fork_child(void)
 {
     pthread_cond_init(&pool.caller.wake, NULL);

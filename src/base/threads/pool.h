@@ -1,4 +1,4 @@
-/* pool.h - the pool of threads (pool.c). */
+/* pool.h - runs the pieces of a call on several threads (pool.c). */
 #ifndef HEED_BASE_POOL_H
 #define HEED_BASE_POOL_H
 
@@ -10,15 +10,15 @@ int hd__parallel_width(void);
 
 /* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the calling thread, and returns
  * when all are done. The pieces begin in order. With one thread, inside a piece, or while another
- * call has the pool, all of them run on the calling thread. A piece must not wait for another one,
- * fail, record, or allocate tensors. If pieces need scratch, allocate it for all of them before the
- * call and index it by the piece. */
+ * call has the pool, the calling thread runs all of them. A piece must not wait for another piece,
+ * fail, record, or allocate tensors. A caller whose pieces need scratch allocates it for all of
+ * them before, and indexes it by the piece. */
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
 
-/* Calls f(begin, end, arg) over disjoint ranges that cover [0, n), through hd__parallel, with at
- * most one range for each thread. The length of each range but the last is a multiple of `grain`.
- * If n <= grain, there is one call, f(0, n, arg). What f computes must not depend on how the range
- * is cut. */
+/* Calls f(begin, end, arg) for disjoint ranges that cover [0, n), through hd__parallel, with at
+ * most one range per thread. The length of each range but the last is a multiple of `grain`. If n
+ * <= grain, it calls f(0, n, arg) once. The results of f must not depend on the places of the
+ * cuts. */
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg);
 
@@ -28,12 +28,13 @@ enum { HD__MAX_THREADS = 1024 };
  * into `wrong`. */
 void hd__pool_start(char *wrong, size_t size);
 
-/* Ends and joins the pool's workers; does nothing while a call is using them. */
+/* Ends and joins the workers. Does nothing while a call uses them. */
 void hd__pool_stop(void);
 
-/* In the child of a fork there are no workers. The caller holds the pool's lock. */
+/* Resets the pool in the child of a fork, which has no workers. The caller holds the pool's
+ * lock. */
 void hd__pool_fork_child(void);
 
-extern pthread_mutex_t hd__pool_lock; /* for a fork (start.c) */
+extern pthread_mutex_t hd__pool_lock; /* start.c locks it around a fork */
 
 #endif

@@ -53,15 +53,22 @@ HDK_INLINE void fn(add_step)(LANES *lane, const T *e)
     }
 }
 
+/* The sum of the n elements of x, in order. */
+HDK_INLINE T fn(sum_few)(const T *x, int64_t n)
+{
+    T sum = -(T)0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += x[i];
+    }
+    return sum;
+}
+
 /* The lanes folded in halves, or for n < 8 the sum of the n elements at `first`, in order. */
 HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 {
-    T p[8], sum = -(T)0;
+    T p[8];
     if (n < 8) {
-        for (int64_t i = 0; i < n; i++) {
-            sum += first[i];
-        }
-        return sum;
+        return fn(sum_few)(first, n);
     }
     memcpy(p, lane, sizeof p);
     for (int h = 4; h > 0; h /= 2) {
@@ -195,7 +202,7 @@ static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
     LANES lane;
     int64_t i = 0;
     if (n < 8 && !y) {
-        return fn(fold_lanes)(&lane, x, n);
+        return fn(sum_few)(x, n);
     }
     for (int k = 0; k < 8 / SVECTOR; k++) {
         lane.part[k] = fn(sall)(-(T)0); /* so sums begin with the first elements, as in PyTorch */
@@ -281,9 +288,9 @@ static inline void fn(put_less)(T *restrict y, const T *restrict x, int64_t n, T
 #undef LANES
 
 /* Names: load_rest_f32 load_rest_f64 store_rest_f32 store_rest_f64 add_step_f32 add_step_f64
- * fold_lanes_f32 fold_lanes_f64 max_begin_f32 max_begin_f64 max_step_f32 max_step_f64
- * max_with_rest_f32 max_with_rest_f64 row_max_f32 row_max_f64 exp_pass_part_f32 exp_pass_part_f64
- * exp_pass_f32 exp_pass_f64 row_exp_f32 row_exp_f64 row_exp_sum_f32 row_exp_sum_f64
- * row_products_f32 row_products_f64 row_sum_f32 row_sum_f64 result_at_f32 result_at_f64
- * result_done_f32 result_done_f64 put_products_f32 put_products_f64 put_scaled_f32 put_scaled_f64
- * put_less_f32 put_less_f64 */
+ * sum_few_f32 sum_few_f64 fold_lanes_f32 fold_lanes_f64 max_begin_f32 max_begin_f64 max_step_f32
+ * max_step_f64 max_with_rest_f32 max_with_rest_f64 row_max_f32 row_max_f64 exp_pass_part_f32
+ * exp_pass_part_f64 exp_pass_f32 exp_pass_f64 row_exp_f32 row_exp_f64 row_exp_sum_f32
+ * row_exp_sum_f64 row_products_f32 row_products_f64 row_sum_f32 row_sum_f64 result_at_f32
+ * result_at_f64 result_done_f32 result_done_f64 put_products_f32 put_products_f64 put_scaled_f32
+ * put_scaled_f64 put_less_f32 put_less_f64 */

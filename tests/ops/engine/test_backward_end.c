@@ -1,4 +1,5 @@
-/* test_backward_end.c - the end of backwards, and leaves that are complete early for it. */
+/* test_backward_end.c - tests of the callbacks at the end of a backward, and of leaves whose
+ * gradient is complete earlier. */
 #include <string.h>
 
 #include "heed/autograd.h"

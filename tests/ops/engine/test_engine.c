@@ -1,4 +1,4 @@
-/* test_engine.c - backward: the gradients of a graph, when it fails, threads, long chains. */
+/* test_engine.c - tests of backward: the gradients of a graph, failures, threads, long chains. */
 #include <pthread.h>
 
 #include "heed/autograd.h"

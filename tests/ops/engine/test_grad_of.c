@@ -1,4 +1,4 @@
-/* test_grad_of.c - hd_grad_of: gradients that are returned and put into no .grad. */
+/* test_grad_of.c - tests of hd_grad_of, which returns gradients and writes no .grad. */
 #include <pthread.h>
 
 #include "heed/autograd.h"

@@ -1,5 +1,5 @@
-/* test_grads.c - leaves and their .grad: what requires a gradient, what backward adds, and what
- * hd_set_grad puts there. */
+/* test_grads.c - tests of leaves and their .grad: leaves that require a gradient, the sums of
+ * backward, and hd_set_grad. */
 #include "heed/autograd.h"
 #include "ops/leaf.h"
 #include "ops/suites.h"
@@ -149,7 +149,7 @@ START_TEST(set_grad_refuses)
     ck_assert(!hd_set_grad(a, vec(HD_FLOAT64, 1, 2)));
     ck_error(HD_SHAPE, "hd_set_grad: (2,) of float64 for (2,) of float32: expected the same");
     ck_assert(!hd_set_grad(y, y));
-    uint64_t failures = hd_error_count(); /* while an error stands, a failure is counted too */
+    uint64_t failures = hd_error_count(); /* while an error is set, a failure is counted too */
     ck_assert(!hd_set_grad(y, y));
     ck_assert(hd_error_count() == failures + 1);
     ck_error(HD_VALUE, "hd_set_grad: (2,) cannot be its own gradient: expected another tensor");

@@ -1,4 +1,4 @@
-/* test_graph.c - the graph as a user walks it: nodes, their names, inputs, outputs and shapes. */
+/* test_graph.c - tests of walking the graph: nodes, their names, inputs, outputs and shapes. */
 #include "heed/autograd.h"
 #include "ops/suites.h"
 #include "support/support.h"

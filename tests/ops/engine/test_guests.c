@@ -1,5 +1,5 @@
-/* test_guests.c - hooks and users' ops that do what they should not: whatever it is, the call ends
- * well or leaves an error, and then nothing was written. */
+/* test_guests.c - hooks and users' ops that break their rules: the call must succeed, or leave an
+ * error and write nothing. */
 #include "heed/autograd.h"
 #include "ops/leaf.h"
 #include "ops/suites.h"
@@ -191,9 +191,9 @@ static const expectation expectations[] = {
     {lets_an_op_clear_it, HD_STATE, NULL, "failed, and its error was cleared"},
     {sets_and_leaves, HD_VALUE, "not good", NULL},
     {leaves_scopes_open, HD_STATE, NULL,
-     "left 3 scopes open: expected hd_scope_close for each hd_scope_open"},
+     "left 3 scopes open. Call hd_scope_close for each hd_scope_open"},
     {leaves_one_open, HD_STATE, NULL,
-     "left 1 scope open: expected hd_scope_close for each hd_scope_open"},
+     "left 1 scope open. Call hd_scope_close for each hd_scope_open"},
     {closes_the_callers, HD_STATE, NULL,
      "closed a scope that it had not opened: the tensors in it are gone"},
     {closes_and_opens, HD_STATE, NULL,

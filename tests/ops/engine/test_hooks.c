@@ -1,4 +1,5 @@
-/* test_hooks.c - hooks on tensors: when they run, what they return, what they leave alone. */
+/* test_hooks.c - tests of hooks on tensors: when they run, what value they return, and which
+ * tensors they leave unchanged. */
 #include "heed/autograd.h"
 #include "ops/leaf.h"
 #include "ops/suites.h"

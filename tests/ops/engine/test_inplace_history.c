@@ -1,5 +1,5 @@
-/* test_inplace_history.c - in-place changes: what they refuse, and how they rewrite history, of
- * plain tensors and through views; expected values are PyTorch's. */
+/* test_inplace_history.c - tests of in-place changes, of plain tensors and through views: which are
+ * refused, and how they rewrite the graph. The expected values are PyTorch's. */
 #include <pthread.h>
 
 #include "heed/autograd.h"

@@ -1,4 +1,5 @@
-/* test_user_op.c - ops that a user defines: forward, backward, saving, freeing, failing. */
+/* test_user_op.c - tests of ops that a user defines: forward, backward, saving, freeing,
+ * failing. */
 #include "heed/autograd.h"
 #include "ops/suites.h"
 #include "support/quarantine.h"
@@ -373,7 +374,7 @@ START_TEST(gradcheck_sees_a_wrong_backward)
     hd_error_clear();
     hd_tensor *single = hd_requires_grad_(vec(HD_FLOAT32, 1), true);
     ck_assert(!hd_gradcheck_n(call_wrong, NULL, 1, &single, NULL));
-    ck_error(HD_VALUE, "hd_gradcheck: input 0 of (1,) of float32: expected a float64 leaf");
+    ck_error(HD_VALUE, "hd_gradcheck: input 0, (1,) of float32: expected a float64 leaf");
 }
 END_TEST
 
