@@ -134,7 +134,7 @@ static bool chat_is_complete(const hd_dict *d)
 static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
 {
     hd__template_value v = hd__template_value_of_json(r, "o->variables", given, strlen(given));
-    if (!r->failed && v.kind != HD__DICT) {
+    if (!r->failed && v.kind != HD__DICT_VALUE) {
         r->failed = true;
         return hd_fail(HD_VALUE, "o->variables is %s: expected a JSON object",
                        hd__template_kind_names[v.kind]);
@@ -303,7 +303,7 @@ static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
         hd__template_table t = {0};
         hd__template_table_put(r, &t, HD__LITERAL("role"), HD__TEXT(m->role, strlen(m->role)));
         hd__template_table_put(r, &t, HD__LITERAL("content"), HD__TEXT(m->text, strlen(m->text)));
-        hd__template_push(r, &list, hd__template_dict_of(r, HD__DICT, t));
+        hd__template_push(r, &list, hd__template_dict_of(r, HD__DICT_VALUE, t));
     }
     return hd__template_list_of(HD__LIST, list);
 }

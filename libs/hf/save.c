@@ -62,15 +62,15 @@ static bool convert(hd_dict *weights, hd_dtype d)
     return ok;
 }
 
-typedef struct saving {
+typedef struct model_saving {
     const hd__hf_model *m;
     const hd__hf_config *config;
     const hd_save_pretrained_options *o;
-} saving;
+} model_saving;
 
 /* The tensors for the file. A tied head is left out, as in transformers. Other tied tensors are
  * there under all their names, because transformers looks for them. */
-static hd_dict *weights_of(const saving *s)
+static hd_dict *weights_of(const model_saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
     const bool tied = hd__hf_config_bool(s->config, "tie_word_embeddings");
@@ -105,7 +105,7 @@ static bool write_generation(const hd__folder *f, const char *text)
 /* Writes all files into the new folder. */
 static bool write_files(hd__folder *f)
 {
-    const saving *s = f->user;
+    const model_saving *s = f->user;
     hd__text config = {0};
     hd_dict *weights = weights_of(s);
     hd__hf_config_write(s->config, s->o->dtype, &config);
@@ -162,7 +162,7 @@ bool hd_save_pretrained(hd_module *module, const char *folder, const hd_save_pre
                     .what = "model",
                     .names = files,
                     .fill = write_files,
-                    .user = &(saving){m, &config, o}};
+                    .user = &(model_saving){m, &config, o}};
     bool ok = hd__hf_dtype_ok(o->dtype) && (!o->source || source_ok(o->source)) &&
               hd__hf_config_now(m, &config) && hd__folder_write(&f);
     hd_free(config.values);

@@ -24,7 +24,7 @@ typedef enum hd__template_kind {
     HD__STRING,
     HD__LIST,
     HD__SERIES, /* the items of a Python generator, which no variable can store */
-    HD__DICT,
+    HD__DICT_VALUE,
     HD__NAMESPACE, /* a table that {% set ns.name = ... %} changes */
     HD__LOOP,      /* the variable `loop` */
     HD__FUNCTION,  /* a macro or a built-in function */

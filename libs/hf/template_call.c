@@ -29,7 +29,7 @@ static hd__template_value call_character(hd__template_value text, int64_t i)
 hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value v,
                                         hd__template_value key)
 {
-    bool table = v.kind == HD__DICT || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
+    bool table = v.kind == HD__DICT_VALUE || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
     if (v.kind == HD__UNDEFINED) {
         return hd__template_fail_at(r, HD_VALUE, "this is a part of something undefined");
     }
@@ -51,7 +51,7 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
 /* ---------------------------------------------------------------- tests */
 
 enum {
-    SEQUENCES = 1 << HD__UNDEFINED | 1 << HD__STRING | 1 << HD__LIST | 1 << HD__DICT,
+    SEQUENCES = 1 << HD__UNDEFINED | 1 << HD__STRING | 1 << HD__LIST | 1 << HD__DICT_VALUE,
     BOOLS = 1 << HD__BOOL_VALUE
 };
 
@@ -67,7 +67,7 @@ static const struct {
     {"true", BOOLS},
     {"false", BOOLS},
     {"number", BOOLS | 1 << HD__TEMPLATE_INT},
-    {"mapping", 1 << HD__DICT},
+    {"mapping", 1 << HD__DICT_VALUE},
     {"sequence", SEQUENCES},
     {"iterable", SEQUENCES | 1 << HD__SERIES},
 };
@@ -293,11 +293,11 @@ static hd__template_value call_selectattr(hd__template_run *r, const hd__templat
 static hd__template_value call_items(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_table parts = {0};
-    if (v->kind != HD__DICT && v->kind != HD__UNDEFINED) {
+    if (v->kind != HD__DICT_VALUE && v->kind != HD__UNDEFINED) {
         return hd__template_fail_at(r, HD_VALUE, "found %s: expected a dict",
                                     hd__template_kind_names[v->kind]);
     }
-    for (int64_t i = 0; v->kind == HD__DICT && i < v->table->n; i += 2) {
+    for (int64_t i = 0; v->kind == HD__DICT_VALUE && i < v->table->n; i += 2) {
         hd__template_push(r, &parts,
                           (hd__template_value){HD__LIST, 2, {.items = &v->table->items[i]}});
     }
@@ -404,8 +404,8 @@ static const struct call_row {
     {HD__STRING, "startswith", "prefix ", 1, call_startswith},
     {HD__STRING, "endswith", "suffix ", 1, call_endswith},
     {HD__STRING, "replace", "old new ", 2, call_replace},
-    {HD__DICT, "get", "key default ", 1, call_dict_get},
-    {HD__DICT, "items", "", 0, call_items},
+    {HD__DICT_VALUE, "get", "key default ", 1, call_dict_get},
+    {HD__DICT_VALUE, "items", "", 0, call_items},
     {HD__FUNCTION_CALL, "raise_exception", "message ", 1, call_raise},
     {HD__FUNCTION_CALL, "strftime_now", "format ", 1, call_strftime},
     {HD__FUNCTION_CALL, "range", "start stop step ", 1, call_range},

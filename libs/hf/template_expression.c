@@ -149,7 +149,7 @@ static hd__template_value walk_primary(hd__template_run *r)
     }
     if (hd__template_walk_given(r, "{")) {
         hd__template_table t = walk_list(r, "}", WALK_PAIRS);
-        return hd__template_live(r) ? hd__template_dict_of(r, HD__DICT, t) : HD__NOTHING;
+        return hd__template_live(r) ? hd__template_dict_of(r, HD__DICT_VALUE, t) : HD__NOTHING;
     }
     return r->t->kind == HD__TOKEN_CONSTANT ? walk_value(r)
            : r->t->kind == HD__TOKEN_NAME   ? walk_variable(r)

@@ -15,7 +15,7 @@ static hd__template_value json_object(hd__template_run *r, hd__json *j, const ch
         hd__json_next(j);
         hd__template_table_put(r, &t, name, json_value(r, j, where));
     }
-    return hd__template_dict_of(r, HD__DICT, t);
+    return hd__template_dict_of(r, HD__DICT_VALUE, t);
 }
 
 static hd__template_value json_array(hd__template_run *r, hd__json *j, const char *where)
@@ -90,7 +90,7 @@ static void json_put_text(hd__template_run *r, hd__template_value v)
 
 static void json_put_parts(hd__template_run *r, hd__template_value v, int64_t indent, int depth)
 {
-    bool dict = v.kind == HD__DICT;
+    bool dict = v.kind == HD__DICT_VALUE;
     int64_t n = hd__template_length(v);
     hd__template_write(r, dict ? "{" : "[", 1);
     for (int64_t i = 0; i < n && !r->failed; i++) {
@@ -116,7 +116,7 @@ void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t 
     } else if (depth >= HD__DEEPEST || r->failed) {
         hd__template_fail_at(r, HD_FORMAT,
                              "tojson: the values are nested too deep, or a key is no string");
-    } else if (v.kind == HD__LIST || v.kind == HD__DICT) {
+    } else if (v.kind == HD__LIST || v.kind == HD__DICT_VALUE) {
         json_put_parts(r, v, indent, depth);
     } else if (v.kind == HD__TEMPLATE_INT || v.kind == HD__BOOL_VALUE || v.kind == HD__NONE_VALUE) {
         hd__template_value text = v.kind == HD__TEMPLATE_INT ? hd__template_value_text(r, v)

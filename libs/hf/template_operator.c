@@ -76,7 +76,7 @@ static bool operator_in(hd__template_run *r, hd__template_value all, hd__templat
     if (all.kind == HD__STRING && part.kind == HD__STRING) {
         return hd__template_value_find(r, all, all.s, part);
     }
-    if (all.kind == HD__DICT) {
+    if (all.kind == HD__DICT_VALUE) {
         return hd__template_table_find(r, all.table, part);
     }
     if (!hd__template_is_list(all) && all.kind != HD__UNDEFINED) {

@@ -121,8 +121,8 @@ bool hd__template_value_is(hd__template_value v, const char *s)
 
 bool hd__template_truth(hd__template_value v)
 {
-    int64_t n = v.kind == HD__DICT ? v.table->n : v.n;
-    return n != 0 || v.kind == HD__SERIES || v.kind > HD__DICT;
+    int64_t n = v.kind == HD__DICT_VALUE ? v.table->n : v.n;
+    return n != 0 || v.kind == HD__SERIES || v.kind > HD__DICT_VALUE;
 }
 
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b)
@@ -186,7 +186,7 @@ const char *hd__template_value_find(hd__template_run *r, hd__template_value all,
 
 int64_t hd__template_length(hd__template_value v)
 {
-    int64_t n = v.kind == HD__DICT ? v.table->n / 2 : v.n;
+    int64_t n = v.kind == HD__DICT_VALUE ? v.table->n / 2 : v.n;
     for (int64_t i = 0; v.kind == HD__STRING && i < v.n; i++) {
         n -= (v.s[i] & 0xc0) == 0x80;
     }
@@ -270,12 +270,12 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
     if (hd__template_is_list(v)) {
         return v;
     }
-    if (v.kind != HD__DICT && v.kind != HD__UNDEFINED) {
+    if (v.kind != HD__DICT_VALUE && v.kind != HD__UNDEFINED) {
         return hd__template_fail_at(r, v.kind == HD__STRING ? HD_FORMAT : HD_VALUE,
                                     "found %s: expected a list or a dict",
                                     hd__template_kind_names[v.kind]);
     }
-    for (int64_t i = 0; v.kind == HD__DICT && i < v.table->n; i += 2) {
+    for (int64_t i = 0; v.kind == HD__DICT_VALUE && i < v.table->n; i += 2) {
         hd__template_push(r, &keys, v.table->items[i]);
     }
     return hd__template_list_of(HD__LIST, keys);

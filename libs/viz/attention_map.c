@@ -14,7 +14,7 @@ enum { PANEL = 336, BIGGEST_CELL = 30, GAP = 22, BAR_STEPS = 64, MAP_LEVELS = 25
 
 static const hd__viz_rgb nan_color = 0xD55E00;
 
-typedef struct map {
+typedef struct heat_map {
     hd_picture *p;
     const hd_attention_map_options *o;
     const hd_tensor *weights; /* (heads, queries, keys) or (queries, keys) */
@@ -30,7 +30,7 @@ typedef struct map {
     double left, top;                 /* where the cells of the first panel begin */
     double right, bottom;             /* where the last panels end */
     double bar_step;                  /* the height of one colour of the bar */
-} map;
+} heat_map;
 
 hd_attention_map_options hd_attention_map_defaults(void)
 {
@@ -39,14 +39,14 @@ hd_attention_map_options hd_attention_map_defaults(void)
 
 /* ---------------------------------------------------------------- weights and colours */
 
-static double weight(const map *m, int64_t head, int64_t q, int64_t k)
+static double weight(const heat_map *m, int64_t head, int64_t q, int64_t k)
 {
     int64_t index[] = {head, q, k};
     int n = hd_ndim(m->weights);
     return hd_get_n(m->weights, n, index + 3 - n);
 }
 
-static double largest(const map *m)
+static double largest(const heat_map *m)
 {
     double max = 0;
     int64_t cells = m->queries * m->keys;
@@ -101,7 +101,7 @@ static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i
     out[n] = '\0';
 }
 
-static double widest(const map *m, const char *const *texts, int64_t n)
+static double widest(const heat_map *m, const char *const *texts, int64_t n)
 {
     char text[TOKEN_TEXT];
     double width = 0;
@@ -114,7 +114,7 @@ static double widest(const map *m, const char *const *texts, int64_t n)
 
 /* ---------------------------------------------------------------- layout */
 
-static void panel_layout(map *m)
+static void panel_layout(heat_map *m)
 {
     int64_t most = m->queries > m->keys ? m->queries : m->keys;
     m->cell = fmax(1, fmin(floor((double)PANEL / (double)most), BIGGEST_CELL));
@@ -130,7 +130,7 @@ static void panel_layout(map *m)
 
 /* Makes the picture, as wide as the title (up to WIDE_TITLE) or wider. Below a wide title the maps
  * are centred. */
-static hd_picture *map_picture(map *m)
+static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
     double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* room above a panel for its head's number */
@@ -156,7 +156,7 @@ static hd_picture *map_picture(map *m)
 
 /* ---------------------------------------------------------------- drawing */
 
-static void draw_cells(const map *m, int64_t head, double x, double y)
+static void draw_cells(const heat_map *m, int64_t head, double x, double y)
 {
     for (int64_t q = 0; q < m->queries; q++) {
         for (int64_t k = 0, end; k < m->keys; k = end) {
@@ -173,7 +173,7 @@ static void draw_cells(const map *m, int64_t head, double x, double y)
     }
 }
 
-static void draw_tokens(const map *m, double x, double y)
+static void draw_tokens(const heat_map *m, double x, double y)
 {
     char text[TOKEN_TEXT];
     for (int64_t q = 0; q < m->queries; q += m->stride) {
@@ -191,7 +191,7 @@ static void draw_tokens(const map *m, double x, double y)
     }
 }
 
-static void draw_panel(const map *m, int64_t head)
+static void draw_panel(const heat_map *m, int64_t head)
 {
     char title[32];
     double x = m->left + m->panel_width * (double)(head % m->columns);
@@ -205,7 +205,7 @@ static void draw_panel(const map *m, int64_t head)
     }
 }
 
-static void draw_bar(const map *m)
+static void draw_bar(const heat_map *m)
 {
     double x = m->right + GAP, height = BAR_STEPS * m->bar_step;
     for (int i = 0; i < BAR_STEPS; i++) {
@@ -222,7 +222,7 @@ static void draw_bar(const map *m)
     }
 }
 
-static void map_titles(const map *m)
+static void map_titles(const heat_map *m)
 {
     double wide = m->p->width;
     hd__viz_draw_text(m->p, wide / 2, 12 + MAP_TITLE, MAP_TITLE, "middle", false, wide - 24,
@@ -278,7 +278,7 @@ hd_picture *hd_attention_map(const hd_tensor *weights, const char *const *querie
     if (!HD__SIBLING_OK() || !weights_ok(weights) || !map_options_ok(o)) {
         return NULL;
     }
-    map m = {.o = o, .weights = weights, .query_texts = queries};
+    heat_map m = {.o = o, .weights = weights, .query_texts = queries};
     m.heads = hd_ndim(weights) == 3 ? hd_size(weights, 0) : 1;
     m.queries = hd_size(weights, -2);
     m.keys = hd_size(weights, -1);

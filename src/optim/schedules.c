@@ -199,9 +199,9 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 /* ---------------------------------------------------------------- one cycle */
 
 /* The cycle is made of phases, each of which goes from one of three points to another. */
-typedef enum point { LOW, HIGH, LOWEST } point;
+typedef enum height { LOW, HIGH, LOWEST } height;
 typedef struct phase {
-    point from, to;
+    height from, to;
     double start, end; /* in steps */
 } phase;
 

@@ -170,7 +170,7 @@ static void run_widened(const product_task *t, const hdk_product *p, char *scrat
     float *to = scratch ? (float *)scratch : few;
     int64_t steps = t->steps, cols = t->span, q;
     if (p->order == HDK_SPLIT) {
-        hdk_gemm()->split_bf16(p);
+        hdk_gemm()->bf16(p);
         return;
     }
     if (scratch) {

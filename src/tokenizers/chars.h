@@ -9,7 +9,7 @@
 bool hd__chars_utf8_check(const char *s, int64_t n);
 
 /* The classes of characters in GPT-2's pattern: \p{L}, \p{N} and \s. */
-enum { HD__OTHER, HD__LETTER, HD__NUMBER, HD__SPACE };
+enum { HD__OTHER, HD__LETTER, HD__NUMERAL, HD__SPACE };
 int hd__chars_class(uint32_t code);
 
 /* Tables of numbers are texts, printed by tools/generate. A number is `letters` letters in a row;

@@ -81,11 +81,11 @@ static int64_t spaces(const hd__tokenizer_words *w, const char *s, int64_t n)
 static bool begins_word(const hd__tokenizer_words *w, uint32_t code, int next)
 {
     if (code == ' ') {
-        return next != HD__SPACE && (next != HD__NUMBER || w->space_before_digits);
+        return next != HD__SPACE && (next != HD__NUMERAL || w->space_before_digits);
     }
     int class = hd__chars_class(code);
     return w->any_before_letters && next == HD__LETTER && class != HD__LETTER &&
-           class != HD__NUMBER && code != '\r' && code != '\n';
+           class != HD__NUMERAL && code != '\r' && code != '\n';
 }
 
 int64_t hd__words_next(const hd__tokenizer_words *w, const char *s, int64_t n)
@@ -106,7 +106,7 @@ int64_t hd__words_next(const hd__tokenizer_words *w, const char *s, int64_t n)
     }
     length =
         before +
-        class_run(s + before, n - before, class, class == HD__NUMBER ? w->digits : INT64_MAX).end;
+        class_run(s + before, n - before, class, class == HD__NUMERAL ? w->digits : INT64_MAX).end;
     while (w->newlines && class == HD__OTHER && length < n &&
            (s[length] == '\r' || s[length] == '\n')) {
         length++;
@@ -117,7 +117,7 @@ int64_t hd__words_next(const hd__tokenizer_words *w, const char *s, int64_t n)
 /* True for the digits of Rust's char::is_numeric: Unicode 17 has more than \p{N} of Unicode 16. */
 static bool is_digit(uint32_t code)
 {
-    return hd__chars_class(code) == HD__NUMBER || (code >= 0x11DE0 && code <= 0x11DE9) ||
+    return hd__chars_class(code) == HD__NUMERAL || (code >= 0x11DE0 && code <= 0x11DE9) ||
            (code >= 0x16FF4 && code <= 0x16FF6);
 }
 

@@ -114,11 +114,10 @@ static void distances(int64_t begin, int64_t end, void *arg)
         if (k->x->dtype == HD_FLOAT64) {
             const double *x = hd__tensor_ptr(k->x), *t = hd__tensor_ptr(k->t);
             ((double *)hd__tensor_ptr(k->pieces))[i] =
-                hdk_reduce()->square_distance_f64(x + at, t + at, n);
+                hdk_reduce()->distance_f64(x + at, t + at, n);
         } else {
             const float *x = hd__tensor_ptr(k->x), *t = hd__tensor_ptr(k->t);
-            ((float *)hd__tensor_ptr(k->pieces))[i] =
-                hdk_reduce()->square_distance_f32(x + at, t + at, n);
+            ((float *)hd__tensor_ptr(k->pieces))[i] = hdk_reduce()->distance_f32(x + at, t + at, n);
         }
     }
 }

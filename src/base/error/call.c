@@ -39,8 +39,8 @@ hd_call hd_call_begin(const char *name)
     const hd__call_forward f = now_running();
     if (hd__arg_given("name", name) && !program_call(f)) {
         program = (hd_call){hd__lasting_text(name), f.id};
-        if (!(hd__debug_any() & HD__NAMES)) {
-            atomic_fetch_or(&hd__debug, HD__NAMES);
+        if (!(hd__debug_any() & HD__NAMES_CALLS)) {
+            atomic_fetch_or(&hd__debug, HD__NAMES_CALLS);
         }
     }
     return before;

@@ -18,7 +18,7 @@ enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
 /* The program has used HD_CALL, whose names tensors remember. */
-enum { HD__NAMES = 64 };
+enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
 {

@@ -1,6 +1,4 @@
 /* posix.c - the functions of system.h that need POSIX.1-2008 alone. */
-#undef _GNU_SOURCE /* a command line may set it; with it strerror_r is another function */
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -68,13 +66,18 @@ void hd__sys_block_free(void *p)
 
 /* ---------------------------------------------------------------- error texts */
 
+/* POSIX's strerror_r writes into text. GNU's, which _GNU_SOURCE chooses, returns the words. */
+#define WORDS_OF(cause, text) strerror_r(cause, text, HD__WHY_TEXT)
+
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
 {
     snprintf(text, HD__WHY_TEXT, "unknown error");
-    if (cause != 0) { /* musl's fwrite sets no errno for a file that is open for reading */
-        strerror_r(cause, text, HD__WHY_TEXT);
+    if (cause == 0) { /* musl's fwrite sets no errno for a file that is open for reading */
+        return text;
     }
-    return text;
+    return _Generic(WORDS_OF(cause, text), char *
+                    : WORDS_OF(cause, text), int
+                    : (WORDS_OF(cause, text), text));
 }
 
 void *hd__sys_locale_enter(void)

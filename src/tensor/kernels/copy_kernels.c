@@ -94,7 +94,7 @@ static void compute_piece(const hdk_past_cache *p, char *y, char *const *data,
     p->f(at, strides, m, p->params);
 }
 
-static void past_cache(char *const *data, const int64_t *strides, int64_t n, const void *params)
+static void run_past_cache(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     _Alignas(HDK_LINE) char piece[PIECE];
     const hdk_past_cache *p = params;
@@ -118,7 +118,7 @@ static void past_cache(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-static void past_cache_end(void)
+static void end_past_cache(void)
 {
     hdk_stream_end();
 }
@@ -222,8 +222,8 @@ const struct hdk_copy HDK_TABLE(hdk_copy) = {
     .linspace = {linspace_f32, linspace_f64},
     .transpose = {HDK_WIDE(transpose_4), HDK_WIDE(transpose_8), HDK_WIDE(transpose_8),
                   HDK_WIDE(transpose_1), HDK_WIDE(transpose_2)},
-    .past_cache = past_cache,
-    .past_cache_end = past_cache_end,
+    .past_cache = run_past_cache,
+    .past_cache_end = end_past_cache,
 };
 
 /* Names: linspace_f32_part linspace_f64_part */

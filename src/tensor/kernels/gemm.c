@@ -218,7 +218,7 @@ static int64_t room_u64(const hdk_product *p)
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
     .product = {product_f32, product_f64, HDK_WIDE(product_u64)},
     .room = {room_f32, room_f64, HDK_WIDE(room_u64)},
-    .split_bf16 = product_bf16,
+    .bf16 = product_bf16,
     .tile_rows = HDK_TILE_ROWS,
     .tile_cols = 2 * HDK_REGISTER / 4,
 };

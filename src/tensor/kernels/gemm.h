@@ -40,7 +40,7 @@ struct hdk_gemm {
     int64_t (*room[3])(const hdk_product *p); /* bytes, or 0 if the product uses no scratch */
     /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The bits are those of the product
      * with b converted to float32 first. */
-    void (*split_bf16)(const hdk_product *p);
+    void (*bf16)(const hdk_product *p);
     int64_t tile_rows, tile_cols; /* for float32, c is best cut at multiples of these */
 };
 HDK_FAMILY(hdk_gemm, plain, HDK_F64)

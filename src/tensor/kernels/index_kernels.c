@@ -2,7 +2,7 @@
 #include "tensor/kernels/index.h"
 
 /* An index is out of range if it or n - 1 - index is negative. */
-static bool in_range(const int64_t *index, int64_t count, int64_t n)
+static bool all_in_range(const int64_t *index, int64_t count, int64_t n)
 {
     uint64_t last = (uint64_t)n - 1, all = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -47,6 +47,6 @@ NEXT(next_f64, double)
 NEXT(next_i64, int64_t)
 
 const struct hdk_index HDK_TABLE(hdk_index) = {
-    .in_range = in_range,
+    .in_range = all_in_range,
     .next = {next_f32, next_f64, next_i64, NULL},
 };

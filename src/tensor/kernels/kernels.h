@@ -66,23 +66,13 @@
 #define HDK__AVX512(f) HDK__AVX2(f)
 #endif
 
-/* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
- * and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined at
- * all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. A family names the last dtype for
- * which each level has its own kernels (`most`). hdk_softmax_for(dtype) is the table to use for a
- * dtype; hdk_softmax_common() is the table that has every kernel. */
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
-#if HDK_AT_AVX512
-#define HDK_WIDE(kernel) NULL
-#define HDK_IF_WIDE(...)
-#else
-#define HDK_WIDE_TYPES
-#define HDK_WIDE(kernel) kernel
-#define HDK_IF_WIDE(...) __VA_ARGS__
-#endif
 
-/* `lowest` is the lowest level with a table of its own: plain, or baseline. If it is baseline, the
- * level plain uses the baseline table. */
+/* A family names the last dtype for which each level has its own kernels (`most`); level.h says
+ * which kernels AVX-512 lacks. hdk_softmax_for(dtype) is the table to use for a dtype;
+ * hdk_softmax_common() is the table that has every kernel. `lowest` is the lowest level with a
+ * table of its own: plain, or baseline. If it is baseline, the level plain uses the baseline
+ * table. */
 
 /* For a family whose speed is limited by memory. AVX-512 uses the AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
@@ -134,16 +124,5 @@ typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, c
 /* A result of HDK_STREAM_BYTES or more is written past the cache, which could not hold it. Memory
  * is then not read before it is written, which saves a third of the traffic. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
-
-/* a b + c, rounded once if the level has the instruction, else twice. Code whose bits must not
- * depend on the level calls fmaf or fma. */
-#if HDK_AT_AVX2
-#define HDK_FUSED
-#define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
-#define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))
-#else
-#define HDK_FMAF(a, b, c) ((a) * (b) + (c))
-#define HDK_FMA(a, b, c) ((a) * (b) + (c))
-#endif
 
 #endif

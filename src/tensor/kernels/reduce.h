@@ -25,8 +25,8 @@ struct hdk_reduce {
     /* An hdk_loop: data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
     hdk_loop center[2];
     /* sum((x - t)^2) of contiguous x and t, in HDK_SUM's order; n <= HDK_SUM_MAX. */
-    float (*square_distance_f32)(const float *x, const float *t, int64_t n);
-    double (*square_distance_f64)(const double *x, const double *t, int64_t n);
+    float (*distance_f32)(const float *x, const float *t, int64_t n);
+    double (*distance_f64)(const double *x, const double *t, int64_t n);
 };
 
 HDK_FAMILY_AVX2(hdk_reduce, plain)

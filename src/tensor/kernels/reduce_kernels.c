@@ -196,8 +196,8 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
     .center = {center_f32, center_f64},
-    .square_distance_f32 = square_distance_f32,
-    .square_distance_f64 = square_distance_f64,
+    .distance_f32 = square_distance_f32,
+    .distance_f64 = square_distance_f64,
 };
 
 /* Names: truth_b8 truth_f32 truth_f64 truth_i64 has_b8 has_f32 has_f64 has_i64 */

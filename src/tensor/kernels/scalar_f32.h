@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/level.h"
 
 static inline uint32_t scalar_bits_f32(float x)
 {

@@ -10,7 +10,7 @@
 #ifndef HEED_KERNELS_TEMPLATE_H
 #define HEED_KERNELS_TEMPLATE_H
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/level.h"
 #include "tensor/kernels/scalar_f32.h"
 
 #define fn(name) HDK__JOIN(name, TYPE)

@@ -128,7 +128,7 @@ static void sum_b8(const hdk_lanes *l, void *const *data, double p)
 const struct hdk_gemm HDK_TABLE(hdk_gemm) = {
     .product = {FLOATS(product), product_u64},
     .room = {no_room, no_room, no_room},
-    .split_bf16 = split_bf16,
+    .bf16 = split_bf16,
     .tile_rows = 1,
     .tile_cols = 1,
 };
@@ -146,8 +146,8 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
             [HDK_ARGMIN] = {ALL(min_arg)},
         },
     .center = {FLOATS(center)},
-    .square_distance_f32 = square_distance_f32,
-    .square_distance_f64 = square_distance_f64,
+    .distance_f32 = square_distance_f32,
+    .distance_f64 = square_distance_f64,
 };
 
 /* One loop serves the last dim and the others. */

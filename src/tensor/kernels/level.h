@@ -1,0 +1,33 @@
+/* level.h - the macros of kernels whose meaning differs from level to level.
+ *
+ * Kernels alone include it. What callers include, such as kernels.h, means the same at every level,
+ * so heed.c (tools/amalgamate) has it once, and this header once for each level. */
+#ifndef HEED_KERNELS_LEVEL_H
+#define HEED_KERNELS_LEVEL_H
+
+#include "tensor/kernels/kernels.h"
+
+/* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
+ * and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined
+ * at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
+#if HDK_AT_AVX512
+#define HDK_WIDE(kernel) NULL
+#define HDK_IF_WIDE(...)
+#else
+#define HDK_WIDE_TYPES
+#define HDK_WIDE(kernel) kernel
+#define HDK_IF_WIDE(...) __VA_ARGS__
+#endif
+
+/* a b + c, rounded once if the level has the instruction, else twice. Code whose bits must not
+ * depend on the level calls fmaf or fma. */
+#if HDK_AT_AVX2
+#define HDK_FUSED
+#define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))
+#define HDK_FMA(a, b, c) __builtin_fma((a), (b), (c))
+#else
+#define HDK_FMAF(a, b, c) ((a) * (b) + (c))
+#define HDK_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+/* results.c - prints a hash of the bits of many results, and of each of 10 training steps.
+ *
+ * The test of heed.c (tests/checks/check_one_file) links it with libheed and with heed.c, and
+ * compares the lines at each CPU level. The sizes cross the edges of vectors and tiles. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <heed/heed.h>
+
+enum { STEPS = 10, BATCH = 3, TOKENS = 21, WIDTH = 36, HEADS = 4 };
+
+/* FNV-1a of the tensor's elements, added to `hash` */
+static uint64_t hash_of(hd_tensor *x, uint64_t hash)
+{
+    hd_tensor *y = hd_contiguous(hd_detach(x));
+    const unsigned char *bytes = hd_data(y);
+    int64_t n = hd_numel(y) * hd_dtype_size(hd_dtype_of(y));
+    for (int64_t i = 0; i < n; i++) {
+        hash = (hash ^ bytes[i]) * 0x100000001b3;
+    }
+    return hash;
+}
+
+static void print_hash(const char *name, hd_tensor *x)
+{
+    printf("%-16s %016" PRIx64 "\n", name, hash_of(x, 0xcbf29ce484222325));
+}
+
+#define UNARY(ROW)                                                                                 \
+    ROW(exp)                                                                                       \
+    ROW(log)                                                                                       \
+    ROW(sqrt)                                                                                      \
+    ROW(rsqrt)                                                                                     \
+    ROW(tanh)                                                                                      \
+    ROW(erf)                                                                                       \
+    ROW(sigmoid)                                                                                   \
+    ROW(sin)                                                                                       \
+    ROW(cos)                                                                                       \
+    ROW(log1p)                                                                                     \
+    ROW(relu)                                                                                      \
+    ROW(gelu)                                                                                      \
+    ROW(gelu_tanh)                                                                                 \
+    ROW(silu)                                                                                      \
+    ROW(logsigmoid)                                                                                \
+    ROW(sum)                                                                                       \
+    ROW(mean)                                                                                      \
+    ROW(square)                                                                                    \
+    ROW(max)                                                                                       \
+    ROW(argmin)
+
+#define PRINT_UNARY(name) print_hash(#name, hd_##name(x));
+
+/* x (61, 67) has numbers from 0.1 to 3.1. */
+static void print_results(hd_dtype dtype)
+{
+    HD_SCOPE;
+    hd_manual_seed(1);
+    hd_tensor *x = hd_add_scalar(hd_mul_scalar(hd_rand(dtype, 61, 67), 3), 0.1);
+    hd_tensor *b = hd_randn(dtype, 67, 45);
+    hd_tensor *weight = hd_randn(dtype, 67);
+    UNARY(PRINT_UNARY)
+    print_hash("softmax, rows", hd_softmax(x, 1));
+    print_hash("softmax, columns", hd_softmax(x, 0));
+    print_hash("log_softmax", hd_log_softmax(x, 1));
+    print_hash("logsumexp", hd_logsumexp_dim(x, 1, false));
+    print_hash("cumsum", hd_cumsum(x, 1));
+    print_hash("var", hd_var_dims(x, 1, false, 0));
+    print_hash("rms_norm", hd_rms_norm(x, weight, 1e-5));
+    print_hash("pow", hd_pow(x, weight));
+    print_hash("matmul", hd_matmul(x, b));
+    print_hash("matmul, turned", hd_matmul(hd_t(b), hd_t(x)));
+    print_hash("dropout", hd_dropout(x, 0.3, true));
+    print_hash("sort", hd_sort(x, 1, true, NULL));
+    print_hash("transposed", hd_transpose(x, 0, 1));
+}
+
+static hd_module *block_new(void)
+{
+    hd_module *att = hd_multi_head_attention_new(WIDTH, WIDTH, TOKENS, 0.1, HEADS, true);
+    hd_module *ff = hd_feed_forward_new(WIDTH, 4 * WIDTH);
+    hd_module *norm1 = hd_layer_norm_new(WIDTH), *norm2 = hd_layer_norm_new(WIDTH);
+    return hd_transformer_block_new(att, ff, norm1, norm2, 0.1);
+}
+
+/* AdamW trains a block with dropout to turn the order of the tokens. */
+static void print_steps(void)
+{
+    hd_manual_seed(2);
+    hd_module *block = block_new();
+    hd_list *parameters = hd_module_parameters(block);
+    hd_optim *optim = hd_adamw_new(parameters, NULL);
+    hd_tensor *x = hd_randn(HD_FLOAT32, BATCH, TOKENS, WIDTH); /* (b, t, d) */
+    for (int step = 1; step <= STEPS; step++) {
+        HD_SCOPE;
+        hd_tensor *loss = hd_mse_loss(hd_forward(block, x), hd_flip(x, 1));
+        hd_optim_zero_grad(optim);
+        hd_backward(loss);
+        hd_optim_step(optim);
+        uint64_t hash = 0xcbf29ce484222325;
+        for (int64_t i = 0; i < hd_list_len(parameters); i++) {
+            hash = hash_of(hd_list_get(parameters, i), hash);
+        }
+        printf("step %-2d loss %.6f %016" PRIx64 "\n", step, hd_item(loss), hash);
+    }
+    hd_optim_free(optim);
+    hd_module_free(block);
+}
+
+int main(void)
+{
+    hd_on_error(hd_error_abort, NULL);
+    print_results(HD_FLOAT32);
+    print_results(HD_FLOAT64);
+    print_steps();
+    return hd_error_code();
+}
