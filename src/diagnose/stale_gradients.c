@@ -10,8 +10,8 @@
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-/* The number of steps in vain that give a warning. A program may skip a step after backward, as for
- * a NaN loss. */
+/* The number of steps in vain, one after another, that give a warning. A few are no mistake: a
+ * program may zero the gradients of a NaN loss before the step. */
 enum { IN_VAIN = 10 };
 
 /* What a step found in all parameters of its optimizer. */
