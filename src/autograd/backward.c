@@ -1,13 +1,14 @@
 /* backward.c - the engine: walks the graph from the outputs to the leaves and sums gradients.
  *
- * Nodes wait in a heap, the youngest on top. A node is younger than its inputs, so when it comes
+ * Nodes wait in a heap, the youngest on top. A node is younger than its inputs. So when it comes
  * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected
- * until the whole walk has succeeded, and then added to every .grad. After a failure no .grad
- * changes.
+ * until the whole walk has succeeded, and are then added to the leaves' .grad. If the walk fails,
+ * no .grad changes.
  *
- * The file follows a gradient: first it arrives at a node, then the node's backward runs; the run
- * around all nodes comes last. run.c has the heap and the other data of a run, output.c the steps
- * when a node's gradient is complete, and commit.c the writing of .grad. */
+ * The file follows a gradient. The first part is about its arrival at a node, the second one about
+ * the backward of this node, and the last one about the run over all nodes. run.c has the heap and
+ * the other data of a run. output.c has the steps that follow when the gradient of an output is
+ * complete, and commit.c writes .grad. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -25,7 +26,7 @@
 
 typedef hd__run run;
 
-enum { DEPTH_MOST = 200 };
+enum { DEPTH_MOST = 200 }; /* the largest number of runs that may be nested */
 
 /* ---------------------------------------------------------------- a gradient arrives */
 
@@ -37,9 +38,10 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* Returns g in the shape and dtype of output `out`: sums over the dims that broadcasting added or
- * expanded. Node `from` computed g for its input number `input`. If `from` is NULL, the caller
- * passed g, and its shape is right. */
+/* Returns g in the shape and dtype of output `out`, without a graph. If the output was broadcast,
+ * sums g over the dims that broadcasting added or expanded. `from` is the node whose backward
+ * computed g for its input number `input`; it is NULL if g is the gradient that the run starts
+ * with. NULL if the shapes do not fit or memory runs out. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -58,8 +60,8 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when an outer run waits at n or runs it. Both runs may share a leaf; for any other node,
- * sets an error. */
+/* Called when r reaches a node n that waits in an outer run, or that an outer run is running. If n
+ * is a leaf, moves the outer run's sum away until r ends. Otherwise fails with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -73,7 +75,7 @@ HD__RARE static bool make_way(run *r, hd__node *n)
         hd__node_name(n, name));
 }
 
-/* Puts n on the heap, because a gradient has arrived at one of its outputs. */
+/* Puts n on the heap, after a gradient has arrived at one of its outputs. False if it fails. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -83,8 +85,9 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to the sum at the end of edge e, and queues the node there. Adds in place only if nobody
- * but the engine holds the sum. */
+/* Adds g to the sum of the gradients of e's output, and puts e's node on the heap. Node `from`
+ * computed g for its input number `input` (see fit_output). Adds in place only if nobody but the
+ * engine holds the sum. Ignores g if hd_grad_of runs and needs no gradient there. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -145,7 +148,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* A user's op is not checked here: its backward calls hd_saved, which checks. */
+/* True if none of n's saved tensors was freed or changed; otherwise sets an error. Does not check
+ * those of a user's op, because its backward calls hd_saved, which checks each one. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -157,9 +161,8 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. A commit is a gradient that is written to .grad when the run ends. If running n adds
- * commits, the first of them holds a reference to n until then. A leaf that runs inside this call
- * is held by its own commit. */
+/* Runs n. If that adds commits, which write to a .grad in n when the run ends, the first of them
+ * retains n until then. A leaf that runs inside this call is retained by its own commit. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -178,9 +181,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. A leaf whose
- * edges are counted runs right after its last edge; when it comes out of the heap later, it has
- * nothing left to do. */
+/* Called after a node has handled its edge to the node `leaf`, which may be NULL or another node
+ * than a leaf. If it is a leaf whose edges are counted, and this was the last one, runs it now.
+ * When it comes out of the heap later, it has no gradient and does nothing. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -249,7 +252,8 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return ok && pass_on(r, n, dx);
 }
 
-/* Runs n's backward in a scope of its own. Its dy[] and dx[] lie on the stack if they are short. */
+/* Runs n's backward in a scope of its own, and passes on the gradients of its inputs. The arrays
+ * dy[] and dx[] lie on the stack if they are short. */
 static inline bool scoped_backward(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **dy = few;
@@ -269,8 +273,9 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n's backward contributes to a requested gradient. The backward of a captured node may
- * contribute to none. */
+/* True if n has a backward, and the run needs its result. hd_grad_of does not need it if no
+ * requested gradient depends on n's inputs: then n was reached only because the gradient of its own
+ * output was requested. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
@@ -280,7 +285,7 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-/* Resets n after it has run, or after a failure. */
+/* Drops n's sums and takes n out of the run, after it has run or after a failure. */
 static void leave_node(const run *r, hd__node *n)
 {
     if (!hd__run_left_alone(r, n)) {
@@ -375,10 +380,10 @@ bool hd__run_walk(hd__run *r)
 bool hd__run_end(hd__run *r, bool ok)
 {
     ok = hd__run_end_commits(r, ok);
-    while (r->len) { /* after a failure */
+    while (r->len) { /* only after a failure do nodes still wait */
         hd__node *n = hd__run_pop(r);
-        if (hd__run_left_alone(r, n) ||
-            n->queued == r->depth) { /* others were only marked by hd_grad_of */
+        /* hd__run_reach has put nodes of other depths here; they have no sums of this run */
+        if (hd__run_left_alone(r, n) || n->queued == r->depth) {
             leave_node(r, n);
         }
         hd__node_release(n);
@@ -401,14 +406,14 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* Retained for warnings, because a hook may free y. */
+    /* Warnings read these after the run. The node is retained, because a hook may free y. */
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;
     HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
-    hd_scope_close(scope); /* now only the engine holds the seed's tensors */
+    hd_scope_close(scope); /* now only the engine holds the first gradient */
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {

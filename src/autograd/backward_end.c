@@ -1,11 +1,14 @@
 /* backward_end.c - hd_on_backward_end: registers a function that is called at the end of each
  * backward. If one is registered, a leaf's hooks run as soon as its gradient is complete.
  *
- * Training on several machines (heed-mpi) sends each leaf's gradient while backward still runs,
- * from a hook, and waits for the last one at the end, before any .grad is written. A leaf's
- * gradient is complete when its last edge has passed. The heap does not show this moment: a leaf is
- * older than all other nodes and leaves the heap last. So the edges to each leaf are counted before
- * the walk. The order of the sums does not change, and neither do their bits. */
+ * Training on several machines (heed-mpi) needs both. A hook sends each leaf's gradient while
+ * backward still runs, and the registered function waits for the last of them, before any .grad is
+ * written.
+ *
+ * A leaf's gradient is complete when the run has handled the last edge that leads to it. The heap
+ * does not show this moment: a leaf leaves it only after all younger nodes, even those that do not
+ * lead to the leaf. So the edges to each leaf are counted before the walk. The gradients are added
+ * in the same order as without the counting, so no bit of the sums changes. */
 #include "autograd/backward_end.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
@@ -16,7 +19,7 @@ typedef hd__run run;
 static HD__TLS struct {
     hd_backward_end f; /* NULL if none is registered */
     void *user;
-    run *at; /* while f is called: the run that ends; else NULL */
+    run *at; /* the run that ends, while f is called for it; else NULL */
 } end;
 
 bool hd_on_backward_end(hd_backward_end f, void *user)
@@ -58,7 +61,7 @@ bool hd__run_call_end(run *r, bool ok)
 
 /* ---------------------------------------------------------------- replacing a gradient */
 
-/* The commit that will write x's .grad, or NULL. */
+/* Returns r's commit that will write the .grad of leaf node x, or NULL if there is none. */
 static hd__run_commit *commit_to(run *r, const hd__node *x)
 {
     hd__run_commit *c = r->commits, *past = c + r->n_commits;

@@ -23,7 +23,7 @@ bool hd_set_grad_mode(bool on)
 
 /* ---------------------------------------------------------------- leaves */
 
-/* A leaf has no inputs, so it needs no backward. */
+/* A leaf has no inputs, so its op has no backward. */
 const hd__op hd__graph_leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
@@ -38,11 +38,13 @@ static bool make_leaf(hd_tensor *x)
     return n;
 }
 
-/* hd_is_leaf without its error for a view that can no longer be used. */
+/* True if x is a leaf. Unlike hd_is_leaf, never fails. If x is a view that can no longer be used,
+ * its old node decides. */
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
-    bool part = hd__graph_stale_in_graph(x) && !lost; /* its next use gives it an AsStrided node */
+    /* such a view is not a leaf: its next use gives it an AsStrided node */
+    bool part = hd__graph_stale_in_graph(x) && !lost;
     return !part && (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
 
@@ -101,8 +103,8 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* The hooks and retained gradient of x's output; makes them first if there are none. NULL on
- * error. */
+/* Returns the struct that holds x's hooks and .grad (hd__graph_extra_of). Makes it if x has none,
+ * and first makes x a leaf if x has no node. NULL with an error if that fails. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -116,8 +118,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* The .grad of x, which is no leaf; makes its place first if there is none. NULL if memory runs
- * out, and then x is unchanged. */
+/* Returns the struct that holds the .grad of x, which is not a leaf. Makes it if x has none. NULL
+ * with an error if that fails; x is then unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);
@@ -134,8 +136,8 @@ static hd__node_own_grad *own_grad_of(hd_tensor *x)
     return extra->own;
 }
 
-/* Returns the address of x's .grad, and sets *given to the address of its flag grad_given. NULL if
- * x has no place for a .grad yet. */
+/* Returns the address at which x's .grad is stored, and sets *given to the address of the flag
+ * grad_given beside it. Returns NULL if x has no place for a .grad yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__graph_leaf_node(x);
@@ -146,7 +148,8 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
     return leaf ? &leaf->grad : own ? &own->grad : NULL;
 }
 
-/* True if backward writes no .grad for x: x is no leaf, and hd_retain_grad was not called. */
+/* True if backward writes no .grad for x, because x is not a leaf and hd_retain_grad was not
+ * called. */
 static bool keeps_none(const hd_tensor *x)
 {
     const hd__node_own_grad *own = hd__graph_own_grad_in(x);

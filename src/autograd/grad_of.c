@@ -1,9 +1,9 @@
-/* grad_of.c - hd_grad_of (torch.autograd.grad): returns gradients with respect to given inputs, and
- * writes no .grad.
+/* grad_of.c - hd_grad_of (torch.autograd.grad): returns the gradients of outputs with respect to
+ * given inputs, and writes no .grad.
  *
- * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
- * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
- * other threads may use the same leaves in their graphs. */
+ * The run captures the gradients that arrive at the inputs. A first pass marks the nodes on the
+ * paths from the outputs to the inputs, and only these nodes run. The run writes nothing to leaves,
+ * not even a mark, because other threads may use the same leaves in their graphs. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -22,7 +22,7 @@ hd_grad_options hd_grad_defaults(void)
 
 /* ---------------------------------------------------------------- the nodes on a path */
 
-/* True if the caller requested the gradient of one of n's outputs. */
+/* True if n is captured: the caller has requested the gradient of one of its outputs. */
 static bool is_captured(const run *r, const hd__node *n)
 {
     bool is = false;
@@ -32,8 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
-/* True if n is captured or has an input on a path. Leaves have no marks: the captures are
- * searched. */
+/* True if n is captured, or if one of its inputs is marked as on a path. A leaf is never marked, so
+ * a leaf counts if it is captured. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -45,7 +45,8 @@ static bool on_path(const run *r, const hd__node *n)
     return on;
 }
 
-/* Marks all nodes from which a captured output can be reached. Only these will run. */
+/* Sets r->mark, and marks all nodes from which a captured output can be reached. Only these will
+ * run. False if it fails. */
 static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
@@ -53,7 +54,8 @@ static bool mark_paths(run *r, const hd_list *outputs)
     uint64_t seen = hd__run_marks();
     bool ok = hd__run_reach(r, outputs->len, outputs->items, seen, &order, &n);
     r->mark = seen + 1;
-    for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
+    /* from the oldest to the youngest, so that a node's inputs are marked before the node */
+    for (int64_t i = n - 1; ok && i >= 0; i--) {
         order[i]->mark = on_path(r, order[i]) ? r->mark : seen;
     }
     hd_free(order);
@@ -98,7 +100,8 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* Sets values[i] to an alias of the gradient captured for input i. */
+/* Sets values[i] to an alias of the gradient that was captured for input i, or to HD_NONE if there
+ * is none and allow_unused is set. Otherwise fails. values[] is zeroed before. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -120,7 +123,8 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     return true;
 }
 
-/* The captured gradients as a list in the caller's scope. */
+/* Returns the captured gradients as a list in the innermost scope, one for each input. NULL if it
+ * fails. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *values);

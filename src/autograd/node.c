@@ -1,8 +1,8 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
  * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params.
- * When the last reference to a long chain goes, its nodes are freed one by one from a list, without
- * recursion. */
+ * Freeing a node may drop the last reference to its inputs, and so on through a long chain. The
+ * nodes of such a chain are put on a list and freed one by one, without recursion. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
@@ -10,11 +10,12 @@
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__node_saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");
 
-static HD__TLS uint64_t last_seq; /* of this thread's nodes */
+static HD__TLS uint64_t last_seq; /* the seq of the last node that this thread made */
 
 /* ---------------------------------------------------------------- making */
 
-/* Numbers n after this thread's last node and after every input, even one of another thread. */
+/* Sets n->seq to a number above those of this thread's last node and of every input. An input may
+ * come from another thread. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;
@@ -30,8 +31,9 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* A node whose parts are all empty, so that it can be released at any time. Sets each field by
- * itself, because clearing the whole block takes longer than the rest of making a node. */
+/* Returns a node whose edges, saved tensors and outputs are empty, so that it can be released at
+ * any time. NULL if memory runs out. Sets each field by itself, because clearing the whole block
+ * would take longer than all other work for a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {
@@ -189,7 +191,7 @@ static void free_extra(hd__node_out_extra *e)
     hd_free(e);
 }
 
-/* Drops one reference to n, and puts n on the list if it was the last one. */
+/* Drops one reference to n. If it was the last one, puts n on the list. */
 static void give_up(hd__node *n, hd__node **list)
 {
     if (n && hd__refs_down(&n->refs)) {

@@ -1,5 +1,5 @@
-/* run.c - the data of a run: the heap of waiting nodes, the fields that an inner run has set aside,
- * the search for reachable nodes, captures and commits. */
+/* run.c - the data of a run: the heap of waiting nodes, the fields of nodes that an inner run puts
+ * back, the search for reachable nodes, captures and commits. */
 #include <stdlib.h>
 
 #include "autograd/history.h"
@@ -58,8 +58,8 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* Puts back the last one first: if a leaf was set aside twice, the first time stored the older
- * value. */
+/* Begins with the entry that was added last: if a leaf has two entries, the first one has the older
+ * value, which must be written last. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
@@ -83,8 +83,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Puts n on the heap, unless it is a leaf or was put there before. If r counts, counts one more
- * edge to a leaf. */
+/* Marks n and puts it on the heap, unless n is NULL, a leaf, or marked already. If n is a leaf and
+ * r->counted is set, adds 1 to n->outstanding instead. False if memory runs out. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;
@@ -95,7 +95,7 @@ static bool queue_once(run *r, hd__node *n, uint64_t mark)
     if (!n || leaf || n->mark == mark) {
         return true;
     }
-    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
+    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need n's old mark */
         return false;
     }
     n->mark = mark;
@@ -121,7 +121,7 @@ bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_
         if (ok) {
             (*order)[(*n)++] = each;
         }
-        hd__node_release(each); /* the outputs hold the graph */
+        hd__node_release(each); /* each lives on, because the outputs hold the graph */
     }
     return ok;
 }

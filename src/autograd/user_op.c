@@ -1,4 +1,5 @@
-/* user_op.c - hd_apply: ops that users define. Their node's params are the user's hd_op and data.
+/* user_op.c - hd_apply, which runs ops that users define. The params of the node of such an op are
+ * a pointer to the user's hd_op and the pointer `user`.
  *
  * The node is made before forward runs, so that forward can save tensors in it. It becomes part of
  * the graph only if an input needs a gradient. */
@@ -11,7 +12,7 @@
 #include "tensor/tensor_args.h"
 
 typedef struct user_call {
-    const hd_op *op; /* first: hd__node_name reads it */
+    const hd_op *op; /* the first field, because hd__node_user_name reads it there */
     void *user;
 } user_call;
 
@@ -22,8 +23,9 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Makes read-only aliases of the n gradients dy, and holds them until the user's backward has run.
- * Returns the number of aliases; less than n if memory runs out. */
+/* Sets lent[k] to a read-only alias of dy[k] for each k < n, and holds it; the caller drops it
+ * after the user's backward has run. Returns the number of aliases; less than n if memory runs
+ * out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -33,8 +35,8 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* True if all gradients in dx exist; otherwise sets an error, which names one that the user's
- * backward has freed. */
+/* True if no gradient in dx was freed. Otherwise sets an error about one that the user's backward
+ * has freed, or that is not a tensor at all. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -128,8 +130,8 @@ void *hd_ctx_user(const hd_ctx *ctx)
 typedef struct application {
     const hd_op *op;
     int n, outputs;
-    hd_tensor *const *inputs; /* n */
-    hd_tensor **y;            /* `outputs` results, NULL at first */
+    hd_tensor *const *inputs; /* n tensors */
+    hd_tensor **y; /* the results, as many as `outputs`; each is NULL before forward sets it */
 } application;
 
 static bool field_given(const application *a, const char *field, bool given)
@@ -164,9 +166,10 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
     return any;
 }
 
-/* Checks the results, and replaces each by a new alias, so that a tensor that the user keeps stays
- * out of the graph. Copies a result that shares memory with an input: changing one in place would
- * change the other, which the graph could not know. */
+/* Checks the results of forward, and replaces each by a new alias, so that a tensor that the user
+ * keeps stays out of the graph. If a result shares memory with an input, replaces it by a copy.
+ * Without it, a change of one in place would change the other, and the graph would not show it.
+ * False if a check fails or memory runs out. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -201,7 +204,7 @@ static bool call_forward(const application *a, hd__node *n)
            results_ok(a);
 }
 
-/* The results become the node's outputs if any input needs a gradient. */
+/* Makes the results the outputs of n, if any input needs a gradient. */
 static void join_graph(const application *a, hd__node *n)
 {
     bool needed = hd__node_any_edge(n);
@@ -213,7 +216,8 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Frees the user's data if the call failed before it had a node; the node would free them later. */
+/* Calls op->free for the pointer `user` of a call that failed before it had a node. Otherwise the
+ * node calls it when it is freed. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {
