@@ -1,7 +1,9 @@
-/* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
+/* attention.c - scaled_dot_product_attention: checks its arguments, chooses one of two paths, and
+ * records the node.
  *
- * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops. attention_of chooses the path. */
+ * The fused path runs kernels of its own (attention_run.c). Its node saves the inputs, the output,
+ * and log(sum(exp(score))) of each row of scores. The composed path calls other ops. attention_of
+ * chooses the path. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -16,7 +18,8 @@
 
 typedef hd__attention_call attention_args;
 
-/* multiplications up to which row by row is faster; measured with 8 and 16 features per head */
+/* With few keys, the fused path goes row by row. Up to this number of multiplications, it is then
+ * faster than the composed path. Measured with 8 and 16 features per head. */
 enum { ROWS_PAY = 1 << 13 };
 
 static atomic_bool fused = true;
@@ -33,7 +36,8 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* sizes = the batch dims, rows, and cols unless it is negative. Returns their number. */
+/* Writes the sizes of c's batch dims, then rows, then cols unless cols is negative, to sizes.
+ * Returns the number of sizes. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -42,8 +46,9 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-/* w = softmax(scale q k^T + mask), ds = w (dy v^T - sum(dy y)):
- * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w after dropout */
+/* w = softmax(scale q k^T + mask),  y = w v,  ds = w (dy v^T - sum(dy y)):
+ * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy. With dropout, y and dv contain w after
+ * dropout, and the same dropout is applied to dy v^T. */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -69,8 +74,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* The op with PyTorch's name. Its fused kernel computes the plain case; matrix products compute the
- * others. */
+/* Returns the op whose name PyTorch shows for this call. PyTorch computes the plain case by a fused
+ * kernel, and all other cases by matrix products. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -87,7 +92,9 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws a seed for dropout or, from the native stream, one bit for each score. */
+/* Draws the random numbers of dropout. From the MCG31 stream, draws only a seed, into c->head. From
+ * the native stream, draws a bit for each score, and sets *bits to a tensor that holds them;
+ * otherwise *bits becomes HD_NONE. False if memory runs out. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -96,7 +103,7 @@ static bool draw_bits(attention_args *c, hd_tensor **bits)
     int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
     if (h->keep == 1 || h->keep == 0) {
-        h->bits = NULL; /* limit stays 0, so a keep of 0 keeps nothing */
+        h->bits = NULL; /* limit stays 0: for a keep of 0, no weight is kept */
         h->seed = 1;
         return true;
     }
@@ -202,8 +209,9 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts the batch dims of x, all but the last two, into c->batch. Each head of x counts as
- * `group` heads. */
+/* Broadcasts c->batch with the batch dims of x, which are all but the last two, and stores the
+ * result in c->batch. Counts each head of x, a step along dim -3, as `group` heads. False, without
+ * an error, if they do not broadcast. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -214,7 +222,8 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* The number of q's heads that share one head of k and v; -1 with an error. */
+/* Returns the number of heads of q that share one head of k and v; 1 without enable_gqa. -1 with
+ * HD_SHAPE if the numbers of heads do not fit. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {
@@ -234,7 +243,8 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
     return -1;
 }
 
-/* c->batch holds the batch dims of the weights. */
+/* True if mask has 2 dims or more and broadcasts to the shape of the weights; otherwise fails with
+ * HD_SHAPE. c->batch has the batch dims of the weights, those of q and k. */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -280,10 +290,11 @@ static bool attention_options_ok(const hd_attention_options *o)
            hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
 }
 
-/* Counts the heads. Fails if the scores of large expanded tensors overflow. */
+/* Sets c->heads to the number of heads in the whole batch. Fails with HD_MEMORY if the size of the
+ * scores overflows, which can happen if the inputs are expanded tensors. */
 static bool count_heads(attention_args *c)
 {
-    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 hides no overflow */
+    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 counts as 1 */
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
@@ -295,7 +306,7 @@ static bool count_heads(attention_args *c)
     return true;
 }
 
-/* Fills c->head. The arguments are checked. */
+/* Sets the fields of c->head that depend on the options. The arguments have been checked. */
 static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
@@ -306,12 +317,13 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
     h->scale = o->scale;
     if (isnan(o->scale)) {
         h->divisor = sqrt((double)h->d);
-        h->scale = 1; /* used if d and the divisor are 0; all scores are 0 then */
+        h->scale = 1; /* used only if d is 0, and so the divisor; all scores are then 0 */
     }
 }
 
-/* True if v has heads that neither q nor k has. The fused path would compute the same weights, and
- * draw their dropout, once for each of these heads. */
+/* True if several heads of v use the same weights, because v has batch dims that q and k do not
+ * have. The fused path would then compute these weights, and draw their dropout, once for each head
+ * of v. */
 static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
@@ -322,7 +334,8 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Runs one of the paths. The arguments are checked, and c is filled. */
+/* Computes attention by the fused or the composed path, and records it. The arguments have been
+ * checked, and all fields of c are set. NULL if it fails. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -330,15 +343,15 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* For a handful of tokens, the fused path, which then goes row by row, saves the cost of ten
-     * ops. For a few dozen tokens, the composed path is up to four times as fast, with the same
-     * bits. */
+    /* With few keys, the fused path goes row by row. For a handful of tokens it is faster, because
+     * the composed path calls ten ops. For a few dozen tokens the composed path is up to four times
+     * as fast. The results have the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
-    if (!hd__tensor_is_none(mask)) { /* its dims of size 1 repeat */
+    if (!hd__tensor_is_none(mask)) { /* repeats its dims of size 1, without a copy */
         int64_t sizes[HD_MAX_DIMS];
         mask = hd__tensor_expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
@@ -346,7 +359,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-/* x with dim -3, its heads, split: keys * group heads into (keys, group), others into (heads, 1) */
+/* Returns a view of x whose dim -3, the heads, is split in two: (keys, group) if x has keys * group
+ * heads, (heads, 1) otherwise. */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;
@@ -358,8 +372,9 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* Attention of q (..., keys, group, l, d) with k (..., keys, 1, s, d), which repeats without a
- * copy. */
+/* Computes attention in which `group` heads of q share one head of k and v. Splits the heads into
+ * two dims: q becomes (..., keys, group, l, d), and k becomes (..., keys, 1, s, d). So k and v
+ * broadcast over the group without a copy. NULL if it fails. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

@@ -61,7 +61,8 @@ hd_tensor *hd_detach(hd_tensor *x)
 
 /* ---------------------------------------------------------------- cat, stack */
 
-/* dx_i += the i-th part of dy along dim; params: dim, then the length of each part */
+/* dx_i += the i-th part of dy along dim. The params are two ints, of which the first is dim, and
+ * then the length of each part. */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);
@@ -69,7 +70,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int64_t start = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (hd__node_needs(n, i)) {
-            /* cat skips a tensor of shape (0,) */
+            /* the length is also 0 for an input of shape (0,), which cat has skipped */
             const hd__node_out_meta *x = hd__node_input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
                             : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
@@ -107,20 +108,22 @@ static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
     return all.dtype;
 }
 
+/* As in PyTorch, cat skips a tensor of shape (0,), whatever shape the others have. */
 static bool skipped(const hd_tensor *x)
 {
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* Returns the first tensor that is not skipped, whose sizes the others must have, except at dim;
- * NULL on error. Writes the result's dim and sizes into *at and sizes. */
+/* Checks that xs[] can be joined along dim. Writes dim, counted from the front, to *at, and the
+ * sizes of the result to sizes. Returns a tensor of xs[] that has as many dims as the result. NULL
+ * with an error. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all are (0,) */
+    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all tensors are (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -229,7 +232,9 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* x with dim d r times as large: each block of the dims from `inner` on is repeated r times. */
+/* Returns x with each block repeated r times, so that dim d is r times as large. A block is the
+ * elements of the dims from `inner` on: all of dim d if inner is d, one index of dim d if inner is
+ * d + 1. NULL with an error. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
@@ -247,11 +252,12 @@ static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 }
 
 typedef struct repeats {
-    int ndim; /* of y */
-    int64_t n[HD_MAX_DIMS];
+    int ndim;               /* the number of dims of the result */
+    int64_t n[HD_MAX_DIMS]; /* the repeats along each of them */
 } repeats;
 
-/* x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded */
+/* Returns x repeated p->n[d] times along each dim d, unrecorded. If x has fewer than p->ndim dims,
+ * leading dims of size 1 are added first. NULL with an error. */
 static hd_tensor *tiled(hd_tensor *x, const repeats *p)
 {
     HD_NO_GRAD;
@@ -261,7 +267,7 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
     }
     hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
-    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 first, which keep y small */
+    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 come first, to keep y small */
         y = p->n[d] == 0 ? repeated(y, d, d, 0) : y;
     }
     for (int d = 0; d < p->ndim && y; d++) {
@@ -334,8 +340,8 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 
 /* ---------------------------------------------------------------- triangles */
 
-enum { LOWER, UPPER };        /* the kinds of the ops */
-enum { CUT_GRAIN = 1 << 16 }; /* bytes worth a task of the pool */
+enum { LOWER, UPPER };        /* the kinds of the ops of tril and triu */
+enum { CUT_GRAIN = 1 << 16 }; /* the fewest bytes of a task of the thread pool */
 
 typedef struct cut {
     hd_tensor *y;
@@ -343,8 +349,8 @@ typedef struct cut {
     bool lower;
 } cut;
 
-/* Zeroes rows [begin, end) outside the triangle: in row i of a matrix, the columns above i +
- * diagonal (lower) or below it (upper). */
+/* Zeroes the elements of rows [begin, end) that lie outside the triangle. In row i of a matrix,
+ * these are the columns j > i + diagonal if c->lower is true, and j < i + diagonal otherwise. */
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;
@@ -370,7 +376,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
     hd_tensor *y = hd__tensor_clone(x);
     cut c = {y, diagonal, op->kind == LOWER};
-    if (diagonal < -rows || diagonal > columns) { /* i + diagonal must not overflow */
+    if (diagonal < -rows || diagonal > columns) { /* otherwise i + diagonal might overflow */
         c.diagonal = diagonal < 0 ? -rows - 1 : columns;
     }
     if (y && y->numel > 0) {

@@ -1,7 +1,7 @@
 /* view.c - views of all elements of a tensor: reshaped, expanded or permuted. Views of a part are
  * in slices.c.
  *
- * The backward of a reshape needs no params, because the graph keeps the input's shape. */
+ * The backward of a reshape needs no params, because the input's node has the input's shape. */
 #include <inttypes.h>
 
 #include "autograd/history.h"
@@ -56,8 +56,8 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__tensor_alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* x reshaped: a view if x's layout allows it; otherwise a view of a copy or, without `copies`, an
- * error. */
+/* Returns x in the sizes `given`, of which one may be -1: a view of x if its strides allow that.
+ * Otherwise, returns a view of a copy if `copies` is true, and fails with HD_SHAPE if not. */
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
