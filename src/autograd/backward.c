@@ -50,9 +50,9 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__reduce_sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
-            hd_fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
-                    hd__node_name(from, name), HD__SHAPE(g), input,
-                    HD__SIZES(out->ndim, out->sizes));
+            hd_fail(
+                HD_SHAPE, "%s gave a gradient of %s for input %d of %s: expected the input's shape",
+                hd__node_name(from, name), HD__SHAPE(g), input, HD__SIZES(out->ndim, out->sizes));
         }
         g = sum;
     }
@@ -70,8 +70,8 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     }
     return hd_fail(
         HD_STATE,
-        "a hook or a user's op called it inside another backward, and both backwards reach %s, "
-        "where the outer one has gradients waiting. Give the inner backward a graph of its own",
+        "a hook or a user's op started this backward inside another one, and both reach %s, where "
+        "gradients of the outer one are waiting. Give the inner one a graph of its own",
         hd__node_name(n, name));
 }
 
@@ -120,8 +120,8 @@ static void *graph_freed(const hd__node *n)
 {
     char name[64];
     return hd_fail(HD_GRAD,
-                   "%s: its graph was freed by an earlier backward. hd_backward_with(y, HD_NONE, "
-                   "true) keeps a graph; hd_detach gives a tensor without one",
+                   "%s: its graph was freed by an earlier backward. Call hd_backward_with(y, "
+                   "HD_NONE, true) to keep a graph, or hd_detach to get a tensor without one",
                    hd__node_name(n, name));
 }
 
@@ -197,8 +197,7 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         hd__assert(!hd__node_needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
-            return hd_fail(HD_USER,
-                           "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
+            return hd_fail(HD_USER, "%s gave NULL for input %d: expected a gradient or HD_NONE",
                            hd__node_name(n, name), i);
         }
         if (n->edges[i].node && !hd__tensor_is_none(dx[i]) &&
@@ -334,8 +333,7 @@ static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
     }
     return hd_fail(HD_GRAD,
                    "%s %s does not require grad: no tensor that it was computed from requires "
-                   "grad, or grad mode was off then (HD_NO_GRAD), or it is from "
-                   "hd_detach",
+                   "grad, or grad mode was off then (HD_NO_GRAD), or hd_detach made it",
                    r->seed, HD__SHAPE(y));
 }
 

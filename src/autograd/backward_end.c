@@ -26,8 +26,9 @@ bool hd_on_backward_end(hd_backward_end f, void *user)
 {
     HD__CALL("hd_on_backward_end");
     if (f && end.f) {
-        return hd_fail(HD_STATE, "this thread has a function already: "
-                                 "expected hd_on_backward_end(NULL, NULL) first");
+        return hd_fail(
+            HD_STATE,
+            "this thread has a function already. Call hd_on_backward_end(NULL, NULL) first");
     }
     end.f = f;
     end.user = user;
@@ -54,7 +55,8 @@ bool hd__run_call_end(run *r, bool ok)
     hd_scope_close(scope);
     end.at = NULL;
     if (ok && scope && !well && hd_error_count() == failures) {
-        hd_fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
+        hd_fail(HD_STATE,
+                "the function passed to hd_on_backward_end returned false without an error");
     }
     return ok && scope && well;
 }
@@ -79,8 +81,9 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
         return false;
     }
     if (!end.at) {
-        return hd_fail(HD_STATE,
-                       "no backward is ending. Call it from the function of hd_on_backward_end");
+        return hd_fail(
+            HD_STATE,
+            "no backward is ending. Call it in the function passed to hd_on_backward_end");
     }
     hd__node *n = hd__graph_leaf_node(x);
     if (!n || !n->requires_grad) {

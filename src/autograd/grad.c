@@ -57,8 +57,8 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
     if (!leaf_now(x)) {
         return on ? x
                   : hd_fail(HD_GRAD,
-                            "%s with grad_fn=<%s>: only a leaf can stop "
-                            "requiring grad; hd_detach gives one",
+                            "%s with grad_fn=<%s> is not a leaf, and only a leaf can stop "
+                            "requiring grad. Use hd_detach",
                             HD__SHAPE(x), hd_grad_fn(x));
     }
     if (on && !x->attachment && !make_leaf(x)) {
@@ -165,7 +165,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if ((!slot || !*slot) && hd__error_warns() && keeps_none(x)) {
-        hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
+        hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept. Call "
                 "hd_retain_grad for it before hd_backward",
                 HD__SHAPE(x), hd_grad_fn(x));
     }
@@ -185,8 +185,9 @@ bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
                        HD__SHAPE(x));
     }
     if (!hd__tensor_same_shape(x, g) || x->dtype != g->dtype) {
-        return hd_fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
-                       hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
+        return hd_fail(HD_SHAPE, "g %s of %s for x %s of %s: expected the same shape and dtype",
+                       HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
+                       hd_dtype_name(x->dtype));
     }
     if (leaf_now(x) ? !x->attachment && (!hd__tensor_float_arg(x) || !make_leaf(x))
                     : !own_grad_of(x)) {
@@ -251,7 +252,8 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 
 bool hd__graph_grad_required(const hd_tensor *x)
 {
-    return hd__graph_requires_grad(x) || hd_fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+    return hd__graph_requires_grad(x) ||
+           hd_fail(HD_GRAD, "x of %s does not require grad", HD__SHAPE(x));
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)
@@ -310,5 +312,5 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
             return true;
         }
     }
-    return hd_fail(HD_VALUE, "%" PRId64 " is no hook of %s", id, HD__SHAPE(x));
+    return hd_fail(HD_VALUE, "%" PRId64 " is not the id of a hook of x %s", id, HD__SHAPE(x));
 }

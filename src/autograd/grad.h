@@ -1,5 +1,5 @@
-/* grad.h - reads facts about a tensor in its node: whether it requires grad, whether it is a leaf,
- * and where its .grad is (grad.c). */
+/* grad.h - reads facts about a tensor from its node: whether it requires grad, whether it is a
+ * leaf, and where its .grad is (grad.c). */
 #ifndef HEED_AUTOGRAD_GRAD_H
 #define HEED_AUTOGRAD_GRAD_H
 

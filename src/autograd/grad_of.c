@@ -110,10 +110,11 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     for (int64_t i = 0; i < inputs->len; i++) {
         const hd_tensor *v = values[i];
         if (!v && !allow_unused) {
-            return hd_fail(HD_GRAD,
-                           "input %" PRId64 " of %s: the outputs do not depend on it; "
-                           "allow_unused gives HD_NONE there",
-                           i, HD__SHAPE(inputs->items[i]));
+            return hd_fail(
+                HD_GRAD,
+                "input %" PRId64
+                " of %s: the outputs do not depend on it. Set allow_unused to get HD_NONE for it",
+                i, HD__SHAPE(inputs->items[i]));
         }
         values[i] = v ? hd__tensor_alias_of(v) : HD_NONE;
         if (!values[i]) {
@@ -144,7 +145,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         !hd__tensor_args("outputs", outputs->len, outputs->items, false)) {
         return NULL;
     }
-    run r = {.seed = "y", .retain_graph = o && o->retain_graph};
+    run r = {.seed = "output", .retain_graph = o && o->retain_graph};
     r.captures = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
     if (!r.captures || !hd__run_begin(&r)) {
         hd_free(r.captures);

@@ -89,7 +89,7 @@ const hd_node *hd_grad_node(hd_tensor *x)
     return hd__graph_attached_grad(x)
                ? x->attachment
                : hd_fail(HD_GRAD,
-                         "%s has no node: it is a view taken while grad mode was "
+                         "x of %s has no node: it is a view taken while grad mode was "
                          "off, or before its base required grad",
                          HD__SHAPE(x));
 }
@@ -127,7 +127,9 @@ const hd_node *hd_node_input(const hd_node *n, int i, int *output)
         return NULL;
     }
     if (!hd__node_needs(n, i)) {
-        return hd_fail(HD_GRAD, "input %d needs no gradient", i);
+        return hd_fail(
+            HD_GRAD,
+            "input %d needs no gradient, so it has no node. Check hd_needs_grad(n, i) first", i);
     }
     if (output) {
         *output = (int)n->edges[i].output;

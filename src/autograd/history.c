@@ -204,8 +204,8 @@ static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
            hd_fail(HD_GRAD,
-                   "%s is a view of a parameter that hd_module_to has converted since: take it "
-                   "again",
+                   "%s is a view of a parameter that hd_module_to has converted since. Take the "
+                   "view again",
                    HD__SHAPE(x));
 }
 
@@ -216,9 +216,10 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         return true;
     }
     if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd_fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
-                       kind_of_view(x),
-                       x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
+        return hd_fail(HD_GRAD, "%s is %s, and its base was changed in place since. %s",
+                       HD__SHAPE(x), kind_of_view(x),
+                       x->flags & HD__F_MULTI_VIEW ? "Clone it before that change"
+                                                   : "Take the view again");
     }
     if (!in_base(x)) {
         return false;
@@ -259,17 +260,16 @@ static bool is_view_of_leaf(const hd_tensor *x)
 
 static bool no_grad_leaf(const char *arg, const hd_tensor *x)
 {
-    return (!is_grad_leaf(x) ||
-            hd_fail(HD_GRAD,
-                    "%s of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                    "or a clone of it",
-                    arg, HD__SHAPE(x))) &&
+    return (!is_grad_leaf(x) || hd_fail(HD_GRAD,
+                                        "%s of %s is a leaf that requires grad. Change it under "
+                                        "HD_NO_GRAD, or change a clone of it",
+                                        arg, HD__SHAPE(x))) &&
            (!is_view_of_leaf(x) ||
             hd_fail(
                 HD_GRAD,
                 is_grad_leaf(x->base)
-                    ? "%s of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD"
-                    : "%s of %s is a view of a leaf and requires grad: change it under HD_NO_GRAD",
+                    ? "%s of %s is a view of a leaf that requires grad. Change it under HD_NO_GRAD"
+                    : "%s of %s is a view of a leaf and requires grad. Change it under HD_NO_GRAD",
                 arg, HD__SHAPE(x)));
 }
 
@@ -281,7 +281,7 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     hd__tensor_changes(x);
     if (hd__tensor_overlaps_itself(x)) {
         return hd_fail(HD_STATE,
-                       "x of %s is expanded: several elements share memory; clone it first",
+                       "x of %s is expanded: several elements share memory. Clone it first",
                        HD__SHAPE(x));
     }
     if (!hd__record_any_wants_grad(n_in, in)) {
@@ -293,7 +293,8 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
         }
     }
     if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd_fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
+        return hd_fail(HD_GRAD, "x of %s is %s, so it must not change in place. Clone it first",
+                       HD__SHAPE(x), kind_of_view(x));
     }
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }

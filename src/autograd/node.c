@@ -143,7 +143,9 @@ const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char
                  hd__node_call_text(n->made_by, n->made_in, saved),
                  hd__node_call_text(by, s->changed_in, changed));
     } else if (!hd__event_watching()) {
-        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
+        snprintf(
+            text, 500,
+            ". Call hd_set_debug(true) at the start to see the calls that saved and changed it");
     }
     return text;
 }
@@ -151,7 +153,7 @@ const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char
 bool hd__node_index_ok(const char *what, int i, int n)
 {
     return (i >= 0 && i < n) ||
-           hd_fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
+           hd_fail(HD_INDEX, "%s %d of a node that has %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 /* ---------------------------------------------------------------- release */

@@ -66,8 +66,8 @@ const char *hd__node_call_text(const char *by, const char *in, char text[200]);
  * hd_mul_ changed it"; otherwise it tells how to get that text. */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* True if 0 <= i < n; otherwise fails with HD_INDEX. `what` names in the message what i counts,
- * such as "input". */
+/* True if 0 <= i < n; otherwise fails with HD_INDEX. The message calls the item `what`, such as
+ * "input". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

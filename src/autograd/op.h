@@ -29,7 +29,7 @@ typedef struct hd__op {
     bool once;
     bool fills; /* the result may hold infinities on purpose, so debug mode does not report them */
     bool parts; /* true: dy[k] is NULL, not zeros, for an output that no gradient reached */
-    /* tells ops apart that share one backward function; mostly the number of a loop (HDK_...) */
+    /* tells apart ops that share a backward function; mostly the number of a loop (HDK_...) */
     int kind;
 } hd__op;
 
@@ -60,7 +60,7 @@ typedef struct hd__node_out_meta { /* one output: its shape, and its gradient du
     struct hd__node_out_extra *extra; /* hooks, and the .grad of a non-leaf; or NULL */
 } hd__node_out_meta;
 
-enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 };
+enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of a node's `ended` */
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;

@@ -39,7 +39,7 @@ static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h
         return hd_fail(HD_USER, "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
                                 "one it was given");
     }
-    if (!hd__tensor_arg_or_none("what a hook returned", g) || hd__tensor_is_none(g)) {
+    if (!hd__tensor_arg_or_none("the result of a hook", g) || hd__tensor_is_none(g)) {
         return g == HD_NONE;
     }
     return ((hd__tensor_same_shape(g, p) && g->dtype == p->dtype) ||

@@ -15,9 +15,9 @@
 typedef struct hd__run_commit { /* at the end of the run, `value` is added to a .grad, *slot */
     /* the node that holds *slot, retained; NULL if an earlier commit retains it */
     hd__node *n;
-    hd__node_own_grad *own;   /* holds *slot, if n is not a leaf; held. Else NULL */
+    hd__node_own_grad *own;   /* the struct in which *slot lies, held; NULL if n is a leaf */
     hd_tensor **slot, *value; /* value is held */
-    bool *given;              /* *given: the present *slot came from hd_set_grad */
+    bool *given;              /* the flag beside *slot: true if *slot came from hd_set_grad */
     bool in_place; /* value is added in the memory of *slot; otherwise it replaces *slot */
     bool gives;    /* value came from hd_set_backward_grad */
 } hd__run_commit;

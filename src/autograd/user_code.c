@@ -85,21 +85,22 @@ bool hd__graph_lent_fail(const char *arg, const hd_tensor *x)
             if (g->lent[k]->storage == x->storage) {
                 return hd_fail(HD_GRAD,
                                "%s of %s lies in the memory of the gradient that %s was "
-                               "given: expected it unchanged; return another tensor instead",
+                               "given, which must not change. Return another tensor instead",
                                arg, HD__SHAPE(x), name_guest(g, who));
             }
         }
     }
     return !(x->flags & HD__F_LENT) ||
            hd_fail(HD_GRAD,
-                   "%s of %s is a gradient that a hook or a backward was given, or lies in "
-                   "its memory: expected it unchanged; change a clone of it instead",
+                   "%s of %s is a gradient that a hook or a backward was given, or lies in its "
+                   "memory, and must not change. Change a clone of it instead",
                    arg, HD__SHAPE(x));
 }
 
 bool hd__graph_failed(void)
 {
-    return hd_error_code() == HD_OK ? hd_fail(HD_STATE, "a call inside it failed, and the error "
-                                                        "was cleared in a function of the user's")
-                                    : false;
+    return hd_error_code() == HD_OK
+               ? hd_fail(HD_STATE,
+                         "a call inside it failed, and a hook or a user's op cleared the error")
+               : false;
 }

@@ -152,8 +152,8 @@ static bool application_ok(const application *a)
         return false;
     }
     return ((a->n >= 1 && a->outputs >= 1) ||
-            hd_fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
-                    a->n, a->outputs)) &&
+            hd_fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more of each",
+                    op->name, a->n, a->outputs)) &&
            hd__tensor_args("inputs", a->n, a->inputs, true);
 }
 
@@ -198,8 +198,8 @@ static bool call_forward(const application *a, hd__node *n)
     bool done = a->op->forward(n, a->inputs, a->y);
     return hd__graph_guest_left(&g) &&
            (done || hd_fail(HD_USER,
-                            "the forward of %s returned false without an error: expected "
-                            "hd_error_set to say why",
+                            "the forward of %s returned false without an error. Call hd_error_set "
+                            "there to say why",
                             a->op->name)) &&
            results_ok(a);
 }

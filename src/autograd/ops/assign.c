@@ -44,7 +44,8 @@ bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
     }
     if (partly_overlaps(x, *b)) {
         return hd_fail(HD_STATE,
-                       "%s and %s share some memory, so the second would change. Clone it",
+                       "%s and %s overlap in part, so writing to the first would change the "
+                       "second. Clone the second",
                        HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {

@@ -237,8 +237,8 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
         }
     }
     hd_fail(HD_SHAPE,
-            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with equal heads "
-            "in k and v, and a multiple of them in q",
+            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, as many heads in "
+            "v as in k, and a multiple of that number in q",
             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     return -1;
 }
@@ -287,7 +287,7 @@ static bool attention_options_ok(const hd_attention_options *o)
         return hd_fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
     return !o->is_causal || hd__tensor_is_none(o->attn_mask) ||
-           hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
+           hd_fail(HD_VALUE, "is_causal and an attn_mask: expected at most one of them");
 }
 
 /* Sets c->heads to the number of heads in the whole batch. Fails with HD_MEMORY if the size of the

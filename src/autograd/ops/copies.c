@@ -134,14 +134,16 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_fail(HD_SHAPE, "a tensor of (): expected 1 dim or more. hd_stack takes it");
+            return hd_fail(HD_SHAPE,
+                           "a 0-d tensor: expected 1 dim or more. Use hd_stack for 0-d tensors");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected equal sizes elsewhere",
+            return hd_fail(HD_SHAPE,
+                           "%s and %s along dim %d: expected equal sizes in all other dims",
                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
@@ -192,7 +194,8 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
     }
     int ndim = xs[0]->ndim + 1, at = dim < 0 ? dim + ndim : dim;
     if (at < 0 || at >= ndim) {
-        return hd_fail(HD_INDEX, "dim %d of %d: expected %d to %d", dim, ndim, -ndim, ndim - 1);
+        return hd_fail(HD_INDEX, "dim %d of a result with %d dims: expected %d to %d", dim, ndim,
+                       -ndim, ndim - 1);
     }
     int64_t sizes[HD_MAX_DIMS + 1];
     for (int d = 0; d < ndim; d++) {
@@ -332,7 +335,7 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
         return NULL;
     }
     if (x->ndim == 0) {
-        return hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
+        return hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
     }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(repeated(x, d, d + 1, repeats));

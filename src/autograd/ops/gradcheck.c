@@ -110,7 +110,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
         if (hd__graph_requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__tensor_overlaps_itself(inputs[i]))) {
-            return hd_fail(HD_VALUE, "input %d, %s of %s: expected a float64 leaf", i,
+            return hd_fail(HD_VALUE,
+                           "input %d, %s of %s: expected a float64 leaf that is not expanded", i,
                            HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }

@@ -221,9 +221,10 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE,
-                       "index %s and weight %s: expected up to %d dims, and weight (n, d)",
-                       HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
+        return hd_fail(
+            HD_SHAPE,
+            "index %s and weight %s: expected an index of up to %d dims, and a weight (n, d)",
+            HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
     if (padding_idx != HD_NO_PADDING) {
@@ -269,8 +270,8 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     return ok || hd_fail(HD_SHAPE,
-                         "x %s and index %s: expected equal ranks, and no index size above x's "
-                         "except at dim %d",
+                         "x %s and index %s: expected equal numbers of dims, and sizes of index up "
+                         "to those of x, except at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
@@ -310,7 +311,7 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
               hd__tensor_has_sizes(source, x->ndim, sizes);
     return ok || hd_fail(HD_SHAPE,
                          "x %s, index %s and source %s: expected an index of 1 dim, and a source "
-                         "with x's sizes, but index's length at dim %d",
+                         "with x's sizes, except index's length at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
 }
 
@@ -360,10 +361,10 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
         ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
     }
     if (!ok) {
-        return hd_fail(
-            HD_SHAPE,
-            "source %s and index %s: expected equal ranks, and no source size below index's",
-            HD__SHAPE(source), HD__SHAPE(index));
+        return hd_fail(HD_SHAPE,
+                       "source %s and index %s: expected equal numbers of dims, and sizes of index "
+                       "up to those of source",
+                       HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
         source =

@@ -393,7 +393,7 @@ static const hd__op binary_op = HD__OP("BinaryCrossEntropyBackward0", binary_bac
 hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
     HD__CALL("hd_binary_cross_entropy_with");
-    const char *advice = ". hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid";
+    const char *advice = ". Pass the input of hd_sigmoid to hd_binary_cross_entropy_with_logits";
     if (!binary_args(x, target, r) || !probabilities_arg("x", x, advice) ||
         !probabilities_arg("target", target, "")) {
         return NULL;

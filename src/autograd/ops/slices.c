@@ -97,7 +97,7 @@ static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", IS_SPLI
 
 static bool has_dims(const hd_tensor *x)
 {
-    return x->ndim > 0 || hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
+    return x->ndim > 0 || hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
 }
 
 /* Returns dim, counted from the front; -1 with an error if x is not a tensor, is 0-d or has no such
@@ -160,8 +160,8 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
         return hd_fail(HD_INDEX,
-                       "start %" PRId64 ", length %" PRId64 " at dim %d of %s: expected to "
-                       "stay within %" PRId64,
+                       "start %" PRId64 ", length %" PRId64
+                       " at dim %d of %s: expected a range within size %" PRId64,
                        start, length, d, HD__SHAPE(x), size);
     }
     view_part p = {.dim = d, .start = from, .step = 1, .len = length};

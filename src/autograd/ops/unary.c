@@ -169,7 +169,7 @@ static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SI
 hd_tensor *hd_neg(hd_tensor *x)
 {
     HD__CALL("hd_neg");
-    bool ok = numbers_arg(x, "numbers. hd_logical_not takes bool");
+    bool ok = numbers_arg(x, "numbers. Use hd_logical_not for bool");
     return ok ? unary(&neg_op, HDK_NEG, x, SAVE_NOTHING) : NULL;
 }
 

@@ -190,8 +190,8 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
         return hd_fail(HD_INDEX, "dim %d of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     }
     if (n > HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "%s: %d dimensions: expected %d at most", HD__SHAPE(x), n,
-                       HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "%s with a new dim has %d dims: expected %d at most", HD__SHAPE(x),
+                       n, HD_MAX_DIMS);
     }
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < n; d++) {
@@ -237,10 +237,10 @@ hd_tensor *hd_t(hd_tensor *x)
         return NULL;
     }
     if (x->ndim > 2) {
-        return hd_fail(HD_SHAPE,
-                       "%s: expected 2 dimensions at most. hd_transpose(x, -2, -1) swaps the "
-                       "last two",
-                       HD__SHAPE(x));
+        return hd_fail(
+            HD_SHAPE,
+            "%s: expected 2 dimensions at most. Use hd_transpose(x, -2, -1) to swap the last two",
+            HD__SHAPE(x));
     }
     return hd_permute_n(x, x->ndim, (int64_t[]){x->ndim == 2, 0});
 }
