@@ -191,7 +191,8 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns words for a message: how the view x was made, if it is one that cannot get a new node. */
+/* Returns the words of a message that say how x was made. x is a view that cannot get a new
+ * node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"

@@ -168,8 +168,8 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
 
 /* Checks the results of forward, and replaces each by a new alias, so that a tensor that the user
  * keeps stays out of the graph. If a result shares memory with an input, replaces it by a copy.
- * Without it, a change of one in place would change the other, and the graph would not show it.
- * False if a check fails or memory runs out. */
+ * Without the copy, a change of one in place would change the other, and the graph would not show
+ * it. False if a check fails or memory runs out. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {

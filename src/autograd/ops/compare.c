@@ -27,9 +27,9 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
     return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
-/* Returns a op b in bool, which loop computes. Converts a and b to their common
- * dtype first, and to bool afterwards. So beside a float32 tensor, a 0-d float64 of 1e-50 becomes
- * 0, which is false. NULL with an error. */
+/* Returns loop(a, b) in bool. Converts a and b to their common dtype first, and to bool afterwards.
+ * So beside a float32 tensor, a 0-d float64 of 1e-50 becomes 0, which is false. NULL with an
+ * error. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__tensor_two_args(a, b)) {

@@ -112,7 +112,7 @@ typedef struct entropy_params {
 } entropy_params;
 
 /* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i, where [j = t_i] is 1
- * or 0 */
+ * if j = t_i, else 0 */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);
@@ -348,7 +348,7 @@ static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
     return hd_scope_return(hd_masked_fill(y, left_out, 0));
 }
 
-/* y_i = -x_i[t_i]:  dx_ij += -[j = t_i] dy_i, where [j = t_i] is 1 or 0 */
+/* y_i = -x_i[t_i]:  dx_ij += -dy_i if j = t_i, else 0 */
 static void nll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);

@@ -255,7 +255,7 @@ hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target)
 
 typedef struct loss_params {
     double norm; /* 1 / the number of losses for HD_MEAN, else 1 */
-    double beta; /* of smooth_l1_loss */
+    double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
 /* Reduces the unrecorded losses as r says, and records the result as that of op on x and target.

@@ -162,7 +162,7 @@ static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const hd__op_span *s = hd__node_params(n);
     hd_tensor *x = hd__node_saved_get(n, 0);
     hd__op_span all = {.mask = s->mask, .keepdim = true};
-    hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* of x's rank, size 1 where reduced */
+    hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* x's dims, size 1 where reduced */
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     hd_tensor *dv = n->op->kind == STD ? variance_slope(hd__node_saved_get(n, 1), dy[0]) : dy[0];
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dv, factor));
