@@ -1,14 +1,12 @@
 /* backward.c - the engine: walks the graph from the outputs to the leaves and sums gradients.
  *
  * Nodes wait in a heap, the youngest on top. A node is younger than its inputs. So when it comes
- * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected
- * until the whole walk has succeeded, and are then added to the leaves' .grad. If the walk fails,
- * no .grad changes.
+ * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected,
+ * and added to .grad after the whole walk has succeeded. If it fails, no .grad changes.
  *
- * The file follows a gradient. The first part is about its arrival at a node, the second one about
- * the backward of this node, and the last one about the run over all nodes. run.c has the heap and
- * the other data of a run. output.c has the steps that follow when the gradient of an output is
- * complete, and commit.c writes .grad. */
+ * The file follows a gradient: it arrives at a node, then the node's backward runs; the run over
+ * all nodes comes last. run.c has the heap and the other data of a run, output.c the steps that
+ * follow when a gradient is complete, and commit.c the writing of .grad. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -38,10 +36,9 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* Returns g in the shape and dtype of output `out`, without a graph. If the output was broadcast,
- * sums g over the dims that broadcasting added or expanded. `from` is the node whose backward
- * computed g for its input number `input`; it is NULL if g is the gradient that the run starts
- * with. NULL if the shapes do not fit or memory runs out. */
+/* Returns g in the shape and dtype of output `out`: sums g over the dims that broadcasting added or
+ * expanded. Node `from` computed g for its input number `input`; it is NULL if the caller of
+ * backward passed g, whose shape is then right. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -60,8 +57,8 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when r reaches a node n that waits in an outer run, or that an outer run is running. If n
- * is a leaf, moves the outer run's sum away until r ends. Otherwise fails with HD_STATE. */
+/* Called when an outer run waits at n or runs it. Both runs may share a leaf; for any other node,
+ * fails with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -75,7 +72,7 @@ HD__RARE static bool make_way(run *r, hd__node *n)
         hd__node_name(n, name));
 }
 
-/* Puts n on the heap, after a gradient has arrived at one of its outputs. False if it fails. */
+/* Puts n on the heap, because a gradient has arrived at one of its outputs. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -85,9 +82,8 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to the sum of the gradients of e's output, and puts e's node on the heap. Node `from`
- * computed g for its input number `input` (see fit_output). Adds in place only if nobody but the
- * engine holds the sum. Ignores g if hd_grad_of runs and needs no gradient there. */
+/* Adds g to the sum at the end of edge e, and puts the node there on the heap. Adds in place only
+ * if nobody but the engine holds the sum. Ignores g if hd_grad_of needs no gradient there. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -148,8 +144,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* True if none of n's saved tensors was freed or changed; otherwise sets an error. Does not check
- * those of a user's op, because its backward calls hd_saved, which checks each one. */
+/* Checks that no saved tensor of n was changed. Those of a user's op are checked by hd_saved, which
+ * its backward calls. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -161,8 +157,8 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. If that adds commits, which write to a .grad in n when the run ends, the first of them
- * retains n until then. A leaf that runs inside this call is retained by its own commit. */
+/* Runs n. If that adds commits, which are gradients to write to .grad when the run ends, the first
+ * of them retains n until then. A leaf that runs inside this call is retained by its own commit. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -181,9 +177,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled its edge to the node `leaf`, which may be NULL or another node
- * than a leaf. If it is a leaf whose edges are counted, and this was the last one, runs it now.
- * When it comes out of the heap later, it has no gradient and does nothing. */
+/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. Runs a leaf
+ * after the last of its counted edges; when it comes out of the heap later, it has nothing to
+ * do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -251,8 +247,7 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return ok && pass_on(r, n, dx);
 }
 
-/* Runs n's backward in a scope of its own, and passes on the gradients of its inputs. The arrays
- * dy[] and dx[] lie on the stack if they are short. */
+/* Runs n's backward in a scope of its own. Its dy[] and dx[] lie on the stack if they are short. */
 static inline bool scoped_backward(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **dy = few;
@@ -272,9 +267,8 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n has a backward, and the run needs its result. hd_grad_of does not need it if no
- * requested gradient depends on n's inputs: then n was reached only because the gradient of its own
- * output was requested. */
+/* True if n has a backward and the run needs it. hd_grad_of may need only the gradient of n's own
+ * output, and none that depends on n's inputs. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
@@ -284,7 +278,7 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-/* Drops n's sums and takes n out of the run, after it has run or after a failure. */
+/* Drops n's sums after it has run, or after a failure. */
 static void leave_node(const run *r, hd__node *n)
 {
     if (!hd__run_left_alone(r, n)) {
@@ -380,7 +374,7 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = hd__run_end_commits(r, ok);
     while (r->len) { /* only after a failure do nodes still wait */
         hd__node *n = hd__run_pop(r);
-        /* hd__run_reach has put nodes of other depths here; they have no sums of this run */
+        /* others were put on the heap by hd__run_reach, and have no sums of this run */
         if (hd__run_left_alone(r, n) || n->queued == r->depth) {
             leave_node(r, n);
         }
@@ -404,7 +398,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* Warnings read these after the run. The node is retained, because a hook may free y. */
+    /* Warnings need these afterwards, and a hook may free y. */
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;

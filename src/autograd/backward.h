@@ -8,18 +8,15 @@
 
 #include "autograd/run.h"
 
-/* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. Fails with
- * HD_STATE if too many runs are nested. */
+/* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. */
 bool hd__run_begin(hd__run *r);
-/* Makes the run start at y, with `grad` as the gradient of y, or 1 if grad is HD_NONE. Fails if y
- * and grad do not fit, or if y does not require grad. The tensors that it makes belong to the
- * innermost scope. */
+/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE. The tensors that it
+ * makes belong to the innermost scope. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
-/* Runs the backward of each waiting node, the youngest first, until no node waits. False if one of
- * them fails. */
+/* Runs the backward of each waiting node, the youngest first, until none waits. */
 bool hd__run_walk(hd__run *r);
-/* If ok is true, writes all gradients of the run to .grad, or none if something fails now. Then
- * frees everything that the run holds. Returns false if ok is false or something has failed. */
+/* If `ok`, writes all gradients to .grad, or none if something fails now. Frees everything that the
+ * run holds. Returns false if ok is false or something has failed. */
 bool hd__run_end(hd__run *r, bool ok);
 
 /* True if n's saved tensor i still has the values that it had when it was saved. Fails with HD_GRAD

@@ -29,9 +29,8 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 
 /* ---------------------------------------------------------------- the end of a run */
 
-/* True if `value` keeps its elements while r's commits are applied one after another. `grad` is the
- * .grad to which value itself will be added. value may share memory with grad if they are the same
- * elements in the same order, but with no other .grad that is written. */
+/* True if `value` keeps its elements while the commits are applied one by one: it shares no memory
+ * with a .grad that is written, except element by element with `grad`, its own. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -45,10 +44,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* Does the part of a commit that may fail. The value is added to the .grad in place, unless the
- * user passed the .grad to hd_set_grad, because that tensor must not change, or the .grad is
- * expanded. In these two cases, computes the sum now as a new tensor, which will replace the
- * .grad. */
+/* Does the part of a commit that may fail. If the .grad cannot be added to in place, computes the
+ * sum that will replace it: a tensor that the user passed to hd_set_grad must not change, and an
+ * expanded one cannot be added to. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;

@@ -103,8 +103,7 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* Returns the struct that holds x's hooks and .grad (hd__graph_extra_of). Makes it if x has none,
- * and first makes x a leaf if x has no node. NULL with an error if that fails. */
+/* Returns hd__graph_extra_of(x). Makes it first if there is none. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -118,8 +117,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* Returns the struct that holds the .grad of x, which is not a leaf. Makes it if x has none. NULL
- * with an error if that fails; x is then unchanged. */
+/* Returns the struct with the .grad of x, which is not a leaf. Makes it first if there is none. If
+ * that fails, x is unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);

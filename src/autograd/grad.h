@@ -19,16 +19,14 @@ static inline hd__tensor_grad_use *hd__graph_leaf_use(hd__node *leaf)
     return leaf->params;
 }
 
-/* Returns the struct with the hooks of x and the .grad that it has if it is not a leaf. NULL if x
- * has neither. */
+/* Returns the struct with x's hooks and, if x is not a leaf, its .grad; or NULL. */
 static inline hd__node_out_extra *hd__graph_extra_of(const hd_tensor *x)
 {
     const hd__node *n = x->attachment;
     return n ? n->outs[x->output].extra : NULL;
 }
 
-/* Returns the struct with the .grad of x, if x is not a leaf and has that struct; otherwise
- * NULL. */
+/* Returns the struct with the .grad of x, which is not a leaf; or NULL. */
 static inline hd__node_own_grad *hd__graph_own_grad_in(const hd_tensor *x)
 {
     hd__node_out_extra *extra = hd__graph_extra_of(x);
@@ -42,7 +40,7 @@ static inline bool hd__graph_attached_grad(const hd_tensor *x)
     return n && (n->op != &hd__graph_leaf_op || n->requires_grad);
 }
 
-/* True if x is a view that is stale: its base was changed in place after x got its node. */
+/* True if x is a view whose base was changed in place after x got its node. */
 static inline bool hd__graph_stale(const hd_tensor *x)
 {
     return x->base && atomic_load_explicit(&x->view_version, memory_order_acquire) !=
@@ -51,8 +49,7 @@ static inline bool hd__graph_stale(const hd_tensor *x)
 
 /* True if x is stale and part of the graph. A view of a leaf stays in the graph when the leaf stops
  * requiring grad, because the view has a node of its own. Another thread may replace that node at
- * any time. So this function does not read the node, but attachment_ops, which stays set once x has
- * had a node. */
+ * any time. So this reads only attachment_ops, which stays set once x has had a node. */
 static inline bool hd__graph_stale_in_graph(const hd_tensor *x)
 {
     return hd__graph_stale(x) &&
@@ -64,8 +61,7 @@ static inline bool hd__graph_stale_in_graph(const hd_tensor *x)
  * through it to its base. */
 static inline bool hd__graph_requires_grad(const hd_tensor *x)
 {
-    /* The first test must come first: while x is stale, another thread may change its
-     * attachment. */
+    /* Staleness first: while x is stale, another thread may be giving it a new node. */
     return hd__graph_stale_in_graph(x) || hd__graph_attached_grad(x) ||
            (x->base && hd__graph_attached_grad(x->base));
 }
@@ -73,9 +69,8 @@ static inline bool hd__graph_requires_grad(const hd_tensor *x)
 /* True if x requires grad; otherwise fails with HD_GRAD. */
 bool hd__graph_grad_required(const hd_tensor *x);
 
-/* Does the part of x.grad = g that may fail. Checks x and g, makes a place for x's .grad, and sets
- * *held to an alias of g, which the caller holds. The caller has set *held to NULL; it stays NULL
- * if g is HD_NONE. */
+/* Does the part of x.grad = g that may fail: makes a place for x's .grad, and sets *held to an
+ * alias of g, which the caller holds. *held stays NULL for HD_NONE. */
 bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 #endif

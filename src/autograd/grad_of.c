@@ -1,9 +1,9 @@
 /* grad_of.c - hd_grad_of (torch.autograd.grad): returns the gradients of outputs with respect to
  * given inputs, and writes no .grad.
  *
- * The run captures the gradients that arrive at the inputs. A first pass marks the nodes on the
- * paths from the outputs to the inputs, and only these nodes run. The run writes nothing to leaves,
- * not even a mark, because other threads may use the same leaves in their graphs. */
+ * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
+ * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
+ * other threads may use the same leaves in their graphs. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -32,8 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
-/* True if n is captured, or if one of its inputs is marked as on a path. A leaf is never marked, so
- * a leaf counts if it is captured. */
+/* True if n is captured or has an input on a path. Leaves are not marked, so a leaf counts if it is
+ * captured. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -46,7 +46,7 @@ static bool on_path(const run *r, const hd__node *n)
 }
 
 /* Sets r->mark, and marks all nodes from which a captured output can be reached. Only these will
- * run. False if it fails. */
+ * run. */
 static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
@@ -54,7 +54,7 @@ static bool mark_paths(run *r, const hd_list *outputs)
     uint64_t seen = hd__run_marks();
     bool ok = hd__run_reach(r, outputs->len, outputs->items, seen, &order, &n);
     r->mark = seen + 1;
-    /* from the oldest to the youngest, so that a node's inputs are marked before the node */
+    /* the oldest first, so that a node's inputs are marked before it */
     for (int64_t i = n - 1; ok && i >= 0; i--) {
         order[i]->mark = on_path(r, order[i]) ? r->mark : seen;
     }
@@ -100,8 +100,7 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* Sets values[i] to an alias of the gradient that was captured for input i, or to HD_NONE if there
- * is none and allow_unused is set. Otherwise fails. values[] is zeroed before. */
+/* Sets values[i] to an alias of the gradient captured for input i. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -124,8 +123,7 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     return true;
 }
 
-/* Returns the captured gradients as a list in the innermost scope, one for each input. NULL if it
- * fails. */
+/* Returns the captured gradients as a list in the innermost scope, one for each input. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *values);

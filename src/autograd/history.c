@@ -2,25 +2,23 @@
  * in-place changes", has a picture of it.
  *
  * Base and view. A view is a tensor in the memory of another one: a slice, a transposed or an
- * expanded tensor. Its `base` is the tensor that it was taken from or, if that tensor is a view
- * itself, the base of that view. So a base is never a view. A view holds its base; a base does not
- * know its views.
+ * expanded tensor. Its `base` is the tensor that it was taken from or, if that is a view itself,
+ * that view's base. So a base is never a view. A view holds its base; a base does not know its
+ * views.
  *
  * Versions. Each storage counts the changes in place of its elements (hd__tensor_bump). A saved
  * tensor remembers the version at which it was saved, and backward refuses it at any other version.
  * A view's view_version is the version that its node describes. If the storage has another version,
  * the view is stale: its node describes how its old elements were computed.
  *
- * If x is not a view, a change such as hd_mul_(x, w) is recorded like y = hd_mul(x, w). But x
- * itself becomes the output of the new node, whose edges lead to the old node of x and to the node
- * of w.
+ * If x is not a view, hd_mul_(x, w) is recorded like y = hd_mul(x, w), but x itself becomes the
+ * output of the new node. The node's edges lead to the old node of x and to that of w.
  *
  * If v is a view, hd_mul_(v, w) changes the base as well. So the base becomes the output of a new
- * node, CopySlices, and v becomes the output of another new node, AsStrided, whose edge leads to
- * CopySlices. The node of hd_mul_ itself is not in the graph: CopySlices keeps it as its `inner`
- * node. The edges of CopySlices lead to the old node of the base and to the node of w. Its backward
- * copies the base's gradient, gives the part that lies at v to the inner node, and writes the
- * result over that part.
+ * node, CopySlices, and v that of another one, AsStrided, which leads to CopySlices. The node of
+ * hd_mul_ itself stays outside the graph: CopySlices keeps it as its `inner` node. CopySlices leads
+ * to the base's old node and to that of w. Its backward copies the base's gradient, gives the part
+ * that lies at v to the inner node, and writes the result over that part.
  *
  * Other views of the base do not change now; they become stale. The next use of such a view gives
  * it an AsStrided node of its own, which leads to the base's new node (hd__graph_refresh_view).
@@ -33,10 +31,9 @@
  *
  * hd__graph_inplace_ok refuses these tensors, as PyTorch does:
  * - an expanded tensor. Several of its elements share memory, so one write would change them all;
- * - a leaf that requires grad, or a view of it, while grad mode is on. The leaf would become the
- *   result of the change, and its .grad would belong to elements that no longer exist. A view of
- *   the leaf is refused even after the leaf stopped requiring grad, because the view's node leads
- *   to the leaf;
+ * - a leaf that requires grad, or a view of it, while grad mode is on. The leaf would become a
+ *   result, and its .grad would belong to elements that no longer exist. A view is refused even
+ *   after the leaf stopped requiring grad, because the view's node leads to the leaf;
  * - an output of split, chunk or unbind. It shares its node with the other outputs, so it alone
  *   cannot get a new one. For the same reason it can no longer be used after a change of its base;
  * - a view that was taken while grad mode was off. No node leads from it to its base, so it is
@@ -73,9 +70,8 @@ static geometry geometry_of(const hd_tensor *x)
     return g;
 }
 
-/* Returns a new tensor with the sizes and strides of g, and so with the same gaps between its
- * elements. A base has gaps if it is a detached slice. The elements are undefined. NULL if memory
- * runs out. */
+/* Returns a new tensor with g's sizes and strides, and undefined elements. It has the same gaps
+ * between elements as g; a base has gaps if it is a detached slice. */
 static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;
@@ -86,8 +82,7 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     return block ? hd__tensor_alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
-/* Returns the alias of `whole` that lies in it as `view` lies in `base`. `whole` has the sizes and
- * strides of `base`. */
+/* Returns the part of `whole` at view's place. `whole` is laid out as base. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
     return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
@@ -96,7 +91,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y a view of x: sets its base, its view_version and its flags. */
+/* Makes y a view of x. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -130,8 +125,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* Gives node `to` the struct that replace_node needs if x is a non-leaf with a .grad, so that
- * replace_node cannot fail. False if memory runs out. */
+/* Allocates what replace_node needs for the .grad of x, so that replace_node cannot fail. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
     if (!hd__graph_own_grad_in(x)) {
@@ -141,8 +135,7 @@ static bool retain_room(const hd_tensor *x, hd__node *to)
     return to->outs[0].extra;
 }
 
-/* Makes x the output of node `to`, moves its .grad there, and sets its view_version to the present
- * version of its storage. */
+/* Makes x the output of node `to`, at the present version of its storage. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
     if (hd__graph_own_grad_in(x)) {
@@ -155,8 +148,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 
 /* ---------------------------------------------------------------- views of a changed base */
 
-/* y is a view of the base x. dx is a tensor like x with dy where y lies, and 0 elsewhere. If the
- * view is expanded, several elements of y are one element of x, and their gradients are summed. */
+/* y is x at the view's place:  dx = dy there, and 0 elsewhere. If an expanded dim repeats an
+ * element, its gradients are summed. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -176,8 +169,8 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* Returns a new node AsStrided for the view x, whose base is output number `output` of node `base`.
- * `base` is NULL if x's base is a leaf that no longer requires grad. NULL if memory runs out. */
+/* Returns a node AsStrided for view x, whose base is this output of node `base`. `base` is NULL if
+ * x's base is a leaf that no longer requires grad. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
@@ -191,16 +184,15 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns the words of a message that say how x was made. x is a view that cannot get a new
- * node. */
+/* Returns the words, for a message, that say why view x cannot get a new node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
                                        : "a view taken while grad mode was off";
 }
 
-/* True if the view x still lies in the memory of its base. Otherwise hd_module_to has moved the
- * base, a parameter, to new memory, and the function fails with HD_GRAD. */
+/* Fails with HD_GRAD unless view x still lies in its base's memory. hd_module_to moves parameters
+ * to new memory. */
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
@@ -238,7 +230,7 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
     pthread_mutex_unlock(&lock);
-    hd__node_release(old); /* after the unlock, because this may free a long chain of nodes */
+    hd__node_release(old); /* without the lock: it may free a long chain */
     hd__node_release(n);
     return ok;
 }
@@ -251,8 +243,7 @@ static bool is_grad_leaf(const hd_tensor *x)
     return n && n->requires_grad;
 }
 
-/* True if x is a view of a leaf and part of the graph. This stays so when the leaf stops requiring
- * grad. */
+/* True if x is in the graph and a view of a leaf, even if the leaf no longer requires grad. */
 static bool is_view_of_leaf(const hd_tensor *x)
 {
     return x->base && hd__graph_requires_grad(x) &&
@@ -300,9 +291,8 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }
 
-/* True if a function of src/tensor, such as hd_data_mut, hd_set or hd_copy_from, may write to x;
- * otherwise fails with HD_GRAD. src/tensor calls it through hd__tensor_write_check, because it does
- * not know autograd. */
+/* Fails with HD_GRAD unless hd_data_mut, hd_set or hd_copy_from may write to x. These functions
+ * belong to src/tensor, which does not know autograd. */
 static bool write_ok(const char *arg, hd_tensor *x)
 {
     return hd__graph_not_lent(arg, x) && (!hd__record_grad_mode_on || no_grad_leaf(arg, x));
@@ -315,9 +305,8 @@ __attribute__((constructor)) static void install(void)
 
 /* ---------------------------------------------------------------- a change in place */
 
-/* dx[0] is a copy of dy, in which the part where the view lies is replaced by the gradient that the
- * inner node gives for it. dx[0] is HD_NONE if the base needs no gradient. dx[1], dx[2], ... are
- * the gradients of the inner node's other inputs. */
+/* dx[0] = dy, in which the view's part is replaced by the gradient from the inner node; HD_NONE if
+ * the base needs none. dx[1], dx[2], ... are the inner node's other gradients. */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -340,9 +329,8 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
-/* Returns a new node CopySlices for the base of the view x. It keeps `inner`, the node of the op
- * that changes x. Also changes the first edge of inner, which leads to x's node: it then leads to
- * the base's node. NULL if memory runs out. */
+/* Returns a node CopySlices for the base of view x, around the op's own node `inner`. Turns inner's
+ * edge to the view into an edge to the base. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;

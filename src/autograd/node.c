@@ -1,8 +1,8 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
- * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params.
- * Freeing a node may drop the last reference to its inputs, and so on through a long chain. The
- * nodes of such a chain are put on a list and freed one by one, without recursion. */
+ * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. If
+ * the last reference to a long chain goes, its nodes are freed one by one from a list, without
+ * recursion. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
@@ -10,12 +10,11 @@
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__node_saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");
 
-static HD__TLS uint64_t last_seq; /* the seq of the last node that this thread made */
+static HD__TLS uint64_t last_seq; /* the seq of this thread's last node */
 
 /* ---------------------------------------------------------------- making */
 
-/* Sets n->seq to a number above those of this thread's last node and of every input. An input may
- * come from another thread. */
+/* Numbers n after this thread's last node and after every input, even one of another thread. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;
@@ -31,9 +30,8 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* Returns a node whose edges, saved tensors and outputs are empty, so that it can be released at
- * any time. NULL if memory runs out. Sets each field by itself, because clearing the whole block
- * would take longer than all other work for a node. */
+/* Returns a node whose parts are all empty, so that it can be released at any time. Sets each field
+ * by itself, because clearing the whole block would take longer than all other work for a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {

@@ -1,5 +1,5 @@
-/* op.h - the types of the graph that backward walks: an op, its node, and the functions with which
- * an op's backward reads its node. Every file of autograd uses them.
+/* op.h - the types of the graph: an op, its node, and the functions with which a backward reads its
+ * node. Every file of autograd uses them.
  *
  * The result of a recorded op is a tensor whose attachment is the op's node, and whose `output` is
  * the number of the node's output. A leaf that requires grad, or once did, has a leaf node as its
@@ -24,24 +24,24 @@ typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* frees memory that the params own; NULL if they own none */
-    /* true: a second backward is an error, although this op saves no tensor. PyTorch's op saves
-     * one, so PyTorch fails there, too. */
+    /* a second backward is an error although the op saves no tensor, because PyTorch's op saves
+     * one */
     bool once;
-    bool fills; /* the result may hold infinities on purpose, so debug mode does not report them */
-    bool parts; /* true: dy[k] is NULL, not zeros, for an output that no gradient reached */
+    bool fills; /* infinities in the result may be on purpose: debug mode ignores them */
+    bool parts; /* dy[k] is NULL, not zeros, for an output that no gradient reached */
     /* tells apart ops that share a backward function; mostly the number of a loop (HDK_...) */
     int kind;
 } hd__op;
 
-/* The initializer of an op: static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
+/* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
 #define HD__OP(text, f) HD__OP_KIND(text, f, 0)
 #define HD__OP_KIND(text, f, number)                                                               \
     {                                                                                              \
         .name = (text), .backward = (f), .kind = (number)                                          \
     }
 
-/* An edge leads from a node to the node of one of its inputs. Both an edge and a saved tensor take
- * 16 bytes, even where pointers have 4 bytes, because they lie in one block (node.c). */
+/* An edge leads to the node of an input. An edge and a saved tensor take 16 bytes each, even where
+ * pointers have 4 bytes. */
 typedef struct hd__edge {
     hd__node *node;              /* NULL if this input needs no gradient */
     _Alignas(8) uint32_t output; /* the input is this output of `node` */
@@ -50,13 +50,13 @@ typedef struct hd__edge {
 typedef struct hd__node_saved {
     /* a detached alias, held; HD_NONE if backward does not need it, or after it was freed */
     hd_tensor *t;
-    _Alignas(8) uint32_t version; /* the version of its storage when it was saved */
+    _Alignas(8) uint32_t version; /* its storage's version when it was saved */
 } hd__node_saved;
 
 typedef struct hd__node_out_meta { /* one output: its shape, and its gradient during a run */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending; /* the sum of the gradients that have arrived, held; NULL if none has */
+    hd_tensor *pending; /* the sum of the gradients that have arrived, held; or NULL */
     struct hd__node_out_extra *extra; /* hooks, and the .grad of a non-leaf; or NULL */
 } hd__node_out_meta;
 
@@ -64,33 +64,31 @@ enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of a node's `ended` */
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
-    bool complete; /* true once all fields are set; until then, release does not call op->free */
+    bool complete; /* all fields are set; until then, release does not call op->free */
     bool freed;    /* its saved tensors were freed, so a second backward is an error */
     /* the depth (run.h) of the run in whose heap it waits, or which runs it now; else 0 */
     uint8_t queued;
     bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
     bool saved_apart;   /* user's op only: `saved` is a block of its own */
     bool failed;        /* user's op only: its last backward failed */
-    /* leaf node only: grad came from hd_set_grad, so backward must not write to its memory */
+    /* leaf node only: grad came from hd_set_grad, so backward must not write to it */
     bool grad_given;
-    /* HD__ENDED after a backward without retain_graph; HD__ENDED_LOSS if that backward began here
-     * and warnings are on (full_scope.c); else 0 */
+    /* HD__ENDED after a backward without retain_graph, HD__ENDED_LOSS if it began here; else 0 */
     atomic_uchar ended;
     const hd__op *op;
     uint64_t seq;  /* larger than those of its inputs and of the thread's previous node */
     uint64_t mark; /* the last mark that a run set here (hd__run_marks); 0 if none did */
     int32_t n_in, n_saved, n_out;
-    /* leaf node only: the number of edges to it that the run has not handled (backward_end.c) */
+    /* leaf node only: the edges to it that the run has not handled yet (backward_end.c) */
     int32_t outstanding;
-    hd__edge *edges;         /* n_in elements, one for each input */
+    hd__edge *edges;         /* n_in elements */
     hd__node_saved *saved;   /* n_saved elements */
     hd__node_out_meta *outs; /* n_out elements */
     void *params;            /* a copy of the op's own arguments; 16-byte aligned */
-    hd_tensor *grad;         /* leaf node only: .grad, held; NULL if there is none */
+    hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
-    /* the call and the module that recorded it; made_by is NULL unless debug mode, a trace or a
-     * profile was on */
+    /* in debug mode, a trace or a profile: the call and the module that recorded it; else NULL */
     const char *made_by, *made_in;
 };
 
@@ -101,13 +99,13 @@ typedef struct hd__node_hook {
     struct hd__node_hook *next;
 } hd__node_hook;
 
-/* The .grad of a tensor that is not a leaf. If the tensor is changed in place, this struct moves to
- * its new node. A run that has computed a gradient for it holds it, too. */
+/* The .grad of a tensor that is not a leaf. A change in place moves it to the tensor's new node. A
+ * run that has a gradient for it holds it, too. */
 typedef struct hd__node_own_grad {
     atomic_int refs;
-    bool retain_grad; /* hd_retain_grad was called: backward writes to grad */
-    bool grad_given;  /* grad came from hd_set_grad, so backward must not write to it */
-    hd_tensor *grad;  /* held; NULL if there is none */
+    bool retain_grad; /* hd_retain_grad was called */
+    bool grad_given;  /* grad came from hd_set_grad */
+    hd_tensor *grad;  /* held; or NULL */
 } hd__node_own_grad;
 
 typedef struct hd__node_out_extra {
@@ -115,12 +113,11 @@ typedef struct hd__node_out_extra {
     hd__node_own_grad *own; /* held; NULL if the user has not asked for a .grad yet */
 } hd__node_out_extra;
 
-/* The op of every leaf node, and the op of every node that hd_apply makes for a user's op. */
+/* The op of every leaf node, and the op of every node of a user's op. */
 extern const hd__op hd__graph_leaf_op;
 extern const hd__op hd__graph_user_op;
 
-/* Returns the name of the user's op whose node is n. The params of such a node begin with a pointer
- * to the user's hd_op. */
+/* Returns the name of a user's op. Its node's params begin with a pointer to the user's hd_op. */
 static inline const char *hd__node_user_name(const hd__node *n)
 {
     return (*(const hd_op *const *)n->params)->name;
@@ -136,10 +133,9 @@ typedef struct hd__record_args {
     /* the tensors that backward reads, never the result y; HD_NONE for one that it does not need */
     hd_tensor *const *saved;
     bool save_y; /* saves the result y as well, after the others */
-    /* in-place op: backward needs the old value of x, so it fails if x itself is among the saved
-     * tensors */
+    /* in-place op: backward needs the old x, so it fails if x itself is saved */
     bool saved_is_old;
-    const void *params; /* the op's own arguments, which are copied into the node */
+    const void *params; /* the op's own arguments, to be copied into the node */
     size_t params_size;
 } hd__record_args;
 
@@ -157,7 +153,7 @@ static inline bool hd__node_needs(const hd__node *n, int i)
     return n->edges[i].node;
 }
 
-/* Returns saved tensor i, which n owns. The engine has checked that it was not changed since. */
+/* Returns saved tensor i, which n owns. The engine has checked its version. */
 static inline hd_tensor *hd__node_saved_get(const hd__node *n, int i)
 {
     return n->saved[i].t;
@@ -169,8 +165,8 @@ static inline const void *hd__node_params(const hd__node *n)
     return n->params;
 }
 
-/* True if any input needs a gradient. An input that is a view taken while grad mode was off needs
- * none, although hd_requires_grad is true for it. */
+/* True if any input needs a gradient. A view that was taken while grad mode was off needs none,
+ * although hd_requires_grad is true for it. */
 static inline bool hd__node_any_edge(const hd__node *n)
 {
     bool any = false;

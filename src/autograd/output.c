@@ -8,8 +8,8 @@
 
 /* ---------------------------------------------------------------- hooks */
 
-/* Returns the first hook whose id is larger than `id`, or NULL. Ids grow along the list. So the
- * search finds the right hook even if the last one has removed itself or others from the list. */
+/* Returns the first hook whose id is larger, or NULL. Ids grow along the list, so a hook may remove
+ * itself or any other hook. */
 static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
 {
     hd__node_hook *h = extra->hooks;
@@ -19,9 +19,8 @@ static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
     return h;
 }
 
-/* Calls hook h with an alias of the gradient *sum. If the hook returns a gradient, sets *sum to it.
- * h may be freed during the call, and so may the alias. False if the hook fails or its result does
- * not fit. */
+/* Calls hook h with an alias of the gradient *sum, and sets *sum to the hook's result, if any. The
+ * call may free both h and the alias. */
 static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;

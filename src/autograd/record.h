@@ -19,8 +19,8 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *arg
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
-/* True if grad mode is on, x is not HD_NONE, and x requires grad. An op of a and b saves
- * a only if its backward needs a for the gradient of b:
+/* True if an op on x would be recorded. An op of a and b saves
+ * a only if the gradient of b needs it:
  *   saved = {hd__record_save_if(hd__record_wants_grad(b), a), ...} */
 bool hd__record_wants_grad(const hd_tensor *x);
 bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs);
@@ -31,9 +31,8 @@ static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
 
 extern HD__TLS bool hd__record_grad_mode_on; /* this thread's grad mode */
 
-/* Reports y, the result of in[], to a trace or profile unless y is NULL, and returns y. For
- * functions that record nothing, whose op is NULL, and for those that record before they
- * compute. */
+/* Reports y to a trace or profile if it is not NULL, and returns y. For functions that record
+ * nothing (op NULL), or that record before they compute. */
 static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
                                          hd_tensor *const *in)
 {

@@ -58,8 +58,7 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* Begins with the entry that was added last: if a leaf has two entries, the first one has the older
- * value, which must be written last. */
+/* Begins with the last entry: if a leaf has two entries, the first one has the older value. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
@@ -83,8 +82,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Marks n and puts it on the heap, unless n is NULL, a leaf, or marked already. If n is a leaf and
- * r->counted is set, adds 1 to n->outstanding instead. False if memory runs out. */
+/* Marks n and puts it on the heap, unless it is NULL, a leaf, or marked already. If r->counted is
+ * set, counts one more edge to a leaf. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;
@@ -121,7 +120,7 @@ bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_
         if (ok) {
             (*order)[(*n)++] = each;
         }
-        hd__node_release(each); /* each lives on, because the outputs hold the graph */
+        hd__node_release(each); /* the outputs hold the graph */
     }
     return ok;
 }

@@ -1,13 +1,12 @@
 /* user_code.c - guards the user's code that the engine calls: hooks, and the functions of users'
  * ops.
  *
- * Whatever the user's code does, the engine must finish or fail with an error, and must not
- * use freed tensors. So it compares the state of the thread before the call with the state after
- * it:
- * - failures: if a heed function has failed in the user's code, the call fails, too, unless the
- *   user's code has cleared the error. hd_forward does the same;
- * - scopes: a scope that the user's code left open is closed. If it closed a scope that it did not
- *   open, the caller's tensors are freed. Both are errors;
+ * Whatever the user's code does, the engine must finish or fail with an error, and must not use
+ * freed tensors. So it compares the state of the thread before the call with the state after it:
+ * - failures: the call fails if a function of heed failed inside, unless the user's code cleared
+ *   the error, as in hd_forward;
+ * - scopes: a scope left open is closed; a scope closed too early has freed the caller's tensors.
+ *   Both are errors;
  * - grad mode: it is set back to what it was.
  *
  * The gradients that are passed to the user's code are read-only (hd__graph_not_lent), during the

@@ -1,5 +1,5 @@
-/* user_op.c - hd_apply, which runs ops that users define. The params of the node of such an op are
- * a pointer to the user's hd_op and the pointer `user`.
+/* user_op.c - hd_apply, which runs ops that users define. Their node's params are the user's hd_op
+ * and data.
  *
  * The node is made before forward runs, so that forward can save tensors in it. It becomes part of
  * the graph only if an input needs a gradient. */
@@ -23,9 +23,8 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Sets lent[k] to a read-only alias of dy[k] for each k < n, and holds it; the caller drops it
- * after the user's backward has run. Returns the number of aliases; less than n if memory runs
- * out. */
+/* Makes read-only aliases of the n gradients dy, and holds them until the user's backward has run.
+ * Returns their number; less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -35,8 +34,7 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* True if no gradient in dx was freed. Otherwise sets an error about one that the user's backward
- * has freed, or that is not a tensor at all. */
+/* Fails, and names a gradient in dx, if the user's backward has freed it. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -131,7 +129,7 @@ typedef struct application {
     const hd_op *op;
     int n, outputs;
     hd_tensor *const *inputs; /* n tensors */
-    hd_tensor **y; /* the results, as many as `outputs`; each is NULL before forward sets it */
+    hd_tensor **y;            /* `outputs` results, NULL at first */
 } application;
 
 static bool field_given(const application *a, const char *field, bool given)
@@ -166,10 +164,9 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
     return any;
 }
 
-/* Checks the results of forward, and replaces each by a new alias, so that a tensor that the user
- * keeps stays out of the graph. If a result shares memory with an input, replaces it by a copy.
- * Without the copy, a change of one in place would change the other, and the graph would not show
- * it. False if a check fails or memory runs out. */
+/* Checks the results, and replaces each by a new alias, so that a tensor that the user keeps stays
+ * out of the graph. Copies a result that shares memory with an input: a change of one in place
+ * would change the other, and the graph would not show it. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -216,8 +213,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Calls op->free for the pointer `user` of a call that failed before it had a node. Otherwise the
- * node calls it when it is freed. */
+/* Frees `user` if the call failed before it had a node; the node would free it later. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

@@ -13,9 +13,8 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* Computes y = a op b and records it. FACTORS saves each operand if the other one needs a gradient.
- * DIVISOR does the same for a, but always saves b. BOTH_FACTORS always saves both. NULL with an
- * error. */
+/* Computes y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves
+ * b, and BOTH_FACTORS both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -86,9 +85,8 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* maximum: da += dy where a > b,  db += dy where a < b. minimum: da += dy where a < b,  db += dy
- * where a > b. Where a = b, each gets dy / 2. Where a or b is NaN, each gets dy, because every
- * comparison with NaN is false. */
+/* maximum: da += dy where a > b,  db += dy where a < b; minimum: da += dy where a < b,  db += dy
+ * where a > b. Where a = b, each gets dy / 2. Where a or b is NaN, each gets dy. */
 static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bool maximum = n->op->kind == HDK_MAXIMUM;
@@ -156,7 +154,7 @@ hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 
 /* ---------------------------------------------------------------- a tensor and a number */
 
-/* Computes y = x op s, or s op x if number_first is true, and records it. NULL with an error. */
+/* Computes y = x op s, or s op x if number_first. */
 static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool number_first)
 {
     hd_dtype d;
@@ -171,7 +169,7 @@ static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
-/* y = x s:  dx += dy s;  y = x / s:  dx += dy / s */
+/* dx += dy s, or dy / s */
 static void scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar *s = hd__node_params(n);
@@ -229,8 +227,8 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-/* Returns x to the power s in dtype d, unrecorded; NULL with an error. As in PyTorch, exponents
- * such as 2 and 0.5 have loops of their own, because pow_loop would round differently. */
+/* Returns x to the power s in dtype d, unrecorded. As in PyTorch, exponents such as 2 and 0.5 have
+ * loops of their own, because pow_loop would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     static const struct {

@@ -128,18 +128,17 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
-/* Returns the view x[index...], to which the caller writes; x itself if the index picks all of x.
- * NULL with an error. */
+/* Returns the view x[index...], to which the caller writes; x itself if the index picks all of
+ * x. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd_getitem_n(x, n, index);
     return part && part->numel == x->numel && hd__tensor_same_shape(part, x) ? x : part;
 }
 
-/* Returns value without its leading dims of size 1 that target does not have; Python's assignment
- * ignores them, too. If value and target share a storage, also expands value to target's shape,
- * because hd__op_operand_ok then copies it and does not refuse it. Fails with HD_SHAPE if value
- * does not broadcast to target. */
+/* Returns value without the leading dims of size 1 that target lacks, as Python's assignment does.
+ * If both share a storage, also expands it, so that hd__op_operand_ok copies and does not refuse
+ * it. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

@@ -1,9 +1,8 @@
 /* attention.c - scaled_dot_product_attention: checks its arguments, chooses one of two paths, and
  * records the node.
  *
- * The fused path runs kernels of its own (attention_run.c). Its node saves the inputs, the output,
- * and log(sum(exp(score))) of each row of scores. The composed path calls other ops. attention_of
- * chooses the path. */
+ * The fused path (attention_run.c) saves the inputs, the output, and log(sum(exp(score))) of each
+ * row of scores. The composed path calls other ops. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -18,8 +17,8 @@
 
 typedef hd__attention_call attention_args;
 
-/* With few keys, the fused path goes row by row. Up to this number of multiplications, it is then
- * faster than the composed path. Measured with 8 and 16 features per head. */
+/* The most multiplications for which the fused path, row by row, is faster than the composed path.
+ * Measured with 8 and 16 features per head. */
 enum { ROWS_PAY = 1 << 13 };
 
 static atomic_bool fused = true;
@@ -36,8 +35,7 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* Writes the sizes of c's batch dims, then rows, then cols unless cols is negative, to sizes.
- * Returns the number of sizes. */
+/* Writes c's batch dims, rows and, unless it is negative, cols to sizes. Returns their number. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -47,8 +45,7 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
 }
 
 /* w = softmax(scale q k^T + mask),  y = w v,  ds = w (dy v^T - sum(dy y)):
- * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy. With dropout, y and dv contain w after
- * dropout, and the same dropout is applied to dy v^T. */
+ * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy. In y and dv, w is taken after dropout. */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -74,8 +71,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* Returns the op whose name PyTorch shows for this call. PyTorch computes the plain case by a fused
- * kernel, and all other cases by matrix products. */
+/* Returns the op with PyTorch's name. PyTorch's fused kernel computes the plain case only, and
+ * matrix products compute the others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -92,9 +89,8 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws the random numbers of dropout. From the MCG31 stream, draws only a seed, into c->head. From
- * the native stream, draws a bit for each score, and sets *bits to a tensor that holds them;
- * otherwise *bits becomes HD_NONE. False if memory runs out. */
+/* Draws dropout's random numbers: from the MCG31 stream only a seed, into c->head; from the native
+ * stream a bit for each score, into a new tensor *bits, which is HD_NONE otherwise. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -209,9 +205,8 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts c->batch with the batch dims of x, which are all but the last two, and stores the
- * result in c->batch. Counts each head of x, a step along dim -3, as `group` heads. False, without
- * an error, if they do not broadcast. */
+/* Broadcasts c->batch with the batch dims of x, all but the last two. Each head of x counts as
+ * `group` heads. False, without an error, if they do not broadcast. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -222,8 +217,8 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* Returns the number of heads of q that share one head of k and v; 1 without enable_gqa. -1 with
- * HD_SHAPE if the numbers of heads do not fit. */
+/* Returns the number of heads of q that share one head of k and v; -1 with HD_SHAPE if the heads do
+ * not fit. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {
@@ -243,8 +238,8 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
     return -1;
 }
 
-/* True if mask has 2 dims or more and broadcasts to the shape of the weights; otherwise fails with
- * HD_SHAPE. c->batch has the batch dims of the weights, those of q and k. */
+/* Fails with HD_SHAPE unless mask has 2 dims or more and broadcasts to the weights, whose batch
+ * dims c->batch has now. */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -290,8 +285,8 @@ static bool attention_options_ok(const hd_attention_options *o)
            hd_fail(HD_VALUE, "is_causal and an attn_mask: expected at most one of them");
 }
 
-/* Sets c->heads to the number of heads in the whole batch. Fails with HD_MEMORY if the size of the
- * scores overflows, which can happen if the inputs are expanded tensors. */
+/* Sets c->heads. Fails with HD_MEMORY if the size of the scores overflows, which it may for
+ * expanded tensors. */
 static bool count_heads(attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 counts as 1 */
@@ -306,7 +301,7 @@ static bool count_heads(attention_args *c)
     return true;
 }
 
-/* Sets the fields of c->head that depend on the options. The arguments have been checked. */
+/* Sets the fields of c->head that depend on the options. */
 static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
@@ -317,13 +312,12 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
     h->scale = o->scale;
     if (isnan(o->scale)) {
         h->divisor = sqrt((double)h->d);
-        h->scale = 1; /* used only if d is 0, and so the divisor; all scores are then 0 */
+        h->scale = 1; /* used only if d is 0: all scores are then 0 */
     }
 }
 
-/* True if several heads of v use the same weights, because v has batch dims that q and k do not
- * have. The fused path would then compute these weights, and draw their dropout, once for each head
- * of v. */
+/* True if v has batch dims that q and k do not have, so several heads of v share their weights. The
+ * fused path would compute these weights, and draw their dropout, for each head of v. */
 static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
@@ -334,8 +328,8 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Computes attention by the fused or the composed path, and records it. The arguments have been
- * checked, and all fields of c are set. NULL if it fails. */
+/* Computes attention by the fused or the composed path. The arguments are checked, and c is
+ * filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -344,8 +338,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
     /* With few keys, the fused path goes row by row. For a handful of tokens it is faster, because
-     * the composed path calls ten ops. For a few dozen tokens the composed path is up to four times
-     * as fast. The results have the same bits. */
+     * the composed path calls ten ops; for a few dozen, it takes up to four times as long. The bits
+     * are the same. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
@@ -372,9 +366,8 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* Computes attention in which `group` heads of q share one head of k and v. Splits the heads into
- * two dims: q becomes (..., keys, group, l, d), and k becomes (..., keys, 1, s, d). So k and v
- * broadcast over the group without a copy. NULL if it fails. */
+/* Computes attention in which `group` heads of q share a head of k and v: q becomes (..., keys,
+ * group, l, d) and k (..., keys, 1, s, d), which broadcasts without a copy. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

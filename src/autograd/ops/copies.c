@@ -108,15 +108,14 @@ static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
     return all.dtype;
 }
 
-/* As in PyTorch, cat skips a tensor of shape (0,), whatever shape the others have. */
+/* As in PyTorch, cat skips a tensor of shape (0,). */
 static bool skipped(const hd_tensor *x)
 {
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* Checks that xs[] can be joined along dim. Writes dim, counted from the front, to *at, and the
- * sizes of the result to sizes. Returns a tensor of xs[] that has as many dims as the result. NULL
- * with an error. */
+/* Checks that xs[] fit. Writes the result's dim and sizes to *at and sizes. Returns a tensor of
+ * xs[] that has as many dims as the result. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
@@ -235,9 +234,8 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* Returns x with each block repeated r times, so that dim d is r times as large. A block is the
- * elements of the dims from `inner` on: all of dim d if inner is d, one index of dim d if inner is
- * d + 1. NULL with an error. */
+/* Returns x with dim d r times as large: each block of the dims from `inner` on is repeated r
+ * times. inner is d or d + 1. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
@@ -259,8 +257,7 @@ typedef struct repeats {
     int64_t n[HD_MAX_DIMS]; /* the repeats along each of them */
 } repeats;
 
-/* Returns x repeated p->n[d] times along each dim d, unrecorded. If x has fewer than p->ndim dims,
- * leading dims of size 1 are added first. NULL with an error. */
+/* Returns x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded. */
 static hd_tensor *tiled(hd_tensor *x, const repeats *p)
 {
     HD_NO_GRAD;
@@ -343,8 +340,8 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 
 /* ---------------------------------------------------------------- triangles */
 
-enum { LOWER, UPPER };        /* the kinds of the ops of tril and triu */
-enum { CUT_GRAIN = 1 << 16 }; /* the fewest bytes of a task of the thread pool */
+enum { LOWER, UPPER };        /* the kinds of the ops */
+enum { CUT_GRAIN = 1 << 16 }; /* the fewest bytes of a task */
 
 typedef struct cut {
     hd_tensor *y;
@@ -352,8 +349,8 @@ typedef struct cut {
     bool lower;
 } cut;
 
-/* Zeroes the elements of rows [begin, end) that lie outside the triangle. In row i of a matrix,
- * these are the columns j > i + diagonal if c->lower is true, and j < i + diagonal otherwise. */
+/* Zeroes rows [begin, end) outside the triangle: in row i of a matrix, the columns above i +
+ * diagonal (lower) or below it (upper). */
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;

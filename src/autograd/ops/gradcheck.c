@@ -1,9 +1,8 @@
 /* gradcheck.c - hd_gradcheck, which compares backward's gradients with central differences in
  * float64.
  *
- * Both are gradients of one number: the sum of the elements of f's result, each multiplied by a
- * fixed weight. So one backward is enough. The weights differ, so that wrong gradients of two
- * elements do not cancel. */
+ * Both are gradients of one number: the sum of the elements of f's result, each times a fixed
+ * weight. So one backward is enough. The weights differ, so that errors do not cancel. */
 #include <math.h>
 
 #include "autograd/grad.h"
@@ -27,8 +26,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
         .size = sizeof(hd_gradcheck_options), .eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
 }
 
-/* Returns a float64 tensor of y's shape. Its elements lie in [0.5, 1.5), and no two are equal. NULL
- * if memory runs out. */
+/* Returns weights in [0.5, 1.5) for the elements of y; no two are equal. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
     hd_tensor *w = hd__tensor_empty_as(HD_FLOAT64, y);
@@ -61,7 +59,7 @@ static double weighted(const check *c)
     return y ? hd_item(hd_sum(hd_mul(hd__tensor_cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
 }
 
-/* Returns the address of element i of x, a float64 tensor. i counts in row-major order. */
+/* Returns the address of element i of x, in row-major order. */
 static double *element(hd_tensor *x, int64_t i)
 {
     hd__dims all;
@@ -118,9 +116,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
     return true;
 }
 
-/* Sets grads[i] to the gradient of weighted(c) with respect to input i, as backward computes it, or
- * to HD_NONE if input i has no gradient. Writes the grad_fn of f's result to name. False if it
- * fails. */
+/* Sets grads[i] to the gradient of weighted(c) for input i, as backward computes it, or to HD_NONE
+ * if it has none. Writes the grad_fn of f's result to name. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);
@@ -145,7 +142,7 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     hd_tensor *w = weights_like(y);
     w = w ? hd__tensor_cast(w, y->dtype) : NULL;
     hd_list *ys = hd_list_n(1, &y), *xs = hd_list_n(checked, wanted);
-    hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* for hd_grad_of, a NULL would mean ones */
+    hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* NULL would mean ones */
     hd_list *found = ys && xs && ws ? hd_grad_of(ys, xs, ws, &o) : NULL;
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__graph_requires_grad(c->inputs[i])) {

@@ -20,7 +20,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-enum { INDEX_GRAIN = 32768 }; /* the fewest elements of a task of the thread pool */
+enum { INDEX_GRAIN = 32768 }; /* the fewest elements of a task */
 
 /* ---------------------------------------------------------------- checking */
 

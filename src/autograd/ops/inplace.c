@@ -45,9 +45,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* Checks, records and computes x = x op b. `save` is true for products and quotients: backward
- * needs b for dx, and the old x for db. For the db of a quotient it needs b, too. NULL with an
- * error. */
+/* Computes x = x op b. If `save` is true, backward needs b for dx, and the old x for db; for the db
+ * of a quotient it needs b, too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
@@ -142,8 +141,7 @@ static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
            hd__tensor_dtype_is("mask", mask, HD_BOOL) && hd__tensor_scalar_fits(x->dtype, value);
 }
 
-/* Sets y to value where mask is true, and to x elsewhere. map is hd__map or hd__map_to_new. Returns
- * y, which may be NULL. */
+/* Sets y to value where mask is true, and to x elsewhere; map is hd__map or hd__map_to_new. */
 static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
                                                    hd_tensor *const *operands),
                                  hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)

@@ -1,8 +1,7 @@
 /* layer_norm.c - layer norm over the last dims, and RMS norm, which calls other ops.
  *
- * The gradients of weight and bias are sums over all rows. Backward first sums each group of ROWS
- * rows, and then the sums of the groups. So the order of the additions depends on the shapes
- * alone. */
+ * The gradients of weight and bias are sums over all rows. Each task sums ROWS rows, and then the
+ * sums of the tasks are added. So the order of the additions depends on the shapes alone. */
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
@@ -13,8 +12,8 @@
 #include "tensor/tensor_args.h"
 
 enum {
-    ROWS = 32,        /* the rows of a group, which one task of backward sums */
-    NORM_GRAIN = 4096 /* the fewest elements of a task of the thread pool */
+    ROWS = 32,        /* rows that one task of backward sums */
+    NORM_GRAIN = 4096 /* the fewest elements of a task */
 };
 
 typedef struct norm_task {
@@ -23,12 +22,11 @@ typedef struct norm_task {
     int64_t item; /* bytes of an element */
     const void *bias, *dy;
     double eps;
-    bool stream; /* the result has HDK_STREAM_BYTES or more, so it is written past the cache */
+    bool stream; /* the result is large: it is written past the cache */
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
-/* Returns the address that lies `elements` elements of `item` bytes after base; NULL if base is
- * NULL. */
+/* Returns base + elements, of `item` bytes each; NULL if base is NULL. */
 static void *at(const void *base, int64_t elements, int64_t item)
 {
     return base ? (char *)base + elements * item : NULL;
@@ -63,8 +61,8 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns a task that normalizes x, which is contiguous, over its last n dims. weight may be
- * HD_NONE. stats is (rows, 3). */
+/* Returns a task for x, contiguous, which is normalized over its last n dims; weight may be
+ * HD_NONE. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -102,7 +100,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
         }
     }
     hd__parallel_for(groups[0], NORM_GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
-    for (int i = 1; i < 3; i++) { /* adds the sums of the groups */
+    for (int i = 1; i < 3; i++) { /* adds the sums of the tasks */
         if (hd__node_needs(node, i)) {
             dx[i] =
                 hd_reshape_n(hd__reduce_sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
@@ -177,8 +175,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
-/* Returns x + eps. Its node has another name than that of hd_add_scalar, because PyTorch adds eps
- * in C++. NULL if it fails. */
+/* Returns x + eps. PyTorch adds it in C++, so the node's name is not that of hd_add_scalar. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
 {
     hd_tensor *y;

@@ -1,9 +1,8 @@
 /* linear.c - hd_linear, x W^T + b in one pass, and hd_bilinear.
  *
- * All dims of x but the last one count as rows, so one backward function serves any number of dims.
- * As in PyTorch, the node's name depends on x: a matrix, a single row, or rows that are folded into
- * one matrix. For a weight of 1 dim, and in hd_bilinear, other ops compute the product and the
- * sum. */
+ * All leading dims of x count as rows, so one backward serves all numbers of dims. As in PyTorch,
+ * the node's name depends on x: a matrix, a single row, or rows that are folded into one matrix.
+ * For a weight of 1 dim, and in hd_bilinear, other ops compute the product and the sum. */
 #include <inttypes.h>
 
 #include "autograd/record.h"
@@ -11,8 +10,7 @@
 #include "tensor/product.h"
 #include "tensor/tensor_args.h"
 
-/* Returns the product of a and b in dtype d and in the shape of n's input i. NULL if memory runs
- * out. */
+/* Returns the product of a and b in the shape of input i. */
 static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__product_matrix a,
                                hd__product_matrix b)
 {
@@ -38,8 +36,8 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
                              hd__product_matrix_left(x));
     }
     if (hd__node_needs(n, 2)) {
-        /* The engine sums this to the bias's shape, (out,). A single row is not summed, so 0 is
-         * added: it turns -0 into 0, as a sum does. */
+        /* The engine sums it to (out,). For a single row, adding 0 turns -0 into 0, as a sum
+         * does. */
         dx[2] = dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0);
     }
 }
@@ -51,7 +49,7 @@ static const hd__op linear_unsafe_view_op = HD__OP("UnsafeViewBackward0", linear
 static const hd__op linear_view_op = HD__OP("ViewBackward0", linear_backward);
 static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
-/* Returns the op whose name PyTorch shows. If x and the bias are contiguous, PyTorch adds the bias
+/* Returns the op with PyTorch's name. If x and the bias are contiguous, PyTorch adds the bias
  * inside the product. */
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
@@ -85,7 +83,7 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
            bias_fits(weight, bias);
 }
 
-/* Returns y (...) = x weight + bias, for x (..., in) and weight (in,). NULL with an error. */
+/* Returns y (...) = x weight + bias, for x (..., in) and weight (in,). */
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);
@@ -144,11 +142,11 @@ static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const h
 }
 
 /* Returns y[..., o] = sum over j of t[..., o, j] x2[..., j], where
- * t[..., o, j] = sum over i of x1[..., i] weight[o, i, j]. NULL if it fails. */
+ * t[..., o, j] = sum over i of x1[..., i] weight[o, i, j]. */
 static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
 {
     const int64_t out = weight->sizes[0], in1 = weight->sizes[1], in2 = weight->sizes[2];
-    int64_t sizes[HD_MAX_DIMS + 1]; /* the sizes of t */
+    int64_t sizes[HD_MAX_DIMS + 1]; /* of t */
     memcpy(sizes, x1->sizes, sizeof x1->sizes);
     sizes[x1->ndim - 1] = out;
     sizes[x1->ndim] = in2;

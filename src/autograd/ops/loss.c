@@ -13,7 +13,7 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/tensor_args.h"
 
-enum { LOSS_GRAIN = 4096 }; /* the fewest elements of a task of the thread pool */
+enum { LOSS_GRAIN = 4096 }; /* the fewest elements of a task */
 
 /* ---------------------------------------------------------------- cross_entropy */
 
@@ -21,10 +21,10 @@ typedef struct entropy_task {
     hdk_logits l;
     int dtype;
     int64_t item;   /* bytes of an element */
-    const void *dy; /* the gradient of the losses; set in backward only */
-    int64_t gs;     /* the stride of dy from row to row; 0 if all rows have one gradient */
-    double divisor; /* backward divides by it (entropy_params) */
-    bool stream;    /* dx has HDK_STREAM_BYTES or more, so it is written past the cache */
+    const void *dy; /* in backward only */
+    int64_t gs;     /* the stride of dy's rows; 0 if all rows have one gradient */
+    double divisor; /* that of entropy_params */
+    bool stream;    /* dx is large: it is written past the cache */
     void *out;      /* the losses in forward, dx in backward */
 } entropy_task;
 
@@ -54,7 +54,7 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
         (char *)k->out + begin * l.c * k->item);
 }
 
-/* Returns an alias of x with dim `from` moved to place `to`. NULL if memory runs out. */
+/* Returns an alias of x with dim `from` moved to place `to`. */
 static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -74,9 +74,8 @@ static hd_tensor *classes_last(const hd_tensor *x)
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Sets the fields of k that describe the rows of x, the logits, for the kernels. It may make
- * contiguous copies of x and target, in the innermost scope. False if memory runs out or stats is
- * NULL. */
+/* Describes the rows of the logits x in k, for the kernels. Copies of x and target that it makes
+ * belong to the innermost scope. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
@@ -112,7 +111,7 @@ typedef struct entropy_params {
 } entropy_params;
 
 /* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i, where [j = t_i] is 1
- * if j = t_i, else 0 */
+ * or 0 */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);
@@ -135,8 +134,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The three ops of a loss, with PyTorch's names: for an x of up to 2 dims, for an x of more dims,
- * and for a loss whose last step in PyTorch is a view. */
+/* The ops of a loss, with PyTorch's names: for x of up to 2 dims, for x of more, and for a loss
+ * that ends with a view in PyTorch. */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -144,18 +143,16 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
-/* Returns the op whose name PyTorch shows. PyTorch folds the dims after the classes into two. If x
- * has another number of such dims and the losses are not reduced, PyTorch ends with a view, which
- * unfolds them. */
+/* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
+ * another number of them and the losses are not reduced, it ends with a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* True if target has one class for each row along x's last dim, either in the shape of x's other
- * dims or flat. The classes are then probably in x's last dim, as in the output of a language
- * model. */
+/* True if target has one class for each row along x's last dim. The classes are then probably last,
+ * as in the output of a language model. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -163,8 +160,7 @@ static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
-/* Writes advice for the message to text: the calls that reshape x and target to (rows, c) and
- * (rows,). */
+/* Writes advice: the calls that reshape x and target to (rows, c) and (rows,). */
 static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[120])
 {
     int x_end = x->ndim - 2, target_end = target->ndim - 1;
@@ -268,8 +264,8 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     return hd_scope_return(hd__op_reduced_loss(y, r, p->divisor));
 }
 
-/* Warns if x is a result of hd_softmax over its classes. Gives one warning for each number of
- * classes, because a program may train several models. */
+/* Warns if x is a softmax over the classes; once for each number of classes, because a program may
+ * train several models. */
 HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
     static atomic_uint_least64_t told;
@@ -325,16 +321,14 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- nll_loss */
 
-/* Returns target as an index for hd_gather, with as many dims as x. The index is 0 where left_out
- * is true. NULL if it fails. */
+/* Returns target as an index for hd_gather, with x's dims; 0 where left_out is true. */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);
     return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
 }
 
-/* Returns the loss -x[target] of each row, unrecorded. It is 0 where the target is ignored. NULL if
- * it fails. */
+/* Returns -x[target] of each row, unrecorded; 0 where the target is ignored. */
 static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 {
     HD_NO_GRAD;

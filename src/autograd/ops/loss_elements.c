@@ -1,9 +1,8 @@
 /* loss_elements.c - losses that compare each element with its target: mse, l1, smooth_l1, kl_div
  * and the binary cross entropies.
  *
- * If PyTorch records one node for a loss, heed does, too. It computes the losses of the elements
- * unrecorded and records only their sum or mean, and the node's backward has the derivative of each
- * element's loss. */
+ * If PyTorch has one node for a loss, so has heed: the losses are computed unrecorded, and the
+ * node's backward has the derivative of each. */
 #include "autograd/ops/loss_elements.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
@@ -38,8 +37,7 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Checks the arguments of l1_loss and smooth_l1_loss, and writes the shape of the losses to *ndim
- * and sizes. False with an error. */
+/* Checks arguments. Writes the shape of the losses to *ndim and sizes. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -76,7 +74,7 @@ static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *targ
 
 /* ---------------------------------------------------------------- mse_loss */
 
-/* Returns norm (x - t) dy in the shape to which x and t broadcast. NULL if it fails. */
+/* Returns norm (x - t) dy in the shape to which x and t broadcast. */
 static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
 {
     hd_tensor *in[] = {x, t};
@@ -124,7 +122,7 @@ static void distances(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns (x - t)^2 in the shape to which x and t broadcast. NULL if it fails. */
+/* Returns (x - t)^2 in the shape to which x and t broadcast. */
 static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
@@ -140,10 +138,8 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
-/* Returns a tensor whose elements add up to the sum of (x - t)^2. If x and t are contiguous and of
- * one shape, the elements are the sums of pieces of HDK_SUM_MAX squares, which needs less memory;
- * the tensor is 0-d if there is one piece. Otherwise the elements are the squares. NULL if it
- * fails. */
+/* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t are contiguous,
+ * sums of pieces of them, which need less memory. It is 0-d if there is one piece. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -258,8 +254,7 @@ typedef struct loss_params {
     double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces the unrecorded losses as r says, and records the result as that of op on x and target.
- * NULL if it fails. */
+/* Reduces the unrecorded losses, and records the result. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -354,7 +349,7 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
     return x;
 }
 
-/* Returns max(f(x), -100). f is hd_log or hd_log1p, and f(pole) is -infinity, which is not
+/* Returns max(f(x), -100), where f is a logarithm and f(pole) is -infinity, which is not
  * computed. */
 static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
 {

@@ -11,9 +11,8 @@ static inline bool hd__op_reduction_arg(hd_reduction r)
     return (unsigned)r <= HD_REDUCE_NONE || hd__op_reduction_fail(r);
 }
 
-/* Returns losses, their sum or, for HD_MEAN, their sum divided by n, as r says. losses is
- * unrecorded and belongs to the innermost scope. The caller must not use it afterwards, because it
- * may be divided in place or released. NULL if losses is NULL or memory runs out. */
+/* Returns losses, their sum or, for HD_MEAN, their sum divided by n. Takes over losses, an
+ * unrecorded tensor of the innermost scope, which may be NULL. */
 hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n);
 
 #endif

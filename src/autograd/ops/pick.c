@@ -1,18 +1,17 @@
 /* pick.c - picks elements along one dim: y[.., i, ..] = x[.., index[.., i, ..], ..], and its
  * backward.
  *
- * A line is all elements along the dim at one place of the other dims. Each thread has lines of its
- * own and walks them in the order of the index. So the order of sums does not depend on the number
- * of threads. */
+ * A line is a row of elements along the dim. Each thread walks lines of its own in the order of the
+ * index. So the order of sums does not depend on the number of threads. */
 #include "autograd/ops/pick.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/dims.h"
 
 enum {
-    PICK_GRAIN = 32768, /* the fewest elements of a task of the thread pool */
-    PICK_SIDE = 256,    /* the most neighbouring lines that are walked together */
-    WHOLE = 4096        /* the same if they have one index, so that whole rows are copied */
+    PICK_GRAIN = 32768, /* the fewest elements of a task */
+    PICK_SIDE = 256,    /* the most lines that are walked together */
+    WHOLE = 4096        /* the same for lines of one index, so whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };
@@ -24,9 +23,8 @@ typedef struct picks {
     void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);
 } picks;
 
-/* Applies DO to the elements of k lines. From one line to the next, operand i moves by side[i]
- * bytes. If the elements of a line are neighbours in y, the outer loop is over the lines; otherwise
- * it is over the positions along the dim. */
+/* Applies DO to k lines, which lie side[...] bytes apart. If the elements of a line are adjacent in
+ * y, goes line by line, otherwise position by position. */
 #define PICK_LINES(name, T, DO)                                                                    \
     static void name(const picks *p, char *const *data, const int64_t *side, int64_t k)            \
     {                                                                                              \
@@ -84,8 +82,7 @@ PICK_LINES(add_f64, double, ADD)
 PICK_LINES(add_i64, uint64_t, ADD) /* unsigned, so that overflow wraps */
 PICK_LINES(or_1, uint8_t, OR)
 
-/* Runs p->f on lines [begin, end). Lines are numbered so that neighbours along the innermost of the
- * other dims follow one another. */
+/* Handles lines [begin, end), which are numbered with the innermost dim first. */
 static void run_lines(int64_t begin, int64_t end, void *arg)
 {
     const picks *p = arg;

@@ -1,9 +1,8 @@
 /* random.c - ops that draw random numbers: bernoulli, dropout, multinomial, and fills.
  *
- * The random streams are PyTorch's (src/base/random/rng.c). This file decides which element gets
- * which number of the stream. hd_bernoulli draws in logical, row-major order. hd_multinomial's race
- * and, in the native stream, hd_dropout draw in memory order, into a new tensor that is laid out as
- * the result of an elementwise op. */
+ * The streams are PyTorch's (src/base/random/rng.c). This file decides the order of the draws.
+ * bernoulli draws in row-major order. multinomial's race and dropout's native stream draw in memory
+ * order, into a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
 
@@ -21,7 +20,7 @@
 #include "tensor/random_fill.h"
 #include "tensor/tensor_args.h"
 
-enum { DRAW_GRAIN = 8192 }; /* the fewest elements that a task of the thread pool draws */
+enum { DRAW_GRAIN = 8192 }; /* the fewest elements that a task draws */
 
 /* ---------------------------------------------------------------- checks */
 
@@ -36,8 +35,7 @@ static double value_at(const hd_tensor *p, int64_t i)
     return hd__tensor_float_at(p, p->offset + i);
 }
 
-/* Returns the position of the first element of p that is not in [0, most]; -1 if there is none. p
- * is contiguous and of a float dtype. */
+/* Returns the position of the first element of p, contiguous, that is not in [0, most]; else -1. */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
     const float *f = hd__tensor_ptr(p);
@@ -55,8 +53,8 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* Returns p, made contiguous. Fails with HD_DTYPE if p is not of a float dtype, and with HD_VALUE
- * if an element lies outside [0, most]. `expected` says that range in words, for the message. */
+/* Returns p, made contiguous. Fails if p is not of a float dtype, or if an element lies outside [0,
+ * most], which `expected` says in words. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -73,8 +71,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__op_zero_backward);
 
-/* Returns a tensor like p, 1 where a uniform random number is below p, 0 elsewhere, and records it.
- * NULL if it fails. */
+/* Returns a tensor, 1 where a uniform random number is below p, and 0 elsewhere. */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
     const hd_dtype d = p->dtype;
@@ -103,7 +100,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
-/* Returns x (mask / keep), unrecorded. NULL if memory runs out. */
+/* Returns x (mask / keep), unrecorded. */
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};
@@ -121,8 +118,8 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* Returns a mask for x, whose elements are true with probability keep. Draws from the native stream
- * in x's memory order, and from the MCG31 stream in row-major order. NULL if memory runs out. */
+/* Returns a mask for x. Draws from the native stream in x's memory order, from the MCG31 stream in
+ * row-major order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -150,8 +147,8 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* Sets y = x (kept / keep). kept is 1 or 0, and is drawn for each element from the seed in d. x and
- * y are contiguous; y may be x. */
+/* Sets y = x (kept / keep), where kept, 1 or 0, is drawn for each element. x is contiguous, and y
+ * may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -244,12 +241,12 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
 }
 
 typedef struct shares {  /* the running sums of one row of m weights */
-    double *sums, whole; /* the m sums, and the last of them again: the sum of all weights */
+    double *sums, whole; /* the m sums, and the last of them */
     int64_t m;
-    bool single; /* the weights are float32, and the sums are computed in float32 */
+    bool single; /* weights and sums are float32 */
 } shares;
 
-/* Sets s->sums and s->whole for a row of s->m weights. Adds in the dtype of the weights. */
+/* Computes the sums of a row of weights, in their dtype. */
 static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
@@ -293,8 +290,7 @@ static int64_t search(const shares *s, double u)
     return left;
 }
 
-/* Draws n indices for each row of p (rows, m) with replacement, and writes them to y (rows, n). p
- * is contiguous. False if memory runs out. */
+/* Draws n indices for each row of p (rows, m), which is contiguous, into y (rows, n). */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
     shares s = {hd__arg_alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
@@ -315,9 +311,8 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* Draws n different indices for each row of p: those of the n largest p / q, where each q is an
- * exponential random number. Index i comes first with probability p_i / sum(p). NULL if it
- * fails. */
+/* Returns the indices of the n largest p / q, where each q is an exponential random number. Index i
+ * comes first with probability p_i / sum(p). */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;

@@ -26,8 +26,7 @@ hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_sp
 
 /* ---------------------------------------------------------------- helpers */
 
-/* Returns dy expanded to the shape of n's input, without a copy. NULL if dy is NULL or memory runs
- * out. */
+/* Returns dy expanded to the shape of n's input; NULL if dy is NULL. */
 static hd_tensor *spread_to_input(hd__node *n, hd_tensor *dy)
 {
     const hd__node_out_meta *x = hd__node_input_meta(n, 0);
@@ -45,7 +44,7 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
     return n;
 }
 
-/* Returns all dims of x as a bit mask; 0 with an error if hd__tensor_arg refuses x. */
+/* Returns all dims as a bit mask; 0 with an error if x is refused. */
 static uint32_t all_mask(const hd_tensor *x)
 {
     return hd__tensor_arg("x", x) ? hd__tensor_all_dims(x) : 0;
@@ -53,9 +52,9 @@ static uint32_t all_mask(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- sum, mean */
 
-enum { SUM, MEAN }; /* the kinds of the ops of sum and mean */
+enum { SUM, MEAN }; /* the kinds of the ops */
 
-/* y = sum x:  dx += dy;  y = sum x / N:  dx += dy / N, each expanded to x's shape */
+/* y = sum x, or sum x / N:  dx += dy, or dy / N, expanded to x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__node_out_meta *x = hd__node_input_meta(n, 0);
@@ -80,7 +79,7 @@ void hd__op_divide_by(hd_tensor *y, double n)
                                 y->numel, NULL);
 }
 
-/* Returns the sum or mean of x over the dims of mask, unrecorded. NULL if memory runs out. */
+/* Returns the sum or mean of x over the dims of mask, unrecorded. */
 static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
@@ -90,8 +89,7 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* Returns the sum or mean of x over the dims of mask, recorded as the result of op. NULL if mask is
- * 0, because a check of the caller has failed, or if this function fails. */
+/* Returns the sum or mean, recorded; NULL if mask is 0, because a check of the arguments failed. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
@@ -139,10 +137,9 @@ hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims
 
 /* ---------------------------------------------------------------- var, std */
 
-enum { VAR, STD }; /* the kinds of the ops of var and std */
+enum { VAR, STD }; /* the kinds of the ops */
 
-/* Returns N - s.correction, or 0 if that is negative. Here N elements are reduced to each
- * result. */
+/* Returns N - correction, or 0 if that is negative. Each result has N elements of the input. */
 static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
 {
     int64_t n = count(ndim, sizes, s.mask) - s.correction;
@@ -182,8 +179,7 @@ static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
             n == 1 ? ", or correction 0" : "");
 }
 
-/* Returns the variance of x over the dims of s, or its square root if op's kind is STD, and records
- * it. NULL with an error. */
+/* Returns the variance of x over the dims of s, or its square root, recorded. */
 static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__op_span s)
 {
     if (!s.mask || !hd__tensor_float_arg(x)) {
@@ -247,8 +243,7 @@ hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n, cons
 
 /* ---------------------------------------------------------------- prod */
 
-/* Sets half[] to the two halves of x along dim d. If the size of dim d is odd, first appends ones,
- * so that both halves have the same size. */
+/* Splits x along dim d into two halves of equal size. Appends ones first if the size is odd. */
 static void halve(hd_tensor *x, int d, hd_tensor *half[2])
 {
     const int64_t n = x->sizes[d] / 2 + x->sizes[d] % 2;
@@ -260,7 +255,7 @@ static void halve(hd_tensor *x, int d, hd_tensor *half[2])
     half[1] = hd_narrow(x, d, n, n);
 }
 
-/* Returns the product of x along dim d, which then has size 1. NULL if it fails. */
+/* Returns the product of x along dim d, which then has size 1. */
 static hd_tensor *product(hd_tensor *x, int d)
 {
     hd_tensor *half[2];
@@ -271,8 +266,7 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* Returns the gradient dx of y = product(x, d), given the gradient dy. Splits x into the same
- * halves as product does. NULL if it fails. */
+/* Returns the gradient dx of y = product(x, d). Splits x into the same halves as product does. */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];
@@ -287,8 +281,7 @@ static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 
 enum { ALL_DIMS = -1 };
 
-/* Returns the product of x over dim d, or over all dims if d is ALL_DIMS, unrecorded. NULL if it
- * fails. */
+/* Returns the product of x over dim d, or over all dims if d is ALL_DIMS, unrecorded. */
 static hd_tensor *products(hd_tensor *x, int d, bool keepdim)
 {
     HD_NO_GRAD;

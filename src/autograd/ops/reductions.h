@@ -12,12 +12,11 @@ typedef struct hd__op_span {
     int correction; /* the correction of var and std; else 0 */
 } hd__op_span;
 
-/* Returns an alias of y in the shape sizes[0] to sizes[ndim - 1]. y is the result of the reduction
- * s of a tensor of that shape. The reduced dims of the alias have strides of 0. NULL if memory runs
- * out. */
+/* Returns an alias of y, the result of reduction s, in the shape of the reduced tensor. The reduced
+ * dims have strides of 0. */
 hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_span s);
 
-/* Divides the elements of y by n, in y's dtype. y is contiguous and of a float dtype. */
+/* Divides y, contiguous and of a float dtype, by n in that dtype. */
 void hd__op_divide_by(hd_tensor *y, double n);
 
 #endif

@@ -1,9 +1,8 @@
 /* rotary.c - rotary positions in the half layout (Su et al. 2021, "RoFormer: Enhanced Transformer
  * with Rotary Position Embedding"): the tables of cosines and sines, and the op that rotates x.
  *
- * The tables equal those of the Python library transformers bit for bit, because they are computed
- * by the same float32 operations in the same order. A large angle has few bits after the point, so
- * with another order the cosines would differ visibly. */
+ * The tables equal those of transformers bit for bit: they use the same float32 operations in the
+ * same order. A large angle has few bits after the point, so another order would show. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -45,9 +44,8 @@ static bool rotary_options_ok(const hd_rotary_options *o)
                     o->low_freq_factor, o->high_freq_factor));
 }
 
-/* Returns frequency i: 1 / theta^(2 i / head_dim). If o has the original length, divides the
- * frequencies of long waves by o->factor, keeps those of short waves, and interpolates between
- * both. */
+/* Returns 1 / theta^(2 i / head_dim). If the original length is known, frequencies of long waves
+ * are divided by `factor`, those of short waves stay, and those between are interpolated. */
 static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
 {
     const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
@@ -100,7 +98,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
 /* ---------------------------------------------------------------- the turn */
 
 /* Returns x cos + (-x2, x1) sin, unrecorded, where x1 and x2 are the halves of x along its last
- * dim. The result is laid out as x if x has no gaps. NULL if memory runs out. */
+ * dim; laid out as x if x is dense. */
 static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__SCOPE_OR(NULL);
@@ -121,7 +119,7 @@ static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
     return hd_scope_return(y);
 }
 
-/* Returns (-x2, x1), where x1 and x2 are the halves of x along its last dim. NULL if it fails. */
+/* Returns (-x2, x1), where x1 and x2 are the halves of x along its last dim. */
 static hd_tensor *rotate_half(hd_tensor *x)
 {
     int64_t half = x->sizes[x->ndim - 1] / 2;

@@ -14,15 +14,15 @@
 
 typedef struct view_part { /* the part of the input that a view shows */
     int dim;
-    bool selects;             /* the view does not have dim (select, unbind) */
-    int64_t start, step, len; /* along dim: the first index, the distance, the number */
+    bool selects;             /* the view lacks dim */
+    int64_t start, step, len; /* first index, distance and number along dim */
 } view_part;
 
-enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops of split and unbind */
+enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops */
 
 /* ---------------------------------------------------------------- backward */
 
-/* Returns an alias of part p of x. NULL if memory runs out. */
+/* Returns part p of x as an alias. */
 static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -100,8 +100,7 @@ static bool has_dims(const hd_tensor *x)
     return x->ndim > 0 || hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
 }
 
-/* Returns dim, counted from the front; -1 with an error if x is not a tensor, is 0-d or has no such
- * dim. */
+/* Returns dim, counted from the front; -1 with an error if x is 0-d or has no such dim. */
 static int dim_of(const hd_tensor *x, int dim)
 {
     return hd__tensor_any_arg("x", x, false) && has_dims(x) ? hd__tensor_dim(x, dim) : -1;
@@ -197,9 +196,8 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* ---------------------------------------------------------------- several parts */
 
-/* Returns a list of n views of x, one after another along dim, recorded as the outputs of one node.
- * View k has length lens[k] along dim or, if lens is NULL, length `size`; the last view may then be
- * shorter. n may exceed the size of dim, because views may be empty. NULL if it fails. */
+/* Returns n views of x, one after another along dim. View k has length lens[k] or, if lens is NULL,
+ * `size`; the last one may then be shorter. n may exceed the size of dim: views may be empty. */
 static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
                       int64_t size)
 {
@@ -253,8 +251,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
     return parts(&split_sizes_op, x, d, n, sizes, 0);
 }
 
-/* Splits x along dim d into views of length `size`. If dim d has size 0, gives one empty view. NULL
- * if it fails. */
+/* Splits x into views of length `size`. A dim of size 0 gives one empty view. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
@@ -299,8 +296,7 @@ typedef struct roll {
     int dim;
 } roll;
 
-/* Returns y with y[i] = x[i - shift] along the dim, unrecorded: x's last `shift` elements, and then
- * its others. NULL if it fails. */
+/* Returns y[i] = x[i - shift], unrecorded: the last `shift` elements, and then the others. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;
@@ -329,8 +325,7 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 
 /* ---------------------------------------------------------------- flip */
 
-/* Returns a copy of x, unrecorded, in which the order of the elements is reversed along each dim of
- * the bit mask dims. NULL if memory runs out. */
+/* Returns a copy of x, unrecorded, reversed along the dims of the bit mask. */
 static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
 {
     hd_tensor turned = *x;

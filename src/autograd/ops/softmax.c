@@ -1,9 +1,8 @@
 /* softmax.c - softmax, log_softmax, logsumexp and cumsum, which work on whole lanes along a dim.
  *
- * A lane is the elements along the dim at one place of the other dims. softmax and log_softmax save
- * their results, not their inputs. Forward has one kernel, and so has backward; each computes whole
- * lanes. Lanes along the last dim have kernels of their own, for which the elements of a lane must
- * be neighbours in memory. */
+ * A lane is a row of elements along the dim. softmax and log_softmax save their results, not their
+ * inputs. Forward and backward are one kernel each, which computes whole lanes. Lanes along the
+ * last dim have their own kernels, which need them contiguous. */
 #include "autograd/ops/reductions.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
@@ -16,8 +15,8 @@ enum { SOFTMAX_WORTH = 16384 }; /* up to this many elements, one thread computes
 
 /* ---------------------------------------------------------------- helpers */
 
-/* If x is small and contiguous, and so is y unless it is NULL, computes out by one call of f, a
- * kernel of the last dim, and returns true. Otherwise does nothing and returns false. */
+/* If x is small, and x and y are contiguous, computes all of out by one call of f, a kernel for the
+ * last dim, and returns true. Otherwise does nothing and returns false. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
@@ -30,9 +29,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* Returns the result of a kernel along dim for x, and for y unless it is NULL. If y is given, the
- * kernel is that of a backward, and x is the gradient dy: the result may overwrite x if nobody else
- * holds it and dim is not the last one. NULL if memory runs out. */
+/* Returns the result of a kernel along dim for x, and for y unless it is NULL. If y is given, x is
+ * a gradient, which the result may overwrite. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
@@ -54,8 +52,7 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
     return out;
 }
 
-/* Computes softmax or log_softmax of x over dim, and records it. Saves only the result. NULL with
- * an error. */
+/* The forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__tensor_float_x(x)) {
@@ -170,8 +167,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* Returns the running sums of x along dim, from the end of dim if `backwards` is true. NULL if
- * memory runs out. */
+/* Returns the running sums of x along dim, from its end if `backwards`. */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;

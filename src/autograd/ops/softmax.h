@@ -4,9 +4,8 @@
 
 #include "heed/tensor.h"
 
-/* True if x is the result of a recorded softmax over dim, and was not changed since. Also true if x
- * is a view of such a result, and each lane of x along dim is a lane of the softmax. A lane is the
- * elements along a dim at one place of the other dims. */
+/* True if x is the result of a recorded softmax over dim and was not changed since, or a view of it
+ * whose lanes along dim are lanes of the softmax. A lane is a row of elements along a dim. */
 bool hd__op_is_softmax(const hd_tensor *x, int dim);
 
 #endif

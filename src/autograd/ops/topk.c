@@ -1,10 +1,9 @@
-/* topk.c - topk, which gives the k largest or smallest elements along a dim in order, and sort,
- * which is topk of all elements.
+/* topk.c - topk, the k largest or smallest elements along a dim in order, and sort, which is topk
+ * of all elements.
  *
- * The elements of a line are read once. A heap (Williams 1964) holds the k elements that come first
- * among those read so far. Elements are compared by integer keys of the same order; NaN is the
- * largest, and -0 equals 0. Of equal elements, the one with the lower index comes first. In PyTorch
- * their order depends on a C++ library. */
+ * A heap (Williams 1964) holds the first k of the elements read so far. Elements are compared by
+ * integer keys; NaN is the largest, and -0 equals 0. Of equal elements, the one with the lower
+ * index comes first. In PyTorch their order depends on a C++ library. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,7 +18,7 @@
 
 enum {
     TOPK_GRAIN = 32768, /* up to this many elements, one thread computes all */
-    FEW = 16 /* up to FEW entries are kept in a sorted array, which is faster than a heap */
+    FEW = 16            /* for k up to FEW, a sorted array is faster than a heap */
 };
 
 typedef struct entry {
@@ -42,8 +41,8 @@ static void insert(entry *e, int64_t n, entry v)
     e[i] = v;
 }
 
-/* Replaces the top of e, a heap of n entries, by v. The top is the entry that comes last in the
- * order. Moves the hole at the top down to the bottom, and from there up to the place of v. */
+/* Replaces the top of a heap of n entries by v. The top is the entry that comes last. Moves the
+ * hole to the bottom first, and then up to the place of v. */
 static void replace_top(entry *e, int64_t n, entry v)
 {
     int64_t hole = 0, child = 2;
@@ -62,7 +61,7 @@ static void replace_top(entry *e, int64_t n, entry v)
     e[hole] = v;
 }
 
-/* Returns an integer key for v. Keys have the order of the values, and NaN has the largest one. */
+/* Returns an integer in whose order the values are; NaN has the largest one. */
 static int64_t key_of(double v)
 {
     int64_t bits;
@@ -74,8 +73,7 @@ static int64_t key_of(double v)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* Returns the entry of element i of the line x, which has no gaps. `largest` reverses the order of
- * the keys. */
+/* Returns the entry of element i of the line x. `largest` reverses the order. */
 static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
 {
     int64_t key = dtype == HD_FLOAT32   ? key_of(((const float *)x)[i])
@@ -84,8 +82,8 @@ static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
     return (entry){largest ? ~key : key, i};
 }
 
-/* Writes the entries of the first k of the n elements of line x to e, in order. The kernel
- * hdk_index()->next skips elements that come after all entries in e. */
+/* Writes the first k of the n elements of line x to e, in order. A kernel, `next`, skips elements
+ * that come after all entries in e. */
 static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
     void (*const put)(entry *, int64_t, entry) = k <= FEW ? insert : replace_top;
@@ -111,8 +109,7 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__op_scatter_backward, HD__PUT);
 
-/* The data of all tasks. x and indices are contiguous. A line of x has n elements, and a line of
- * indices has k. */
+/* Lines lie along the last dim: n elements of x, k of indices. Both tensors are contiguous. */
 typedef struct topk_lines {
     const hd_tensor *x, *indices;
     entry *e; /* scratch, k entries for each task */
@@ -136,8 +133,7 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* Writes the indices of the first k elements of each line of x to the same line of indices. Both
- * are contiguous, and their lines lie along the last dim. False if memory runs out. */
+/* Fills each line of indices for the same line of x. Both are contiguous. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
@@ -153,7 +149,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* Returns the indices of the first k elements of x along dim, in order. NULL with an error. */
+/* Returns the indices of the first k elements of x along dim, in order. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
@@ -205,7 +201,7 @@ static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
     return hd__tensor_copy(copy, y);
 }
 
-/* Returns the indices that sort x along dim d. NULL with an error. */
+/* Returns the indices that sort x along dim d. */
 static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 {
     HD_NO_GRAD;
@@ -215,8 +211,7 @@ static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
     return hd_scope_return(laid_out(at, x));
 }
 
-/* Returns the elements of x at the indices `at` along dim d, unrecorded and laid out as x. NULL if
- * it fails. */
+/* Returns the elements of x at the indices `at` along dim d, unrecorded and laid out as x. */
 static hd_tensor *picked(hd_tensor *x, int d, hd_tensor *at)
 {
     HD__SCOPE_OR(NULL);

@@ -11,8 +11,7 @@
 
 enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-/* Computes y = f(x) and records it. `loop` is the number of f's loop. If f has no loop for x's
- * dtype, computes in float32. NULL with an error. */
+/* Computes y = f(x), in float32 if f has no loop for x's dtype. */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -24,7 +23,7 @@ static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_sav
                       .save_y = saves == SAVE_Y);
 }
 
-/* dx += loop(dy, the saved tensor). The op's kind is the number of the loop in hdk_binary. */
+/* dx += loop(dy, the saved tensor). The op's kind is the loop in hdk_binary. */
 static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
@@ -211,8 +210,7 @@ static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 static const hd__op logsigmoid_op = HD__OP("LogSigmoidBackward0", logsigmoid_backward);
 
-/* Returns min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch. NULL if it
- * fails. */
+/* Returns min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch. */
 static hd_tensor *log_sigmoids(hd_tensor *x)
 {
     HD_NO_GRAD;
@@ -243,8 +241,7 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* Computes y = f(x, a, b) and records it. `loop` is the number of f's loop, which exists for x's
- * dtype; a loop with one number ignores b. NULL with an error. */
+/* Computes y = f(x, a, b). f has a loop for x's dtype; a loop with one number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
@@ -256,7 +253,7 @@ static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double 
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
-/* dx += loop(dy, x, a, b). The op's kind is the number of the loop in hdk_binary. */
+/* dx += loop(dy, x, a, b). The op's kind is the loop in hdk_binary. */
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];
@@ -313,7 +310,7 @@ hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
 
 typedef struct bounds {
     bool has_lo, has_hi;
-    hd_scalar lo, hi; /* a bound that is not given is the end of the dtype's range */
+    hd_scalar lo, hi; /* a missing bound is the end of the dtype's range */
 } bounds;
 
 /* dx += dy where lo <= x <= hi */
