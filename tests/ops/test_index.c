@@ -313,10 +313,10 @@ START_TEST(errors)
     ck_error(HD_INDEX, "hd_gather: index 9 at (1, 1): expected 0 to 3");
     ck_assert_ptr_null(hd_gather(x, 1, hd_zeros(HD_INT64, 4, 1)));
     ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (4, 1): expected equal numbers of dims, and "
-                       "sizes of index up to those of x, except at dim 1");
+                       "index sizes up to x's, except at dim 1");
     ck_assert_ptr_null(hd_gather(x, 0, ints(0)));
     ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (1,): expected equal numbers of dims, and "
-                       "sizes of index up to those of x, except at dim 0");
+                       "index sizes up to x's, except at dim 0");
     ck_assert_ptr_null(hd_gather(x, 0, x));
     ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
     ck_assert_ptr_null(hd_embedding(ints(1, 3), x, HD_NO_PADDING));

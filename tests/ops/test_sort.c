@@ -107,11 +107,11 @@ START_TEST(adding_and_scattering_refuse)
     ck_error(HD_DTYPE, "hd_index_add: index of float32: expected int64");
     ck_assert_ptr_null(hd_scatter(x, 0, at, x));
     ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected equal numbers of dims, and "
-                       "sizes of index up to those of x, except at dim 0");
+                       "index sizes up to x's, except at dim 0");
     hd_tensor *one = hd_zeros(HD_INT64, 2, 2);
     ck_assert_ptr_null(hd_scatter(x, 0, one, hd_zeros(HD_FLOAT32, 1, 2)));
     ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected equal numbers of "
-                       "dims, and sizes of index up to those of source");
+                       "dims, and index sizes up to source's");
     ck_assert_ptr_null(hd_scatter(x, 0, hd_add_scalar(one, 3), x));
     ck_error(HD_INDEX, "hd_scatter: index 3 at (0, 0): expected 0 to 2");
     ck_assert_ptr_null(hd_scatter(x, 2, one, x));

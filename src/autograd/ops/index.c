@@ -270,8 +270,8 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     return ok || hd_fail(HD_SHAPE,
-                         "x %s and index %s: expected equal numbers of dims, and sizes of index up "
-                         "to those of x, except at dim %d",
+                         "x %s and index %s: expected equal numbers of dims, and index sizes up to "
+                         "x's, except at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
@@ -362,8 +362,8 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
     }
     if (!ok) {
         return hd_fail(HD_SHAPE,
-                       "source %s and index %s: expected equal numbers of dims, and sizes of index "
-                       "up to those of source",
+                       "source %s and index %s: expected equal numbers of dims, and index sizes up "
+                       "to source's",
                        HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
