@@ -300,8 +300,7 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* True if index has at most 1 dim, and source has x's sizes, except index's length at dim d.
- * Otherwise fails with HD_SHAPE. A 0-d x needs an index of 1 element. */
+/* Fails with HD_SHAPE unless index and source fit x. A 0-d x needs an index of 1 element. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
