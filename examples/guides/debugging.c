@@ -134,7 +134,7 @@ static void mistakes_in_a_training(void)
     for (int step = 0; step < 3; step++) {
         HD_SCOPE;
         hd_tensor *logits = hd_forward(model, hd_ones(HD_FLOAT32, 4, 3)); /* (4, 2) */
-        hd_backward(hd_cross_entropy(hd_softmax(logits, -1), y)); /* wrong: it takes logits */
+        hd_backward(hd_cross_entropy(hd_softmax(logits, -1), y));         /* wrong: pass logits */
         hd_optim_step(o); /* wrong: hd_optim_zero_grad(o) is missing */
     }
     hd_optim_free(o);
