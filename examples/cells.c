@@ -35,7 +35,7 @@ static const char usage_text[] =
     "\n"
     "The exit status is 0 if the cells ran, 1 if one failed, and 2 if the arguments are wrong.\n";
 
-/* The name of the file at the end of a program's path. */
+/* Returns the name of the file at the end of a program's path. */
 static const char *base_name(const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -79,7 +79,7 @@ static bool choose_stream(const char *name)
     return strcmp(name, "mcg31") == 0;
 }
 
-/* Reads the arguments into nb. For an unknown argument it prints a message and returns false. */
+/* Reads the arguments into nb. If one is wrong, prints a message and returns false. */
 static bool read_arguments(notebook *nb, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
