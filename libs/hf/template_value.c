@@ -283,7 +283,7 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
 
 /* ---------------------------------------------------------------- white space */
 
-/* True if code is one of the characters, or white space if chars is NULL. */
+/* True if code is one of the characters in chars, or, if chars is NULL, if it is white space. */
 static bool value_strips(uint32_t code, const hd__template_value *chars)
 {
     for (int64_t i = 0; chars && i < chars->n;) {
