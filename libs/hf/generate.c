@@ -336,8 +336,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Sets m to evaluation mode. If m is in this mode already, writes nothing, because other threads
- * may run m. */
+/* Sets m to evaluation mode. If m is in it already, writes nothing: other threads may run m. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
