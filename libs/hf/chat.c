@@ -5,7 +5,7 @@
 #include "hf/hf_internal.h"
 #include "hf/template.h"
 
-enum { LARGEST_TEMPLATE = 1 << 22 }; /* bytes */
+enum { LARGEST_TEMPLATE = 1 << 22 }; /* the size of the largest template, in bytes */
 
 /* The limits of a run of the template: steps and bytes of memory. Each byte of input allows
  * STEPS_A_BYTE more steps, and BYTES_A_BYTE more bytes. */

@@ -6,7 +6,7 @@
 
 /* The values of a file, or of an object in it. */
 typedef struct hd__hf_config_file {
-    const char *path; /* for messages */
+    const char *path; /* the file's path, for messages */
     const hd_dict *values;
     const char *inside; /* "" for the file, "rope_scaling." for the object of this key */
 } hd__hf_config_file;

@@ -19,7 +19,7 @@ typedef enum hd__hf_config_kind {
     HD__OBJECT,     /* an object, which is read elsewhere, or one of `words`; no field */
     HD__ONLY,       /* one of `words`; no field */
     HD__ENDS,       /* an end token, which is appended; hd_generate_options */
-    HD__NAMES,      /* a target module, which is appended where there is room; hd_lora_options */
+    HD__NAMES,      /* a target module, appended to an array with space for all; hd_lora_options */
     HD__FULL,       /* a list of the text full_attention; no field */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__hf_config_kind;

@@ -7,7 +7,7 @@
 
 #include "hf/config_fill.h"
 
-/* A value of the configuration that can be read from a module */
+/* The kind of a value of the configuration that can be read from a module. */
 typedef enum hd__hf_known_kind {
     HD__ROWS,    /* dim 0 of the module's weight */
     HD__COLUMNS, /* dim 1 of the module's weight */
@@ -35,7 +35,8 @@ struct hd__hf_family {
     hd__hf_config_keys keys;            /* of config.json, in the order in which they are written */
     int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: none */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
-    /* Refuses values of config.json that heed cannot follow and no key's kind refuses; or NULL */
+    /* Refuses values of config.json that heed cannot follow, if no kind of a key refuses them.
+     * NULL: there are no such values. */
     bool (*file_ok)(const hd__hf_config_file *f, const hd__hf_config *c);
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
@@ -60,10 +61,11 @@ struct hd__hf_family {
     int64_t (*heads)(const hd_module *m); /* m's heads, or 0 if m is no attention */
 
     bool bare_names;         /* files may have tensors' names without the body's name in front */
-    const char *passed_over; /* how names of tensors end that no module needs */
+    const char *passed_over; /* ends of the names of tensors that no module needs */
 
     /* The rest is for the families of decoder.h: the classes of their parts, the functions that
-     * make a layer's attention and MLP, and true if q_proj, k_proj and v_proj always have biases */
+     * make a layer's attention and MLP, and qkv_bias, which is true if q_proj, k_proj and v_proj
+     * always have biases. */
     const hd_module_type *classes;
     hd_module *(*attention_new)(const hd__hf_config *c, int64_t layer);
     hd_module *(*mlp_new)(const hd__hf_config *c);

@@ -330,7 +330,8 @@ static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
     int64_t bytes = hd__hf_file_bytes(f);
     return r <= bytes ||
            hd_fail(HD_FORMAT,
-                   "'%.*s' has %" PRId64 " bytes of weights: expected at least r, %" PRId64,
+                   "'%.*s' has %" PRId64 " bytes of weights: expected at least %" PRId64
+                   ", the r of the adapters",
                    HD__CUT(path), bytes, r);
 }
 

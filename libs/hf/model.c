@@ -125,9 +125,10 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 {
     hd__hf_seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_fail(
-            HD_STATE, "layer %" PRId64 ", counted from 0: the configuration has %" PRId64 " layers",
-            layer, seen->layers);
+        return hd_fail(HD_STATE,
+                       "the model has layer %" PRId64
+                       ", counted from 0, but its configuration has %" PRId64 " layers",
+                       layer, seen->layers);
     }
     if (seen && k && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),

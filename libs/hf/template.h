@@ -87,7 +87,7 @@ typedef struct hd__template_run {
     const char *text; /* the template: n bytes, with "\n" at the end of each line */
     size_t n;
     hd__template_arena *arena;
-    size_t steps, bytes;             /* the numbers that are left for this run */
+    size_t steps, bytes;             /* the steps and bytes that are left for this run */
     int depth, loops;                /* levels and loops around the current token */
     bool live;                       /* code reads it by hd__template_live */
     bool failed;                     /* an error is set */
@@ -105,7 +105,8 @@ static inline bool hd__template_live(const hd__template_run *r)
     return r->live && !r->failed && !r->jump;
 }
 
-/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
+/* Ends the run with an error, whose message is "hd_chat_text: 'x', line 3: 'a | b': " and the
+ * formatted text. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Counts n steps. Fails if fewer are left. */
@@ -201,7 +202,8 @@ bool hd__template_walk_given(hd__template_run *r, const char *text);
  * or sign. hd__template_walk_name returns the current token, and fails unless it is a name. */
 void hd__template_walk_expect(hd__template_run *r, const char *text);
 hd__template_value hd__template_walk_name(hd__template_run *r);
-/* Counts a level of nesting, which the caller counts down. False if the run has failed. */
+/* Counts a level of nesting; the caller subtracts it from r->depth. Returns false if the run has
+ * failed. */
 bool hd__template_walk_deeper(hd__template_run *r);
 
 /* Returns the address of a variable's value, or NULL. */

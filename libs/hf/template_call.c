@@ -31,7 +31,7 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
 {
     bool table = v.kind == HD__DICT_VALUE || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
     if (v.kind == HD__UNDEFINED) {
-        return hd__template_fail_at(r, HD_VALUE, "this is a part of something undefined");
+        return hd__template_fail_at(r, HD_VALUE, "an undefined value has no parts");
     }
     if (hd__template_is_number(key) && (hd__template_is_list(v) || v.kind == HD__STRING)) {
         hd__template_spend(r, (size_t)v.n / 16);
@@ -129,7 +129,7 @@ static hd__template_value call_case(hd__template_run *r, hd__template_value v, i
         char c = text.s[i], from = i < upper ? 'a' : 'A';
         s[i] = (char)(c >= from && c < from + 26 ? c ^ 0x20 : c);
         if ((unsigned char)c > 0x7f) {
-            return hd__template_fail_at(r, HD_FORMAT, "heed changes the case of ASCII only");
+            return hd__template_fail_at(r, HD_FORMAT, "heed changes the case of ASCII texts only");
         }
     }
     return s ? HD__TEXT(s, text.n) : HD__NOTHING;
@@ -173,10 +173,10 @@ static hd__template_value call_split(hd__template_run *r, const hd__template_val
     hd__template_table parts = {0};
     if (by.kind != HD__STRING || by.n == 0) {
         return hd__template_fail_at(r, HD_FORMAT,
-                                    "heed splits a string only at a separator that is given");
+                                    "expected a separator. heed does not split at white space");
     }
     int64_t most =
-        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: no limit */
+        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* negative: no limit */
     const char *at = text.s, *found;
     while (parts.n < most && (found = hd__template_value_find(r, text, at, by))) {
         hd__template_push(r, &parts, HD__TEXT(at, found - at));

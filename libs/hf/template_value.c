@@ -162,7 +162,8 @@ hd__template_value hd__template_value_text(hd__template_run *r, hd__template_val
         return hd__template_value_copy(r, digits,
                                        (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
-        return hd__template_fail_at(r, HD_FORMAT, "heed writes %s by |tojson only",
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed cannot write %s as text. Write |tojson after it",
                                     hd__template_kind_names[v.kind]);
     }
 }

@@ -23,7 +23,7 @@ typedef struct heat_map {
     int64_t heads, queries, keys;
     double max;
     int columns;                      /* panels in a row */
-    int64_t stride;                   /* from one written token to the next */
+    int64_t stride;                   /* the distance from one written token to the next */
     bool keys_upwards;                /* the texts of the keys run upwards */
     double cell;                      /* the side of a cell */
     double beside, below;             /* space for the texts left of the cells and below */

@@ -44,9 +44,9 @@ typedef struct hd__viz_graph_module {
     bool numbered, named;    /* a child has a number as its name; a child has another name */
     bool list;               /* it is, or may be, a list of modules, which is not called */
     bool once;               /* it was called once: one of its leaves goes into one call only */
-    const char *class_name;  /* "MultiHeadAttention", or NULL */
-    int64_t calls, clusters; /* the numbers of those directly in it */
-    bool drawn;              /* as a cluster */
+    const char *class_name;  /* such as "MultiHeadAttention", or NULL */
+    int64_t calls, clusters; /* the numbers of calls and clusters directly in it */
+    bool drawn;              /* it is drawn as a cluster */
     int64_t cluster;         /* itself if drawn, else the nearest cluster around it; 0: none */
     int64_t box;             /* itself or the module around it that is drawn as one box, or -1 */
 } hd__viz_graph_module;
@@ -59,7 +59,7 @@ typedef struct hd__viz_graph {
     int64_t *inputs;  /* the inputs of all nodes, node by node; -1: needs no gradient */
     int64_t *order;   /* the nodes' numbers, every node after its inputs */
     hd_dict *numbers; /* the nodes' numbers by their addresses */
-    bool clusters;    /* some module is drawn as a cluster */
+    bool clusters;    /* at least one module is drawn as a cluster */
     hd__text t;       /* the DOT text */
 } hd__viz_graph;
 
@@ -88,7 +88,7 @@ bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names);
 
 /* ---------------------------------------------------------------- dot_boxes.c */
 
-enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 }; /* the most outputs and views in a label */
+enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 }; /* the largest numbers in a label */
 
 #define HD__DOT_LEAF "style=\"filled,rounded\", fontsize=9, fillcolor=\"#cfe5f2\""
 #define HD__DOT_CALL "fillcolor=\"#ffffff\""

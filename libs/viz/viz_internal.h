@@ -45,7 +45,7 @@ enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 struct hd_picture {
     double width, height;
     hd__text svg;
-    void *locale;    /* the caller's locale, until the drawing in the C locale ends */
+    void *locale;    /* the thread's locale before the picture, which is drawn in the C locale */
     char unused[32]; /* hd_free overwrites the first 64 bytes, but not `freed` */
     uint32_t freed;  /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
@@ -82,7 +82,7 @@ typedef struct hd__viz_axis {
     bool log;
     bool whole;               /* its ticks are whole numbers */
     double lo, hi;            /* the values at the ends; if log, their log10 */
-    int n;                    /* ticks */
+    int n;                    /* the number of ticks */
     double at[HD__MAX_TICKS]; /* each tick's place: 0 at lo, 1 at hi */
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
 } hd__viz_axis;
