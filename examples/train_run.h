@@ -21,7 +21,7 @@ typedef struct {
     int64_t text_hash;
     hd_dataset *train_set, *val_set;
     hd_loader *loader, *val_loader;
-    hd_generator *val_generator, *sample_generator; /* their draws change no training's */
+    hd_generator *val_generator, *sample_generator; /* separate from the training's generator */
     hd_module *model;
     hd_list *parameters;
     hd_optim *optim;
