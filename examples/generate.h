@@ -18,7 +18,8 @@ typedef struct {
                          * without the cache by rounding */
 } sampling;
 
-/* Draws one token from logits (vocab_size,) with the thread's generator; -1 on error. */
+/* Draws one token from logits (vocab_size,) with the thread's generator. Returns its id, or -1 on
+ * error. */
 int64_t sample_token(hd_tensor *logits, const sampling *s);
 
 /* The speed of generate. prompt_seconds is the time until the logits of the first new token are

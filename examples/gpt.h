@@ -32,8 +32,8 @@ typedef struct {
 
 hd_module *layer_norm_new(int64_t emb_dim);
 hd_module *transformer_block_new(const gpt_config *cfg);
-/* Its forward takes in_idx (b, num_tokens) int64, num_tokens <= context_length, and returns logits
- * (b, num_tokens, vocab_size). */
+/* Returns a new GPTModel. Its forward takes in_idx (b, num_tokens) int64, where num_tokens is at
+ * most context_length, and returns logits (b, num_tokens, vocab_size). */
 hd_module *gpt_model_new(const gpt_config *cfg);
 
 /* These write cfg to a dictionary, as the numbers prefix.vocab_size, prefix.context_length and so

@@ -1,4 +1,4 @@
-/* train_text.h - the text that train_gpt learns. */
+/* train_text.h - reads the text on which train_gpt trains. */
 #ifndef HEED_EXAMPLES_TRAIN_TEXT_H
 #define HEED_EXAMPLES_TRAIN_TEXT_H
 

@@ -54,7 +54,7 @@ static void train(hd_module *model)
     hd_ddp_free(ddp);
 }
 
-/* Rank 0 writes the file; the result is true on all ranks or on none. */
+/* Rank 0 writes the file. Returns true on all ranks if it succeeds, and false on all if not. */
 static bool save(hd_module *model, const char *path)
 {
     hd_dict *weights = hd_module_state_dict(model);

@@ -17,7 +17,7 @@ typedef struct hd__decoder_attention {
     int64_t heads, kv_heads;
     bool rotary; /* true: it has rotary positions */
     /* Computes queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e), before
-     * rotary positions: hd__decoder_heads_of, or the family's own function. */
+     * rotary positions. It is hd__decoder_heads_of, or the family's own function. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 

@@ -41,7 +41,8 @@ struct hd__hf_family {
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
 
-    /* Checks the values, whose sizes are in range, and sets those that follow from others. */
+    /* Sets the values that follow from others. The sizes are in range already. Returns false with
+     * an error if a value is wrong. */
     bool (*resolve)(hd__hf_config *c);
     /* Returns a lower bound of the number of weights, without those of an untied head. */
     double (*elements)(const hd__hf_config *c);

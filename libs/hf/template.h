@@ -138,7 +138,7 @@ static inline bool hd__template_is_list(hd__template_value v)
 {
     return v.kind == HD__LIST || v.kind == HD__SERIES;
 }
-/* A bool is a number, too. */
+/* True if v is a number. A bool is a number, too. */
 static inline bool hd__template_is_number(hd__template_value v)
 {
     return v.kind == HD__BOOL_VALUE || v.kind == HD__TEMPLATE_INT;

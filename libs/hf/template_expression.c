@@ -49,7 +49,7 @@ void hd__template_walk_expect(hd__template_run *r, const char *text)
     }
 }
 
-/* Goes over the current token and returns its value. */
+/* Goes to the next token, and returns the value of the token before it. */
 static hd__template_value walk_value(hd__template_run *r)
 {
     hd__template_value v = r->t->value;

@@ -134,7 +134,7 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* If a backward under hd_ddp_no_sync succeeded, the next round averages its gradients. */
+/* Ends a backward under hd_ddp_no_sync. If it succeeded, the next round averages its gradients. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -245,7 +245,7 @@ static bool broadcast_all(const hd_dict *tensors)
     return ok;
 }
 
-/* Checks that the ranks' models are alike, and copies rank 0's parameters and buffers to all. */
+/* Copies rank 0's parameters and buffers to all ranks. Fails if the ranks' models are not alike. */
 static bool share_model(hd_module *model)
 {
     hd_dict *parameters = hd_module_named_parameters(model);
