@@ -261,8 +261,7 @@ static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *use
     return fflush(stdout) == 0;
 }
 
-/* Prints the model's responses to an instruction on which it is trained, and to one on which it is
- * not. */
+/* Prints responses to an instruction on which the model is trained, and to another one. */
 static void respond(run *r)
 {
     r->how.max_new_tokens = RESPONSE;
@@ -409,8 +408,7 @@ static const char help[] =
     "right, or 90% of the tokens of the responses that it learns. It is 1 if not or if something\n"
     "failed, and 2 if the arguments are wrong.\n";
 
-/* Reads the value of the option `name`. If the name or the value is wrong, prints a message and
- * returns false. */
+/* Reads the option `name`. If its name or value is wrong, prints a message and returns false. */
 static bool read_option(arguments *a, const char *program, const char *name, const char *value)
 {
     const struct {

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens /dev/null in the place of each standard file (stdin, stdout, stderr) that is closed.
- * Otherwise the next file that the program opens would take this place, and messages would go into
- * that file. A program that writes files calls this first. */
+/* Opens /dev/null as stdin, stdout or stderr if it is closed. Otherwise the next opened file would
+ * take its place, and messages would go into that file. A program that writes files calls this
+ * first. */
 void open_standard_files(void);
 
 /* Flushes stdout. If a part of the output could not be written, prints a message to stderr and

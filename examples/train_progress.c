@@ -94,7 +94,7 @@ static int put_bar(char *out, const progress_numbers *n, int columns)
 
 /* Returns the number of bytes that a line may have. The last column stays empty, because some
  * terminals go to the next row after it. A line with a bar also leaves columns for the ^C that a
- * terminal shows at Ctrl-C. columns 0: only PROGRESS_LINE limits the line. */
+ * terminal shows at Ctrl-C. */
 static int room_for(int columns, bool bar)
 {
     int room = columns - 1 - (bar ? COLUMNS_FOR_CTRL_C : 0);

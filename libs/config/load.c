@@ -218,7 +218,7 @@ static bool is_strict(hd__json *j)
 }
 
 /* Returns the cJSON tree of a text. If the text is not JSON, returns NULL, with an error unless
- * quiet is true. If memory runs out, returns NULL with an error. */
+ * quiet is true. */
 static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;

@@ -112,9 +112,9 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* Writes f after the field at `before` (NULL: f is the first one). Closes the objects that end
- * between the two fields, and opens those that begin. The fields of one object stand together in
- * the table, so each object is opened once. */
+/* Writes f after the field at `before` (NULL: none). Closes the objects that end between the two,
+ * and opens those that begin. The fields of one object stand together, so each object is opened
+ * once. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;

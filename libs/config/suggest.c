@@ -17,8 +17,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Returns the optimal string alignment distance of a and b, or FAR if one of them is too long.
- * Keeps three rows of the table of distances. */
+/* Returns the optimal string alignment distance of a and b, or FAR if one is too long. Keeps three
+ * rows of the table. */
 static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];

@@ -7,8 +7,8 @@
 
 enum { LARGEST_TEMPLATE = 1 << 22 }; /* the size of the largest template, in bytes */
 
-/* The limits of a run of the template: steps and bytes of memory. Each byte of input allows
- * STEPS_A_BYTE more steps, and BYTES_A_BYTE more bytes. */
+/* The limits of a run of the template, in steps and bytes of memory. Each byte of input raises
+ * them. */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {
@@ -75,8 +75,8 @@ static const char *chat_template_of(const hd_dict *d)
     return text;
 }
 
-/* Returns the folder's template, for which it looks in the same files as transformers, or NULL on
- * failure. d has the values of tokenizer_config.json (NULL: there is no such file). */
+/* Returns the folder's template, from the same files as transformers, or NULL on failure. d has the
+ * values of tokenizer_config.json, or is NULL. */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);

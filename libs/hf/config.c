@@ -8,8 +8,8 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* Returns the text of this name, or "a number" if the value is a number. Returns NULL if the value
- * is missing or one of the words in `none`. */
+/* Returns the text of this name, or "a number" for a number, or NULL if the value is missing or one
+ * of the words in `none`. */
 static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
     hd__hf_value v = hd__hf_value_of(f, name);
@@ -27,8 +27,8 @@ static const char *config_class(const hd__hf_config_file *f)
     return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* Returns the family with this model_type and class. NULL for one of them fits any family. Returns
- * NULL if there is none, or if both are NULL. */
+/* Returns the family with this model_type and class, where NULL fits any. Returns NULL if there is
+ * none, or if both are NULL. */
 static const hd__hf_family *family_named(const char *type, const char *class)
 {
     const hd__hf_family *const *f = hd__hf_families;

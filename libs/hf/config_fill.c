@@ -74,7 +74,7 @@ static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
     return v->text ? v->text : hd__text_shortest(v->number, room);
 }
 
-/* A text in quotation marks is not one of these words, even if it has their letters. */
+/* A text in quotation marks does not count as one of these words. */
 static const char not_texts[] = "null true false {} [] 0 1";
 
 bool hd__hf_is_word(const hd__hf_value *v, const char *words)
@@ -100,7 +100,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* Returns the values that the key takes, as they stand in a message after "expected". */
+/* Returns the values that the key takes, for a message after "expected". */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -206,8 +206,7 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets the key's field to the values of the file for which the key stands. Returns false with an
- * error at a value that the key does not take. */
+/* Sets the key's field to the values of the file for which the key stands. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -244,8 +243,8 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* Returns the key that takes a single value, if the file has a list or an object in its place, and
- * the name is a path inside that. Returns NULL otherwise. */
+/* Returns the key of a single value in whose place the file has a list or an object, with this name
+ * inside, or NULL. */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");

@@ -56,8 +56,8 @@ struct hd__hf_family {
     const char *words;         /* the name of the embedding of the words */
     const char *layers;        /* the key of the number of layers */
     const hd__hf_known *known; /* values to read from modules; the last one has key NULL */
-    /* Reads values that only modules of this family have. It is called for every module of a model,
-     * and first for the model itself. NULL: there are no such values. */
+    /* Reads values that only modules of this family have. heed calls it for the model and then for
+     * each of its modules. NULL: no such values. */
     void (*read)(const hd_module *m, void *values);
     int64_t (*heads)(const hd_module *m); /* m's heads, or 0 if m is no attention */
 

@@ -35,7 +35,7 @@ typedef struct hd__hf_padding {
 typedef struct hd__hf_context {
     hd__hf_seen *seen; /* the tokens before the call; NULL: none */
     /* (b, 1, t, s) bool: true where one of the t tokens attends to one of all s tokens. NULL: each
-     * token attends to itself and to all before it. */
+     * attends to itself and all before. */
     hd_tensor *mask;
     hd_tensor *positions; /* (b, t) int64 if there is a mask; NULL: they follow the tokens before */
 } hd__hf_context;
@@ -96,8 +96,7 @@ bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
  * draws the weights from normal(0, initializer_range), and sets weights of norms to 1 and biases to
  * 0. See hd__hf_stored for d. */
 hd_module *hd__hf_model_new(hd__hf_config *c, const hd_dtype *d);
-/* Returns a new model of a public configuration (NULL: the defaults). See hd__hf_model_new for the
- * weights and hd__hf_stored for d. */
+/* Makes a model as hd__hf_model_new does, from a public configuration (NULL: the defaults). */
 hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, const hd_dtype *d);
 /* Returns the number of rows of an embedding, or `otherwise` if another module or none is in its
  * place. */
@@ -144,8 +143,8 @@ void *hd__hf_part_of(hd_module *m, const hd_module_type *type);
 hd_dict *hd__hf_dict_if(bool ok, hd_dict *d);
 hd_module *hd__hf_module_if(bool ok, hd_module *m);
 
-/* Calls f for m and its children, as hd_module_visit does. Messages of f begin with the current
- * call, because f is code of heed-hf and not of the user. */
+/* Calls f for m and its children, as hd_module_visit does, but messages of f begin with the current
+ * call. */
 bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
 
 bool hd__hf_ends_in(const char *text, const char *end);

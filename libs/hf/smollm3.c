@@ -33,7 +33,7 @@ static bool is_rotary(const hd_smollm3_config *c, int64_t i)
 }
 
 /* Gives no_rope_layers an entry for each layer: cuts the list, or fills an empty list by the
- * interval. Returns false with an error if the list or the interval is wrong. */
+ * interval. Fails if either is wrong. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;

@@ -132,7 +132,6 @@ hd__template_value hd__template_call_macro(hd__template_run *r,
 
 extern const char *const hd__template_kind_names[HD__KINDS]; /* such as "a string" */
 
-/* True if v is the string s. */
 bool hd__template_value_is(hd__template_value v, const char *s);
 static inline bool hd__template_is_list(hd__template_value v)
 {
@@ -173,8 +172,7 @@ static inline hd__template_value hd__template_list_of(hd__template_kind kind, hd
 {
     return (hd__template_value){kind, t.n, {.items = t.items}};
 }
-/* Returns the argument for parameter i, which a call gives by place or by name, or NULL if it does
- * not. */
+/* Returns the argument for parameter i, given by place or by name, or NULL. */
 const hd__template_value *hd__template_argument(const hd__template_table *args, int64_t i,
                                                 hd__template_value name);
 /* Returns the list for a loop over v: the items of a list, or the keys of a dict. */
@@ -198,8 +196,8 @@ void hd__template_walk_on(hd__template_run *r);
 hd__template_value hd__template_walk_fail(hd__template_run *r, const char *expected);
 /* If the current token is this name or sign, goes to the next token and returns true. */
 bool hd__template_walk_given(hd__template_run *r, const char *text);
-/* Both go to the next token. hd__template_walk_expect fails unless the current token is this name
- * or sign. hd__template_walk_name returns the current token, and fails unless it is a name. */
+/* These go to the next token. The first fails unless the current token is this name or sign, and
+ * the second unless it is a name, which it returns. */
 void hd__template_walk_expect(hd__template_run *r, const char *text);
 hd__template_value hd__template_walk_name(hd__template_run *r);
 /* Counts a level of nesting; the caller subtracts it from r->depth. Returns false if the run has

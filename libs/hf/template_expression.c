@@ -159,7 +159,7 @@ static hd__template_value walk_primary(hd__template_run *r)
 /* ---------------------------------------------------------------- after a value */
 
 /* Returns one end of a slice as in Python: a negative v counts from the end, and the result is
- * clamped to 0 to n. If v is none, returns `otherwise`. */
+ * clamped to 0 to n. */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {

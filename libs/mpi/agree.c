@@ -211,9 +211,8 @@ bool hd_mpi_all_same(const char *what, const char *text)
 
 /* ---------------------------------------------------------------- numbers and texts */
 
-/* Returns the sum of the n numbers each[0], each[step], each[2 * step] and so on, in this order. If
- * sum is false, returns the largest of them. NaN counts as the largest, so that a NaN of one rank
- * reaches all. */
+/* Returns the sum of the n numbers each[0], each[step] and so on, in this order, or the largest of
+ * them. NaN counts as the largest, so that a NaN of one rank reaches all. */
 static double combined(const double *each, int n, int step, bool sum)
 {
     double v = sum ? 0 : each[0];

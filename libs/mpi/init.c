@@ -92,7 +92,7 @@ static bool start_mpi(int *argc, char ***argv, bool there)
 }
 
 /* Sets the number of threads to this rank's share of the machine's CPUs. If the launcher has bound
- * the rank to some CPUs, uses at most as many threads as these. */
+ * the rank to fewer CPUs, uses as many threads as these. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

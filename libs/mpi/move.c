@@ -41,8 +41,8 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Writes x's sizes and dtype, which must be equal on all ranks, to kind. Returns false with an
- * error if x is no tensor. */
+/* Writes x's sizes and dtype, which must be equal on all ranks, to kind. Fails if x is no
+ * tensor. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__arg_given("x", x) &&

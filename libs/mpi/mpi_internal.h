@@ -64,8 +64,8 @@ void hd__mpi_meet_to_end(void);
 bool hd__mpi_meetings_begin(void);
 void hd__mpi_meetings_end(void);
 
-/* Returns a copy of root's text. Free with hd_free. Returns NULL with an error on all ranks if one
- * has text NULL or ok false, or if it fails on one. */
+/* Returns a copy of root's text. Free with hd_free. Fails on all ranks if one has text NULL or ok
+ * false, or fails. */
 char *hd__mpi_broadcast_text(const char *text, int root, bool ok);
 
 /* Succeeds if ok is true and text is equal on all ranks. Otherwise fails on every rank. If the

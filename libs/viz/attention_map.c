@@ -58,8 +58,8 @@ static double largest(const heat_map *m)
     return max > 0 ? max : 1;
 }
 
-/* Returns the colour of w, from white for 0 to dark blue for max. A larger weight is darker, so
- * that a copy without colours can be read, too. */
+/* Returns the colour of w, from white for 0 to dark blue for max. A larger weight is darker, so a
+ * grey copy can be read, too. */
 static hd__viz_rgb color_of(double w, double max)
 {
     static const double stops[][3] = {
@@ -130,8 +130,8 @@ static void panel_layout(heat_map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Computes the layout and makes the picture. It is as wide as the maps, or as the title if that is
- * wider, but for a title at most WIDE_TITLE. Below a wide title the maps are centred. */
+/* Computes the layout and makes the picture. It is as wide as the maps, or as a wider title, up to
+ * WIDE_TITLE. Below a wide title the maps are centred. */
 static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";

@@ -41,8 +41,7 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 /* ---------------------------------------------------------------- labels */
 
 /* Adds a tick at digits * 10^e. Its label has the form "1.5e-7" if scientific is true, and
- * "0.00000015" otherwise. Adds nothing if there are HD__MAX_TICKS ticks, or if the axis has whole
- * numbers only and e is negative. */
+ * "0.00000015" otherwise. */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
@@ -65,8 +64,8 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds at most max ticks from lo to hi. The step between them is 1, 2 or 5 times a power of ten,
- * and the smallest that gives so few ticks. */
+/* Adds at most max ticks from lo to hi. The step is 1, 2 or 5 times a power of ten, and the
+ * smallest that gives so few ticks. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};

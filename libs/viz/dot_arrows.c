@@ -13,7 +13,7 @@ typedef struct arrow {
 
 /* ---------------------------------------------------------------- where arrows lead */
 
-/* Returns the arrow to input k of node i. If the input needs no gradient, `from` is -1. */
+/* Returns the arrow to input k of node i; `from` is -1 if the input needs no gradient. */
 static arrow arrow_to(const hd__viz_graph *g, int64_t i, int k)
 {
     arrow a = {.views = 0};
@@ -54,8 +54,7 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 
 /* ---------------------------------------------------------------- their text */
 
-/* Writes an arrow's label, such as "output 1", "View, Transpose (2, 4, 8, 8)" or both. `several`
- * says that the node `from` has several outputs. */
+/* Writes an arrow's label, such as "output 1", "View, Transpose (2, 4, 8, 8)" or both. */
 static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");
@@ -74,8 +73,7 @@ static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 }
 
 /* Writes the arrow to input k of node i, unless the input has no box. Of several arrows between a
- * module's box and another box, writes only the first. `seen` has the arrows that were written at
- * the boxes of modules. False if memory runs out. */
+ * module's box and another box, writes only the first. `seen` has those that were written. */
 static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];

@@ -33,8 +33,7 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- texts */
 
-/* Escapes backslashes and ampersands, too, because dot interprets backslashes and HTML entities in
- * a quoted string. */
+/* In a quoted string, dot interprets backslashes and HTML entities, so both are escaped. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};

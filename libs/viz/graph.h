@@ -65,8 +65,8 @@ typedef struct hd__viz_graph {
 
 /* ---------------------------------------------------------------- graph_nodes.c */
 
-/* Reads the graph of root into g. names has the names of tensors in it (NULL: none). Returns false
- * with an error if memory runs out. The current scope owns the names of users' ops. */
+/* Reads the graph of root into g. names has the names of tensors (NULL: none). Returns false if
+ * memory runs out. The current scope owns the names of users' ops. */
 bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names);
 
 /* Returns the node that is input k of node i, or -1 if the input needs no gradient. If output is
@@ -82,8 +82,7 @@ int hd__viz_graph_op_length(const char *op);
 
 /* ---------------------------------------------------------------- graph_modules.c */
 
-/* Finds the module of every node, and how the modules are drawn. Returns false with an error if
- * memory runs out. */
+/* Finds the module of every node, and how the modules are drawn. False if memory runs out. */
 bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names);
 
 /* ---------------------------------------------------------------- dot_boxes.c */
@@ -112,7 +111,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i); /* writes " (2, 8, 32)" */
 
 /* ---------------------------------------------------------------- dot_arrows.c */
 
-/* Writes the arrows. Returns false with an error if memory runs out. */
+/* Writes the arrows. False if memory runs out. */
 bool hd__viz_dot_arrows(hd__viz_graph *g);
 
 #endif

@@ -59,7 +59,7 @@ static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
 }
 
 /* Makes a module for each part of a node's name that ends before a dot: "att" and "att.W_query" for
- * the name "att.W_query.weight". False if memory runs out. */
+ * the name "att.W_query.weight". */
 static bool make_modules(hd__viz_graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
@@ -174,9 +174,8 @@ static bool embeds(const hd__viz_graph *g, int64_t i)
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
-/* Returns the named leaf that input k of call i is, or of which it is a view, or -1. A Linear may
- * share its weight with an embedding. The weight has the embedding's name then, but the Linear's
- * call is not in this module, so the function returns -1 for it. */
+/* Returns the named leaf that input k of call i is or views, or -1. If a Linear shares its weight
+ * with an embedding, returns -1 for the Linear, which is not in the embedding's module. */
 static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
     int64_t input = hd__viz_graph_input(g, i, k, NULL);
@@ -186,8 +185,7 @@ static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 }
 
 /* True if call i takes more than named leaves. Other calls, such as the square of a weight in a
- * loss, do not show where a module ends. The data of an embedding are indices, which need no
- * gradient. */
+ * loss, do not show where a module ends. An embedding takes data that need no gradient. */
 static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);

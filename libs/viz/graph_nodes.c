@@ -26,8 +26,7 @@ static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
     return has ? number : -1;
 }
 
-/* Returns the node's number. Gives a new node the next number. Returns -1 with an error if memory
- * runs out. */
+/* Returns the node's number, or -1 if memory runs out. A new node gets the next number. */
 static int64_t meet(hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
@@ -51,7 +50,7 @@ static int64_t meet(hd__viz_graph *g, const hd_node *node)
     return g->n++;
 }
 
-/* Numbers all nodes, breadth first. False if memory runs out. */
+/* Numbers all nodes, breadth first. */
 static bool meet_all(hd__viz_graph *g, const hd_node *root)
 {
     int64_t n_inputs = 0, room = 0;
@@ -82,8 +81,7 @@ int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *outpu
 
 /* ---------------------------------------------------------------- order */
 
-/* Orders the nodes, depth first, so that each node comes after its inputs. False if memory runs
- * out. */
+/* Orders the nodes, depth first, so that each node comes after its inputs. */
 static bool put_in_order(hd__viz_graph *g)
 {
     int64_t places = 0;
@@ -107,8 +105,7 @@ static bool put_in_order(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- names */
 
-/* Gives the nodes the names of their tensors in the dictionary, and ignores its other entries.
- * Returns false with an error if a tensor's node cannot be read. */
+/* Gives the nodes the names of their tensors in the dictionary, and ignores its other entries. */
 static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -161,9 +158,9 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* True if the node only views or copies its one input. Some calls have the name of a view, as in
- * PyTorch, but are none: a batched product, which has several inputs, and a loss of each position,
- * which has fewer elements than its input. */
+/* True if the node only views or copies its one input. Two other calls have the name of a view, as
+ * in PyTorch: a batched product, which has several inputs, and a loss of each position, which is
+ * smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;

@@ -154,8 +154,8 @@ static void tick_x(plot *f)
 }
 
 /* Gives the axes the space that titles, labels and legend leave. The legend is as wide as the axes.
- * Their width depends on the labels of y, which depend on the height that the legend leaves. So the
- * legend's rows are counted twice, first with an assumed width. */
+ * Their width depends on the labels of y, and these on the legend's height. So the legend's rows
+ * are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);

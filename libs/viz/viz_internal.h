@@ -29,11 +29,10 @@ uint32_t hd__viz_character(const char **s);
 void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
                     const char *const *escapes);
 
-/* Returns an upper bound of the text's width in pixels, in the fonts that the SVG names, at this
- * font size. */
+/* Returns an upper bound of the text's width in the fonts that the SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* Returns the number of bytes of the text that fit into `width`. If not all of them fit, counts
- * those that fit beside an ellipsis. */
+/* Returns the number of bytes of the text that fit into `width`, beside an ellipsis if not all
+ * do. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
@@ -67,8 +66,8 @@ void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double
 /* Draws the outline of a rectangle in HD__INK. */
 void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
 /* Draws a text (NULL: none) in HD__INK. anchor says which point of the baseline is at (x, y): its
- * "start", "middle" or "end". If upwards is true, the baseline runs upwards. A text wider than
- * `width` is cut and ends in an ellipsis. */
+ * "start", "middle" or "end". The baseline may run upwards. A text wider than `width` is cut and
+ * ends in an ellipsis. */
 void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
                        bool upwards, double width, const char *text);
 /* Ends the picture and returns it. If memory ran out during drawing, frees it and returns NULL. */
