@@ -113,7 +113,7 @@ static bool fill_state(run *r, hd_dict *d)
 
 /* ---------------------------------------------------------------- the directory */
 
-/* Makes `name` a link to the checkpoint of a step, and replaces an older link atomically. */
+/* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically. */
 static bool link_to(const run *r, const char *name, int64_t step)
 {
     char path[2 * PATH_SIZE], fresh[2 * PATH_SIZE], target[32];

@@ -88,7 +88,7 @@ bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Sets the values that follow from others. Returns false with an error if a value is wrong. */
 bool hd__hf_config_resolve(hd__hf_config *c);
-/* Fails with HD_VALUE for a wrong value. The message begins with c->path, if it is not NULL. */
+/* Returns false with HD_VALUE for a wrong value. The message has c->path, if there is one. */
 bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

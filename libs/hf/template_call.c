@@ -1,5 +1,5 @@
-/* template_call.c - items of values, tests, and the filters, methods and functions of templates.
- * The table of the functions is at the end. */
+/* template_call.c - items of values, tests, and the filters, methods and functions of templates;
+ * their table is last. */
 #include <locale.h>
 #include <time.h>
 
