@@ -79,7 +79,7 @@ static bool choose_stream(const char *name)
     return strcmp(name, "mcg31") == 0;
 }
 
-/* Reads the arguments into nb. If one is wrong, prints a message and returns false. */
+/* Reads the arguments into nb. For an unknown argument it prints a message and returns false. */
 static bool read_arguments(notebook *nb, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {

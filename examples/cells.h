@@ -2,8 +2,8 @@
  *
  * Cells run in their order and share file-level variables, as the cells of a notebook share its
  * globals. All cells run in the root scope, so their tensors live until the program ends. A cell
- * prints with print() and show(). With --cell N the cells before N run only to set the variables,
- * and print() and show() print nothing in them. */
+ * prints with print() and show(). With --cell N these print nothing in the earlier cells, which run
+ * only to set the variables. */
 #ifndef HEED_EXAMPLES_CELLS_H
 #define HEED_EXAMPLES_CELLS_H
 
@@ -11,18 +11,18 @@
 
 typedef struct cell {
     int number;          /* the N of --cell N */
-    const char *heading; /* the cell is In [heading] of the notebook */
+    const char *heading; /* In [heading] */
     const char *title;   /* the line of Python that says what the cell does */
     void (*run)(void);
 } cell;
 
-/* Makes the row of cell n in the table of cells. Its heading is In [n], and its function cell_n. */
+/* A row of the table of cells: number n, heading In [n], function cell_n. */
 #define CELL(n, title)                                                                             \
     {                                                                                              \
         n, #n, title, cell_##n                                                                     \
     }
 
-/* Prints as printf does, with a newline at the end, like Python's print. */
+/* Python's print: printf with a newline at the end. */
 void print(const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 1, 2)))
@@ -32,9 +32,9 @@ void print(const char *format, ...)
 /* Prints x as a notebook shows the value of a cell's last line: print("%s", hd_repr(x)). */
 void show(const hd_tensor *x);
 
-/* Runs the n cells as the arguments say, and then finish, which frees the modules of the notebook
- * (NULL: there are none). Returns the exit status of main: 0, or 1 if a cell failed or the output
- * could not be written, or 2 if an argument is wrong. Messages go to stderr. */
+/* The main function of a notebook of n cells; finish frees its modules (NULL: there are none).
+ * Returns the exit status: 0; 1 if a cell failed (its error goes to stderr); 2 for an unknown
+ * argument. */
 int run_notebook(int argc, char **argv, const cell *cells, int n, void (*finish)(void));
 
 #endif

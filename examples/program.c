@@ -14,9 +14,9 @@
 void open_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        /* open takes the lowest free number, which is fd. */
+        /* open takes the lowest free number, which is this one. */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
-            _exit(1); /* without a message, because stderr may be closed */
+            _exit(1); /* there is no place for a message */
         }
     }
 }

@@ -330,7 +330,7 @@ static hd_optim *adamw(hd_module *model)
     return hd_adamw_new(hd_module_parameters(model), &o);
 }
 
-/* Trains both models on the same sequences until the last step or an error. */
+/* Trains both models on the same sequences. Stops at the first error. */
 static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps)
 {
     hd_optim *opt = adamw(model), *opt_without = adamw(without);
