@@ -7,9 +7,9 @@
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the only module that may use it, not retained; NULL if any may */
+    const hd_module *attention; /* the only module that may use it, not retained; NULL: any may */
     hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
-    int64_t len;                /* number of tokens in it */
+    int64_t len;                /* the number of tokens in the cache */
 };
 
 /* ---------------------------------------------------------------- the cache */
@@ -92,7 +92,7 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
     if (!hd__nn_sizes_are(keys, 4, sizes) || !hd__nn_sizes_are(values, 4, sizes)) {
         return hd_fail(HD_SHAPE,
                        "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
-                       ") both",
+                       ") for both",
                        HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
     }
     hd_dtype d = hd_dtype_of(c->keys);
@@ -136,7 +136,8 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
         return false;
     }
     if (c->attention != m) {
-        return hd_fail(HD_VALUE, "c was made for another MultiHeadAttention");
+        return hd_fail(
+            HD_VALUE, "c was made for another module: expected a cache of hd_kv_cache_new(m, ...)");
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
     return ((hd_ndim(x) == 3 && hd_size(x, 0) == b) ||

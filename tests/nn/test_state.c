@@ -540,8 +540,8 @@ START_TEST(frozen_in_bfloat16)
     ck_assert(hd_module_set_parameter(m, "weight", h));
     ck_assert(hd_module_set_parameter(m, "weight", hd_parameter(w, true)));
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_to(w, HD_FLOAT64), true)));
-    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float64 (30, 70) for float32 "
-                       "(30, 70): expected the same dtype and shape");
+    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": t is float64 (30, 70), the "
+                       "parameter float32 (30, 70): expected the same dtype and shape");
     hd_dict_free(d);
     hd_module_free(other);
     hd_module_free(m);
