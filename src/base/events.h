@@ -23,7 +23,7 @@ struct hd__record_args;
  *   While hd__event_listening:
  *     made              hd__call has made t
  *     changes           hd__call is about to change x in place
- *     recorded          op has made the tensors ys from a->in, and is now in the graph
+ *     recorded          op has made the tensors ys from a->in
  *     forward_begins    the forward of m begins on x (NULL: unknown), inside the forward of
  *                       `around` (NULL: outside any forward). hd__debug_module names m already
  *     forward_ends      the forward of hd__debug_module ends with y (NULL: it failed)

@@ -1,8 +1,8 @@
 /* start.c - the start of heed (version, CPU level, environment) and its end.
  *
  * The start runs once. If a variable of the environment is wrong, every call of hd__init fails with
- * the same message. The destructor of a pthread key runs when a thread ends, and hd_shutdown
- * through atexit when the process ends. */
+ * the same message. At the end of a thread, the destructor of a pthread key runs. At the end of the
+ * process, atexit calls hd_shutdown. */
 #include "base/error/error.h"
 #include "base/error/lasting.h"
 #include "base/events.h"

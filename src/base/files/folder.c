@@ -64,8 +64,8 @@ static int clear_by_name(int fd, const char *const *names)
     return cause;
 }
 
-/* First makes a read-only directory writable; if that fails, unlink gives the errno. fd, and with
- * it the lock, stays open until the directory is gone, so that no other process takes the directory
+/* First makes a read-only directory writable; if that fails, unlink gives the errno. Keeps fd open,
+ * and so the lock, until the directory is gone. Otherwise another process could take the directory
  * for a left-over one. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {

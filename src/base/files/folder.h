@@ -20,7 +20,8 @@ typedef struct hd__folder {
     const char *path;          /* where the folder appears; belongs to the caller */
     const char *what, *advice; /* "checkpoint"; what to do if path exists, or NULL */
     const char *const *names;  /* of all files in it, with NULL at the end */
-    /* Writes the files into the hidden directory, and syncs them. Returns false with an error. */
+    /* Writes the files into the hidden directory, and syncs them. Returns false with an error if
+     * that fails. */
     bool (*fill)(struct hd__folder *f);
     /* Both are NULL for a folder that must be new. replaceable returns false with an error if the
      * thing at path must not be replaced. show renames the hidden directory to path. */
@@ -32,7 +33,8 @@ typedef struct hd__folder {
     bool old;                     /* show has exchanged the new folder and an old one */
 } hd__folder;
 
-/* Writes the folder; returns false with an error. The caller sets all fields but the last three. */
+/* Writes the folder. Returns false with an error if that fails. The caller sets all fields but the
+ * last three. */
 HD__SIBLING bool hd__folder_write(hd__folder *f);
 
 #endif

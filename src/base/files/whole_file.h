@@ -18,8 +18,8 @@ HD__SIBLING void *hd__file_fail(const char *path, const char *what, int cause);
  * bytes or is a Git LFS pointer, and with HD_IO if it cannot be read. */
 HD__SIBLING char *hd__file_whole_read(const char *path, size_t most, size_t *n);
 
-/* Writes a file that appears at its path only when it is complete. Returns false with an error on
- * failure. */
+/* Writes a file that appears at its path only when it is complete. Returns false with an error if
+ * that fails. */
 HD__SIBLING bool hd__file_whole_write(const char *path, const void *bytes, size_t n);
 
 #endif

@@ -9,7 +9,7 @@
  * Mappings grow with the heap; this costs nothing before the memory is touched. Mappings of 4 MiB
  * and more are aligned for huge pages and ask for them, which makes the first touch seven times as
  * fast. Before the heap maps more, it returns the pages of free chunks to the system, if they hold
- * more than SLACK and an eighth of the bytes in use. So the peak of live bytes bounds the memory
+ * more than SLACK plus an eighth of the bytes in use. So the peak of live bytes bounds the memory
  * that it holds. Bytes are `untouched` if no block has used them since they were mapped, or since
  * their pages were returned to the system.
  *

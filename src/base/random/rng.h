@@ -17,7 +17,7 @@ struct hd_generator {
     bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
     double spare;
     const void *user;  /* identifies the thread that last locked this generator */
-    uint64_t switches; /* how many locks were by another thread than the one before */
+    uint64_t switches; /* how often a thread locked it after another one had */
 };
 
 /* Sets g back to *before, unless another thread has locked it since. */
@@ -54,7 +54,7 @@ static inline uint64_t hd__rng_random64(hd_generator *g)
     return high << 32 | hd__rng_random(g);
 }
 
-/* Returns a number in [0, 1), exactly 53 bits of two outputs. */
+/* Returns a number in [0, 1) from 53 bits of two outputs, without rounding. */
 static inline double hd__rng_unit_f64(hd_generator *g)
 {
     return (double)(hd__rng_random64(g) & 0x1fffffffffffffu) * 0x1p-53;

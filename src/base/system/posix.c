@@ -1,4 +1,4 @@
-/* posix.c - the functions of system.h that need POSIX.1-2008 alone. */
+/* posix.c - the functions of system.h that need only POSIX.1-2008. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -62,18 +62,18 @@ const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
  * SA_RESTART. Two calls are not repeated:
  *   close: on Linux and most systems the file is closed already, and another thread may have opened
  *     a file with the same number since.
- *   exchange: a second exchange would undo the first. Its caller looks at the names.
+ *   exchange: a second exchange would undo the first, so the caller looks at the names instead.
  * Unless a comment says otherwise, a function returns -1 or NULL with errno on failure. Open files
- * are closed when the program executes another program. path lies in the open directory `at`, or in
- * HD__SYS_HERE. */
+ * are closed when the program executes another program. A relative path begins in the open
+ * directory `at`, or in the working directory if `at` is HD__SYS_HERE. */
 
 int hd__sys_open(int at, const char *path);   /* opens for reading; never waits for a FIFO */
 int hd__sys_create(int at, const char *path); /* creates a new file and opens it for writing */
 /* Opens a directory. If `follow` is false, a symbolic link to a directory is an error. */
 int hd__sys_open_directory(const char *path, bool follow);
 
-/* Read (from byte `at` on) or write at most n bytes. Return the number of bytes, which may be
- * smaller than n. */
+/* hd__sys_pread reads from byte `at` on. Both functions transfer at most n bytes, and return their
+ * number, which may be smaller than n. */
 ptrdiff_t hd__sys_pread(int fd, void *bytes, size_t n, int64_t at);
 ptrdiff_t hd__sys_write(int fd, const void *bytes, size_t n);
 /* Closes a file that was written. Returns 0 or an errno. A file system may report only here that
@@ -87,8 +87,8 @@ void hd__sys_drop(int fd);
  * where the system can. Returns 0 or an errno. EINVAL counts as success: file systems that do not
  * sync directories return it. */
 int hd__sys_sync(int fd);
-/* Locks an open file or directory without waiting. The lock ends when the file is closed, even by
- * the end of a killed process. Returns 0 or an errno: EWOULDBLOCK if it is locked already. */
+/* Locks an open file or directory without waiting. The lock ends when the file is closed, or when
+ * the process ends or is killed. Returns 0 or an errno: EWOULDBLOCK if it is locked already. */
 int hd__sys_lock(int fd);
 
 /* Maps the first n bytes of an open file, n > 0, as private memory of the process, which may be

@@ -1,8 +1,8 @@
 /* number.c - numbers as text, with a decimal point in every locale.
  *
- * printf writes the locale's decimal point, which may have several bytes. plain_point replaces it:
- * it consists of the bytes between the digits. heed does not ask for the locale, because another
- * thread might be changing it. strtod reads a text either without a point, or before its point is
+ * printf writes the locale's decimal point, which may have several bytes. plain_point replaces the
+ * bytes between the digits by a point. heed does not ask for the locale, because another thread
+ * might be changing it. strtod reads a text either without a point, or before its point is
  * replaced. */
 #include <inttypes.h>
 #include <math.h>

@@ -31,9 +31,9 @@ HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
 HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. A line feed
- * becomes \n with `letters`, and \u000a without; the same holds for all control characters that
- * have a letter. */
+/* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. With
+ * `letters`, a control character gets its short escape if it has one: a line feed becomes \n.
+ * Without `letters` it becomes \u000a. */
 HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
 /* Sets t to the name of a part of saved state: "PREFIX.name", or "PREFIX.list.i.name" if list is
  * not NULL. After an empty prefix there is no dot. Returns t's text, or NULL if memory runs out. */

@@ -58,7 +58,8 @@ static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-/* Checks ready(w) for a short time, and returns true as soon as it is. */
+/* Calls ready(w) again and again for a short time. Returns true as soon as ready(w) is true, and
+ * false if it never is. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {
