@@ -21,7 +21,7 @@ typedef struct maker {
     const hd__tensor_storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside a forward */
     int64_t scope;                 /* the scope's number; 0 for the root scope, or if unused */
-    int64_t order; /* of several rows with one storage, the lowest counts its bytes */
+    int64_t order;                 /* among the rows of one storage, the lowest counts its bytes */
     int64_t count, bytes;
 } maker;
 
@@ -288,7 +288,7 @@ bool hd_scope_report(FILE *f)
 
 /* ---------------------------------------------------------------- memory runs out */
 
-/* The maker that made most bytes of a scope's tensors, and the bytes of all its tensors.
+/* The maker with the most bytes among a scope's tensors, and the bytes of all these tensors.
  * large.made_by is "?" if memory runs out. */
 typedef struct makers {
     maker large;
@@ -314,7 +314,7 @@ static makers makers_in(const hd_scope *s)
 
 enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
 
-/* Writes which scope holds most bytes, and which function made most of them. */
+/* Writes into text which scope holds the most bytes, and which function made most of them. */
 void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};

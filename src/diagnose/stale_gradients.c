@@ -46,7 +46,8 @@ static finding look_at_grads(const hd_optim *o)
             f.grads += version >= 0;
             f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
-            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0 uses none */
+            /* A step with lr 0 has not used the gradient. */
+            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0;
             use->version = version;
             use->stepped = hd__tensor_version_of(p);
             use->added = false;

@@ -23,7 +23,7 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
         return NULL;
     }
     if (dtype != HD_FLOAT32 && dtype != HD_FLOAT64) {
-        return hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
+        return hd_fail(HD_DTYPE, "dtype %s: expected float32 or float64", hd_dtype_name(dtype));
     }
     HD__SCOPE_OR(NULL);
     hd_kv_cache *c = hd__object_new(HD__KV_CACHE, sizeof *c);

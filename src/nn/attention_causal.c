@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- CausalAttention */
 
-/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
+/* Takes x (b, num_tokens, d_in), and returns (b, num_tokens, d_out). */
 static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__nn_attention *m = (hd__nn_attention *)self;
@@ -107,7 +107,7 @@ hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int
     return hd_forward(m->out_proj, context_vec);
 }
 
-/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
+/* Takes x (b, num_tokens, d_in), and returns (b, num_tokens, d_out). */
 static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__nn_multi_head_attention *m = (hd__nn_multi_head_attention *)self;

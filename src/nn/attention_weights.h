@@ -11,7 +11,7 @@ typedef struct hd__nn_attention {
     bool keep; /* set by hd_attention_keep_weights */
     /* attention weights of the last forward, retained; NULL or HD_NONE if they were not kept */
     hd_tensor *weights;
-    hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
+    hd_module *W_query, *W_key, *W_value, *dropout; /* three Linear and a Dropout */
     /* (context_length, context_length), a buffer; a nonzero element masks its key */
     hd_tensor *mask;
 } hd__nn_attention;

@@ -41,8 +41,8 @@ const hd_module_type hd__nn_linear_type =
 const hd_module_type hd__nn_packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Weight and bias are uniform within 1 / sqrt(in_features). The weight's bound comes from
- * kaiming_uniform_, because its rounding is part of PyTorch's bits. */
+/* Weight and bias are uniform between -bound and bound, where bound is 1 / sqrt(in_features).
+ * kaiming_uniform_ computes the weight's bound, because its rounding is part of PyTorch's bits. */
 static bool linear_draw(hd_module *self)
 {
     linear *m = (linear *)self;

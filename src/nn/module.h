@@ -66,9 +66,9 @@ static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 bool hd__nn_has_children(const hd_module *m);
 
 /* Returns the module that follows m in the order of hd_module_visit, which begins with root; NULL
- * after the last one. Needs no memory and no recursion: on the way down it writes into each module
- * from where it came (`above`). So only one thread may walk at a time. `parent` is not enough,
- * because the user may have put another module into a field since the registration. */
+ * after the last one. Needs no memory and no recursion: on the way down it stores in each module
+ * the module from which it came (`above`). So only one thread may walk at a time. `parent` is not
+ * enough, because the user may have put another module into a field since the registration. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child of a container m, as hd_register_module does, but without a field in m's

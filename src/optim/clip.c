@@ -1,7 +1,7 @@
 /* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils do.
  *
  * All gradients are read before the first is written. Sums are in double, first within each grain
- * and then over the grains in order, so the number of threads does not matter. */
+ * (walk.h) and then over the grains in order, so the number of threads does not matter. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
