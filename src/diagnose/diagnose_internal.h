@@ -14,9 +14,9 @@
  * Data that every call needs is elsewhere. The flags that an event checks are in hd__debug
  * (base/error/debug.h). Freed blocks are in quarantine (base/memory/quarantine.c), where the checks
  * of arguments find them (tensor/tensor_args.c). A leaf's hd__tensor_grad_use
- * (tensor/for_nn_and_optim.h) says what backwards and steps did to its .grad. A node has the
- * function that recorded it, a tensor the function that made it. A warning about one call comes
- * from the function that is called.
+ * (tensor/for_nn_and_optim.h) says what backwards and steps did to its .grad. A node stores the
+ * name of the function that recorded it, and a tensor the name of the function that made it. A
+ * warning about one call comes from the called function itself.
  *
  * The listeners run on the threads of the program, several at a time. One lock protects the data
  * that they share. */
