@@ -24,7 +24,8 @@ typedef struct hd__folder {
      * that fails. */
     bool (*fill)(struct hd__folder *f);
     /* Both are NULL for a folder that must be new. replaceable returns false with an error if the
-     * thing at path must not be replaced. show renames the hidden directory to path. */
+     * thing at path must not be replaced. show renames the hidden directory to path, or exchanges
+     * the two. */
     bool (*replaceable)(const char *path);
     bool (*show)(struct hd__folder *f);
     void *user;
