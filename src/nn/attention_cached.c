@@ -98,7 +98,8 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
     hd_dtype d = hd_dtype_of(c->keys);
     return (t <= room[2] - c->len ||
             hd_fail(HD_SHAPE,
-                    "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
+                    "keys %s after %" PRId64 " tokens: expected at most %" PRId64
+                    " in all, the cache's length",
                     HD__DIMS(keys), c->len, room[2])) &&
            ((hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
             hd_fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
@@ -143,7 +144,9 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
     return ((hd_ndim(x) == 3 && hd_size(x, 0) == b) ||
             hd_fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b)) &&
            (hd_size(x, 1) <= context_length - c->len ||
-            hd_fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+            hd_fail(HD_SHAPE,
+                    "x %s after %" PRId64 " tokens: expected at most %" PRId64
+                    " in all, the context_length",
                     HD__DIMS(x), c->len, context_length));
 }
 

@@ -60,9 +60,10 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
         }
         const char *name = key + n + (n > 0);
         if (!*name || hd_dict_kind_of(parameters, name) == HD_DICT_MISSING) {
-            return hd_fail(HD_VALUE,
-                           "%s: '%s' is unexpected: expected names of hd_module_named_parameters",
-                           m->type->name, key);
+            return hd_fail(
+                HD_VALUE,
+                "%s: '%s' is not a parameter: expected names of hd_module_named_parameters",
+                m->type->name, key);
         }
     }
     return true;

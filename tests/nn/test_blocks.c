@@ -342,8 +342,8 @@ START_TEST(what_a_cache_refuses)
     ck_assert_ptr_nonnull(hd_multi_head_attention_cached(m, x, c));
 
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 1, 0, 3), c));
-    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) after 4 tokens: more than "
-                       "context_length 6");
+    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) after 4 tokens: expected at "
+                       "most 6 in all, the context_length");
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 0, 0, 1), c));
     ck_error(HD_SHAPE,
              "hd_multi_head_attention_cached: x (1, 4, 8): expected (2, num_tokens, d_in)");
@@ -426,7 +426,8 @@ START_TEST(what_an_update_refuses)
     ck_assert_ptr_eq(k, x);                                                                        \
     ck_assert_int_eq(hd_kv_cache_len(c), 4)
     hd_tensor *two = hd_ones(HD_FLOAT32, 2, 3, 2, 4), *one = hd_narrow(two, 2, 0, 1);
-    refused(two, two, HD_SHAPE, "keys (2, 3, 2, 4) after 4 tokens: more than the cache's length 5");
+    refused(two, two, HD_SHAPE,
+            "keys (2, 3, 2, 4) after 4 tokens: expected at most 5 in all, the cache's length");
     refused(one, two, HD_SHAPE,
             "keys (2, 3, 1, 4), values (2, 3, 2, 4): expected (2, 3, t, 4) for both");
     refused(hd_narrow(one, 1, 0, 2), one, HD_SHAPE,

@@ -259,8 +259,8 @@ static bool take_back(hd__folder *f, int cause)
     }
     if (f->old) {
         return hd_fail(HD_IO,
-                       "'%.*s': cannot sync its directory: %s. It is replaced, but a crash may "
-                       "undo that. The old one is left as '%.*s', and the next call "
+                       "'%.*s' is replaced, but a crash may undo that, because its directory "
+                       "cannot be synced: %s. The old one is left as '%.*s', and the next call "
                        "removes it",
                        HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
