@@ -154,11 +154,11 @@ START_TEST(refuses_files)
     check_message(HD_FORMAT, "hd_tokens_open: '%s': 6 bytes: expected a multiple of 4", path);
     path = temporary("");
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
-    check_message(HD_IO, "hd_tokens_open: '%s': a directory: expected a regular file", path);
+    check_message(HD_IO, "hd_tokens_open: '%s' is a directory: expected a regular file", path);
     path = temporary("fifo");
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
-    check_message(HD_IO, "hd_tokens_open: '%s': a special file: expected a regular file", path);
+    check_message(HD_IO, "hd_tokens_open: '%s' is a special file: expected a regular file", path);
     path = temporary("missing.bin");
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
     check_message(HD_IO, "hd_tokens_open: '%s': cannot open: No such file or directory", path);
@@ -217,7 +217,7 @@ START_TEST(failed_writes_leave_the_old_file)
     path = temporary("folder");
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_INT64, 2)));
-    check_message(HD_IO, "hd_tokens_write: '%s': a directory: expected a regular file, or none",
+    check_message(HD_IO, "hd_tokens_write: '%s' is a directory: expected a regular file, or none",
                   path);
     ck_assert_int_eq(rmdir(path), 0);
 

@@ -408,16 +408,15 @@ START_TEST(pointers_of_git_lfs)
     for (int i = 0; i < 2; i++) {
         write_file(in_config(names[i]), pointer, strlen(pointer));
         ck_assert_ptr_null(hd_from_pretrained(temporary("config"), NULL));
-        snprintf(
-            wanted, sizeof wanted,
-            "hd_from_pretrained: '%s': a pointer of Git LFS in place of the file. To fetch the "
-            "file, run 'git lfs pull' in its folder",
-            in_config(names[i]));
+        snprintf(wanted, sizeof wanted,
+                 "hd_from_pretrained: '%s': this is a Git LFS pointer, not the file. To fetch the "
+                 "file, run 'git lfs pull' in its folder",
+                 in_config(names[i]));
         ck_error(HD_FORMAT, wanted);
     }
     ck_assert_ptr_null(hd_tokenizer_json(in_config("config.json")));
     snprintf(wanted, sizeof wanted,
-             "hd_tokenizer_json: '%s': a pointer of Git LFS in place of the file. To fetch the "
+             "hd_tokenizer_json: '%s': this is a Git LFS pointer, not the file. To fetch the "
              "file, run 'git lfs pull' in its folder",
              in_config("config.json"));
     ck_error(HD_FORMAT, wanted);

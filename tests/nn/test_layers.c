@@ -248,7 +248,7 @@ START_TEST(relu_and_gelu)
     ck_assert_ptr_eq(hd_forward(in_place, x), x);
     ck_elements(x, 0, 0, 2, NAN);
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_BOOL, 2)));
-    ck_error(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
+    ck_error(HD_DTYPE, "ReLU: x is bool: expected a dtype of numbers");
 
     hd_tensor *leaf = hd_parameter(vec(HD_FLOAT32, -1, 0, 2), true);
     ck_assert(hd_backward(hd_sum(hd_forward(in_place, hd_mul_scalar(leaf, 1)))));
