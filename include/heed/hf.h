@@ -391,8 +391,8 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * An adapter is in training mode if the module that it adapts is. A is drawn from the thread's
  * generator, and B is zero, so the outputs of m stay the same. Make the optimizer after this call:
  * one that was made before does not have the adapters' parameters. options NULL: the defaults.
- * HD_VALUE: r < 1, an entry matches no module, or a matched module has another class. HD_STATE: m
- * has adapters already. On failure nothing changes. */
+ * HD_VALUE: r < 1, target_modules matches no module, or a matched module has another class.
+ * HD_STATE: m has adapters already. On failure nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Saves the adapters of m as a folder with peft's adapter_config.json and
  * adapter_model.safetensors. The folder must not exist. It appears whole or not at all, as with
