@@ -187,9 +187,8 @@ HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *cons
 typedef struct hd_ctx hd_node;
 
 HD_API const hd_node *hd_grad_node(hd_tensor *x); /* x's node; HD_GRAD if x does not require grad */
-HD_API const char *
-/* such as "MulBackward0"; for a user's op the innermost scope owns the text */
-hd_node_name(const hd_node *n);
+/* n's name, such as "MulBackward0"; for a user's op the innermost scope owns the text */
+HD_API const char *hd_node_name(const hd_node *n);
 HD_API bool hd_node_is_leaf(const hd_node *n); /* true if its name is "AccumulateGrad" */
 HD_API int hd_node_inputs(const hd_node *n);   /* the number of inputs; -1 on error */
 HD_API int hd_node_outputs(const hd_node *n);  /* the number of outputs; -1 on error */

@@ -35,9 +35,9 @@ extern "C" {
 
 typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 
-/* In the formulas of the optimizers, p is a parameter, g its gradient, wd is weight_decay, b1 and b2
- * are beta1 and beta2, and t is the number of the step, counted from 1. The state m, v and s is 0
- * before the first step, unless noted. With maximize, -g takes the place of g. The functions
+/* In the formulas of the optimizers, p is a parameter, g its gradient, wd is weight_decay, b1 and
+ * b2 are beta1 and beta2, and t is the number of the step, counted from 1. The state m, v and s is
+ * 0 before the first step, unless noted. With maximize, -g takes the place of g. The functions
  * hd_..._new take options o; o NULL: the defaults. */
 
 typedef struct hd_sgd_options {
