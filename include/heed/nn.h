@@ -303,8 +303,8 @@ HD_API const char *hd_gelu_approximate(const hd_module *m); /* a GELU's "none" o
 
 /* A Sequential, which runs its modules one after the other, and a ModuleList. Both own their
  * modules, as children with the names "0", "1", ... hd_module_list_append adds one more module. The
- * functions hd_module_list_... also accept a Sequential. GCC and Clang evaluate the items of a list from left to right, so the constructors of
- * several items may draw weights. */
+ * functions hd_module_list_... also accept a Sequential. GCC and Clang evaluate the items of a list
+ * from left to right, so the constructors of several items may draw weights. */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
 HD_API bool hd_module_list_append(hd_module *list, hd_module *child);
