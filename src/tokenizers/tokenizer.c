@@ -176,7 +176,8 @@ static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
-            return hd_fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+            return hd_fail(HD_INDEX,
+                           "id %" PRId64 " at position %" PRId64 ": expected 0 to %" PRId64, v[i],
                            i, t->size - 1);
         }
         add_token(d, t, v[i]);
