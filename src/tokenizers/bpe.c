@@ -224,7 +224,7 @@ typedef struct encoding {
     bpe_word w;
     hd_special special;
     const char *from; /* the text that is being read: the caller's, or normal.s */
-    int64_t place;
+    int64_t place;    /* the place of its first byte in the text of the caller */
     hd__text normal, spaced;
 } encoding;
 
@@ -303,8 +303,9 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
     return true;
 }
 
-/* These functions return the character of s, which has n bytes, that begins at byte `at`, or the
- * one before this byte. They set *length to its bytes. If there is none, they return 0. */
+/* character_at returns the character of s, of n bytes, that begins at byte `at`; character_before
+ * returns the one that ends there. *length gets its number of bytes. Without such a character, both
+ * return 0. */
 static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
 {
     uint32_t code = 0;
@@ -322,9 +323,8 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
     return at > 0 ? character_at(s, begin, at, length) : 0;
 }
 
-/* Extends the added token at [*begin, *end) by the white space beside it, within [least, n). *begin
- * is not below *end afterwards if the previous token has already consumed this one as white
- * space. */
+/* Extends the added token at [*begin, *end) by the white space beside it, within [least, n).
+ * Afterwards *begin >= *end if the previous token has already consumed this one as white space. */
 static void strip(const hd__bpe_added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {

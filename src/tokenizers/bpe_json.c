@@ -114,7 +114,8 @@ static void begin_merges(hd__bpe_reader *r, int64_t n)
     r->failed = r->failed || !r->b->merges || !r->b->merge_slots;
 }
 
-/* Reads merges.txt. Its first line may be a comment that begins with "#version". */
+/* Reads merges.txt. Its first line may be a comment that begins with "#version". The comment must
+ * be UTF-8, too, because hd_tokenizer_save saves the whole file. */
 static void read_lines(hd__bpe_reader *r)
 {
     static const char version[] = "#version";
