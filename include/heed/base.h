@@ -72,8 +72,8 @@ HD_API const char *hd_error_message(void);  /* the message of that error; "" if 
 HD_API void hd_error_clear(void);           /* clears the error, so the next failure is kept */
 HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" for no code */
 
-/* Gives a function of your own the name with which messages begin. Write it as the first line of
- * the function:
+/* Makes messages begin with the name of a function of your own. Write HD_CALL as the first line of
+ * this function:
  *     static hd_tensor *my_loss(hd_tensor *x, hd_tensor *y)
  *     {
  *         HD_CALL("my_loss");
@@ -82,17 +82,18 @@ HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" for no 
  *         }
  *         return hd_sum(hd_matmul(x, y));
  *     }
- * The name is used until the enclosing block ends. Messages begin with it: "my_loss: x has 1
- * dimensions: expected 2". If a function of heed fails, the message has both names: "my_loss:
- * hd_matmul: (2, 3) and (4, 2): inner sizes 3 and 4 differ". Until then, heed also records my_loss
- * as the function that made each new tensor and that freed each freed object.
+ * Until the enclosing block ends, messages begin with this name: "my_loss: x has 1 dimensions:
+ * expected 2". If a function of heed fails, the message has both names: "my_loss: hd_matmul: (2, 3)
+ * and (4, 2): inner sizes 3 and 4 differ". heed also records my_loss as the function that made the
+ * tensors that are made meanwhile, and that freed the objects that are freed meanwhile.
  *
  * If one function with HD_CALL calls another, messages begin with the name of the outermost one. In
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...". They
  * do not name the functions that called this forward.
  *
- * heed keeps a copy of each name until the process ends, so pass a literal, not a text that differs
- * from call to call. After a longjmp out of the block, the thread keeps using the name.
+ * heed keeps a copy of each different name until the process ends, so pass a literal, not a text
+ * that differs from call to call. After a longjmp out of the block, the thread keeps using the
+ * name.
  *
  * HD_CALL needs GCC, Clang or TinyCC. With another compiler, call hd_call_begin and hd_call_end. */
 #define HD_CALL(name)                                                                              \
@@ -230,9 +231,9 @@ typedef void (*hd_warning_handler)(const char *message, void *user);
 /* Sets the handler that heed calls at every warning, on the thread of the call that warns. The
  * default is NULL: no handler, or hd_warning_print if HEED_DEBUG=1 is in the environment. Without a
  * handler, warnings are dropped. The message names the function and the values and says what to do.
- * Its text is valid until the handler returns. The handler may call heed. It may call hd_error_set,
- * for example, to turn the warning into an error, or hd_on_warning. Warnings of such calls are
- * dropped. The handler must return: longjmp and C++ exceptions must not leave it. */
+ * Its text is valid until the handler returns. The handler may call heed, even hd_on_warning, and
+ * hd_error_set to turn the warning into an error. Warnings of such calls are dropped. The handler
+ * must return: longjmp and C++ exceptions must not leave it. */
 HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 
 /* Gives a warning, from an op or a module of your own. The arguments are those of printf. The

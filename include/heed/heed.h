@@ -33,7 +33,7 @@
  *    options, out-parameters and user data, NULL means "default" or "not wanted".
  *
  *    If a call is probably a mistake, heed gives a warning: it calls the handler that hd_on_warning
- *    sets. By default there is no handler. base.h lists all warnings.
+ *    sets. By default there is no handler. base.h lists the warnings of libheed.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same
