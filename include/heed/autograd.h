@@ -157,7 +157,7 @@ HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n
                                  hd_tensor *const *inputs);
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
-HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: saves t, any tensor */
+HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: saves t for backward */
 /* in backward: saved tensor i; HD_GRAD if changed */
 HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* true if input i needs a gradient */
@@ -205,16 +205,16 @@ HD_API hd_tensor *hd_view_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* a view of x with these sizes, or a copy if x's strides allow no view; one size may be -1 */
 HD_API hd_tensor *hd_reshape_n(hd_tensor *x, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1); /* swaps two dims */
-HD_API hd_tensor *hd_t(hd_tensor *x); /* x.T; x of rank 0, 1 or 2 (for others: hd_transpose) */
+HD_API hd_tensor *hd_t(hd_tensor *x);                             /* x.T, for x of at most 2 dims */
 /* a view of x with its dims in the order of `dims` */
 HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
 /* a view of x in which dims of size 1 get larger sizes; -1 keeps the size of x */
 HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* joins the dims start_dim to end_dim into one; copies x if its strides allow no view */
 HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);
-HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim);               /* drops dim if its size is 1 */
-HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);                    /* drops all dims of size 1 */
-HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim);             /* adds a dim of size 1 */
+HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim);   /* removes dim if its size is 1 */
+HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);        /* removes all dims of size 1 */
+HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim); /* adds a dim of size 1 */
 HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index); /* slice `index`, without dim */
 /* a view of x that does not belong to the graph */
 HD_API hd_tensor *hd_detach(hd_tensor *x);
@@ -408,8 +408,8 @@ HD_API hd_tensor *hd_zero_(hd_tensor *x);                      /* x = 0 */
 /* x = src, which broadcasts and converts */
 HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src);
 HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask,
-                                    hd_scalar value);                /* x = value where mask */
-HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b);     /* draws from [a, b) */
+                                    hd_scalar value);            /* x = value where mask is true */
+HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b); /* uniform in [a, b) */
 HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std); /* normal(mean, std) */
 HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);        /* 1 with probability p, else 0 */
 HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda); /* density lambda exp(-lambda x) */
@@ -526,7 +526,8 @@ HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, h
 
 /* ---------------------------------------------------------------- picking elements */
 
-HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index); /* index (n,) int64 */
+/* the slices of x along dim at these indices; index is int64 (n,) */
+HD_API hd_tensor *hd_index_select(hd_tensor *x, int dim, hd_tensor *index);
 /* y[i][j] = x[i][index[i][j]] for dim 1 of a matrix; index is int64, with as many dims as x */
 HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
 /* Returns weight[index]: weight (n, d), index (...); the result is (..., d). Row padding_idx of
@@ -734,7 +735,7 @@ HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
 /* ---------------------------------------------------------------- debuggers */
 
 /* A table for debuggers: the offsets, in bytes, of the fields of a node. hd_debug_layout has those
- * of a tensor. New fields come at the end. */
+ * of a tensor. The comments give the types of these fields. New fields come at the end. */
 typedef struct hd_debug_node_layout_table {
     uint32_t size;                /* sizeof this table */
     uint32_t op, op_name;         /* pointer to the op; in the op: text */

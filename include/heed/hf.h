@@ -36,7 +36,7 @@ typedef struct hd_gpt2_config {
     double layer_norm_epsilon;       /* 1e-5 */
     double embd_pdrop;               /* 0.1: dropout of the embeddings */
     double attn_pdrop, resid_pdrop;  /* 0.1: dropout of attention weights and residual branches */
-    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     bool tie_word_embeddings;        /* true: lm_head.weight is transformer.wte.weight */
     /* "gelu_new": the MLP's activation. Others are "gelu_pytorch_tanh", which is the same function,
      * "gelu" and "relu". In the configuration of an existing model this is a static text. */
@@ -59,17 +59,17 @@ typedef struct hd_llama_config {
     int64_t intermediate_size;       /* 11008 */
     int64_t num_hidden_layers;       /* 32 */
     int64_t num_attention_heads;     /* 32 */
-    int64_t num_key_value_heads;     /* 0: num_attention_heads; must divide it */
+    int64_t num_key_value_heads;     /* 0: num_attention_heads, which it must divide */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 2048: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6 */
     hd_rotary_options rope;          /* hd_rotary_defaults() */
-    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool qkv_bias;                   /* false; true makes it a Qwen2ForCausalLM */
     bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
-    bool mlp_bias;            /* false; if true, gate_proj, up_proj and down_proj have one */
+    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
+    bool mlp_bias;            /* false; if true, gate_proj, up_proj and down_proj have a bias */
 } hd_llama_config;
 
 HD_API hd_llama_config hd_llama_config_defaults(void);
@@ -88,15 +88,15 @@ typedef struct hd_qwen3_config {
     int64_t intermediate_size;       /* 22016 */
     int64_t num_hidden_layers;       /* 32 */
     int64_t num_attention_heads;     /* 32 */
-    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads; must divide it */
+    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads, which it must divide */
     int64_t head_dim;                /* 128 */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6 */
     hd_rotary_options rope;          /* hd_rotary_defaults() */
-    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
+    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
 } hd_qwen3_config;
 
 HD_API hd_qwen3_config hd_qwen3_config_defaults(void);
@@ -116,16 +116,16 @@ typedef struct hd_smollm3_config {
     int64_t intermediate_size;       /* 11008 */
     int64_t num_hidden_layers;       /* 36; at most HD_LAYERS_MOST */
     int64_t num_attention_heads;     /* 16 */
-    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads; must divide it */
+    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads, which it must divide */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6 */
     hd_rotary_options rope;          /* hd_rotary_defaults(), but theta is 2000000 */
-    double initializer_range;        /* 0.02: the standard deviation of the first weights */
+    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* 128004; or HD_NO_PADDING */
     bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias; /* false; if true, q_proj, k_proj, v_proj and o_proj have one */
-    bool mlp_bias;       /* false; if true, gate_proj, up_proj and down_proj have one */
+    bool attention_bias; /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
+    bool mlp_bias;       /* false; if true, gate_proj, up_proj and down_proj have a bias */
     /* 4: if no_rope_layers is not set, every fourth layer has no rotary positions */
     int64_t no_rope_layer_interval;
     /* 0: no_rope_layers is not set; else its length, at least num_hidden_layers */

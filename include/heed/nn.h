@@ -192,8 +192,9 @@ HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *pre
  * an unknown name, or another shape or dtype than the parameter. */
 HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix);
 
-HD_API bool hd_module_zero_grad(hd_module *m);               /* removes all gradients */
-HD_API bool hd_module_requires_grad_(hd_module *m, bool on); /* sets it for all parameters */
+HD_API bool hd_module_zero_grad(hd_module *m); /* removes all gradients */
+/* sets requires_grad of all parameters to `on` */
+HD_API bool hd_module_requires_grad_(hd_module *m, bool on);
 /* Sets requires_grad to false for all parameters inside the module `prefix`, such as "blocks.0", or
  * for the one parameter with this name. prefix "": for all parameters of m. HD_VALUE: there is no
  * such parameter. */
@@ -216,7 +217,7 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
 /* the text that Python's print(model) shows; a scope owns it; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
-HD_API bool hd_module_print(const hd_module *m); /* prints that text and a newline */
+HD_API bool hd_module_print(const hd_module *m); /* prints the summary and a newline */
 #ifndef __cplusplus
 #define hd_module_to(m, d) (hd_module_to)(m, HD__DTYPE_SECOND(d))
 #endif
@@ -378,7 +379,8 @@ HD_API hd_tensor *hd_multi_head_attention_cached(hd_module *m, hd_tensor *x, hd_
  * CausalAttention, and (b, num_heads, n, n) for MultiHeadAttention. The output does not change.
  * With keep, a forward writes to m, so only one thread may run m at a time. */
 HD_API bool hd_attention_keep_weights(hd_module *m, bool keep);
-HD_API hd_tensor *hd_attention_weights(const hd_module *m); /* HD_NONE before the first forward */
+/* the weights of the last forward; HD_NONE if none are kept */
+HD_API hd_tensor *hd_attention_weights(const hd_module *m);
 
 /* ---------------------------------------------------------------- blocks */
 
@@ -444,7 +446,7 @@ HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tens
 /* ---------------------------------------------------------------- debuggers */
 
 /* A table for debuggers: the offsets, in bytes, of the fields of a module. hd_debug_layout has
- * those of a tensor. New fields come at the end. */
+ * those of a tensor. The comments give the types of these fields. New fields come at the end. */
 typedef struct hd_debug_module_layout_table {
     uint32_t size;                   /* sizeof this table */
     uint32_t type, type_name;        /* pointer to the type; in the type: text */
@@ -452,7 +454,7 @@ typedef struct hd_debug_module_layout_table {
     uint32_t training;               /* in the private part: one byte */
     uint32_t n, entries;             /* int64_t; array of n entries */
     uint32_t entry_size;             /* bytes of an entry */
-    uint32_t entry_name, entry_kind; /* text; int: 1 parameter, 2 and 4 buffers, 8 child */
+    uint32_t entry_name, entry_kind; /* text; int: 1 parameter, 2 or 4 buffer, 8 child */
     uint32_t entry_tensor;           /* pointer to the field that holds the tensor */
     uint32_t entry_child;            /* pointer to the field that holds the child, or NULL */
     uint32_t entry_own;              /* the child, if entry_child is NULL */

@@ -40,7 +40,7 @@ typedef enum hd_dtype {
     HD_BFLOAT16 = 4 /* uint16_t, the upper half of a float */
 } hd_dtype;
 
-#ifndef __cplusplus /* c11.h says why */
+#ifndef __cplusplus /* an enumerator of C is an int; these macros cast it to hd_dtype (c11.h) */
 #define HD_FLOAT32 ((hd_dtype)HD_FLOAT32)
 #define HD_FLOAT64 ((hd_dtype)HD_FLOAT64)
 #define HD_INT64 ((hd_dtype)HD_INT64)
@@ -206,7 +206,7 @@ static inline void hd_scope_cleanup(hd_scope **s)
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
  * hd_full_n sets every element to value. HD_SHAPE: a size is negative, or ndim is above 8.
  * HD_MEMORY: memory runs out, or the number of bytes overflows. */
-HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
+HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* elements undefined */
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
@@ -243,7 +243,7 @@ HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* n
  * integers beyond 2^24, nor float64 beyond 2^53. */
 HD_API hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim,
                                  const int64_t *sizes);
-HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
+HD_API hd_tensor *hd_randperm(int64_t n); /* int64 (n,): 0 to n - 1 in random order */
 
 #define hd_empty(d, ...) hd_empty_n(d, HD__LIST(__VA_ARGS__))
 #define hd_zeros(d, ...) hd_zeros_n(d, HD__LIST(__VA_ARGS__))
@@ -363,8 +363,8 @@ HD_API int hd_ndim(const hd_tensor *x);              /* the number of dims; -1 o
 HD_API int64_t hd_size(const hd_tensor *x, int dim); /* the size of dim; -1 on error */
 /* the distance, in elements, from one index of dim to the next one; INT64_MIN on error */
 HD_API int64_t hd_stride(const hd_tensor *x, int dim);
-HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, alive as long as x */
-/* one stride for each dim, alive as long as x */
+HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, valid as long as x */
+/* one stride for each dim, valid as long as x */
 HD_API const int64_t *hd_strides(const hd_tensor *x);
 HD_API int64_t hd_numel(const hd_tensor *x); /* the number of elements; -1 on error */
 /* the index of x's first element in its storage; -1 on error */
@@ -505,8 +505,8 @@ HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *pre
 /* ---------------------------------------------------------------- debuggers */
 
 /* A table for debuggers (tools/gdb/heed.py): the offsets, in bytes, of the fields of a tensor, a
- * storage, a scope, a list and a dictionary. New fields come at the end. autograd.h and nn.h have
- * the tables of a node and of a module. */
+ * storage, a scope, a list and a dictionary. The comments give the types of these fields. New
+ * fields come at the end. autograd.h and nn.h have the tables of a node and of a module. */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
     uint32_t dtype, ndim;                  /* one byte each */
