@@ -1,4 +1,4 @@
-/* nfc_tables.c - the tables of nfc.h for Unicode 9.0. tools/generate/gen_nfc.py has printed them. */
+/* nfc_tables.c - the tables of nfc.h for Unicode 9.0, printed by tools/generate/gen_nfc.py. */
 #include "tokenizers/nfc.h"
 
 /* clang-format off */
