@@ -2,8 +2,8 @@
  * of either.
  *
  * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole
- * dataset. The list of a part of a part also has item numbers of the whole dataset, so no number is
- * looked up twice. */
+ * dataset. The list of a part of a part also has item numbers of the whole dataset, so finding an
+ * item takes one step. */
 #include <inttypes.h>
 
 #include "base/memory/refs.h"

@@ -24,7 +24,7 @@ struct hd_loader {
     hd_dataset *s; /* a reference is held */
     hd_loader_options o;
     int64_t ranks;  /* num_replicas, or 1 if that is 0 */
-    int64_t items;  /* items of an epoch on this rank, with the added ones */
+    int64_t items;  /* the number of items of an epoch on this rank, with those added at the end */
     int64_t epoch;  /* the number of epochs that have begun */
     int64_t batch;  /* the number of batches of this epoch so far */
     bool under_way; /* true if an epoch has begun and has not ended */

@@ -107,7 +107,8 @@ static bool remove_hidden(int parent, hd__folder *f)
 }
 
 /* Returns 0 if this process may remove files in the open directory fd; otherwise the errno that
- * says why not. The owner of the directory always may, because he can change its mode. */
+ * says why not. The owner of the directory always may, because the owner can change its
+ * permissions. */
 static int unremovable_cause(int fd)
 {
     hd__sys_info info;

@@ -23,8 +23,8 @@ extern const hd__io_element hd__io_elements[];
 extern const int hd__io_elements_len;
 
 /* Returns the number of bytes that an array of these sizes has in the file, or -1 if the number
- * overflows. A size of 0 counts as 1 for the overflow, as in hd_empty. So an array without elements
- * gives -1, too, if no tensor can have its other sizes. */
+ * overflows. In this check a size of 0 counts as 1, as in hd_empty. So the result is -1, too, for
+ * an array without elements whose other sizes no tensor can have. */
 int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *sizes);
 
 /* Reads the elements of x from offset `at` of the file, where they have type e. x is contiguous and
@@ -32,8 +32,8 @@ int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *s
  * array in messages. */
 bool hd__io_in_elements(const hd__io_in *in, const char *what, int64_t at, const hd__io_element *e,
                         bool swap, hd_tensor *x);
-/* Writes the elements of x in row-major order, with swap in the opposite of this machine's byte
- * order. Returns false if a write has failed. */
+/* Writes the elements of x in row-major order. If swap is true, their byte order is the opposite of
+ * this machine's. Returns false if a write has failed. */
 bool hd__io_write_elements(hd__file_whole *file, bool swap, hd_tensor *x);
 
 extern const bool hd__io_big_endian; /* true if this machine is big-endian */

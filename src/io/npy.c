@@ -10,7 +10,7 @@
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 
-enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: numpy.load's default */
+enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: numpy.load's default limit */
 
 typedef struct header {
     const hd__io_in *in;

@@ -16,8 +16,8 @@ typedef struct hd__safetensors_parser {
     hd_dict *shards;     /* for an index: maps each open shard's name to its index in f->shards */
 } hd__safetensors_parser;
 
-/* Fails with a message such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...". what is the
- * word before the name, such as "tensor" or "metadata". */
+/* Fails with a message such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...". `what` is
+ * the word before the name, such as "tensor" or "metadata". */
 #define bad(p, what, name, format, ...)                                                            \
     hd_fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),   \
             __VA_ARGS__)
