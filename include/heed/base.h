@@ -47,7 +47,7 @@ extern "C" {
 #define HD_VERSION_MINOR 3
 #define HD_VERSION_PATCH 0
 
-HD_API const char *hd_version(void); /* the version of the library at run time, as "0.3.0" */
+HD_API const char *hd_version(void); /* "0.3.0": the version of the library at run time */
 
 /* ---------------------------------------------------------------- errors */
 
