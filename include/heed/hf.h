@@ -66,7 +66,7 @@ typedef struct hd_llama_config {
     hd_rotary_options rope;          /* hd_rotary_defaults() */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
-    bool qkv_bias;                   /* false; true makes it a Qwen2ForCausalLM */
+    bool qkv_bias;                   /* false; if true, the model is a Qwen2ForCausalLM */
     bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
     bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
     bool mlp_bias;            /* false; if true, gate_proj, up_proj and down_proj have a bias */

@@ -59,7 +59,7 @@ HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
 #define HD_ALL INT64_MIN /* as an index: the whole dimension, like Python's `:` */
-#define HD_END INT64_MAX /* as the stop of a slice: to the end */
+#define HD_END INT64_MAX /* as the stop of a slice: the end of the dimension */
 
 HD_API const char *hd_dtype_name(hd_dtype d); /* d's name, as "float32"; "?" for no dtype */
 HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
@@ -164,20 +164,22 @@ HD_API int64_t hd_tensor_report(void);
  * environment when the program started; otherwise the call fails with HD_STATE. The end of the
  * program writes the same to stderr. There is one table by module and one by op, over all threads,
  * the longest time first. Their columns:
- *   calls    how often the op ran, or the forward of the module. A function that is made of
- *            several ops counts each of them.
- *   time     of the op itself, forward and backward. A module has the ops of its own forward,
- *            without those of the modules inside it. An op runs from the first tensor that its
- *            call makes until its result is ready.
- *   share    of the whole, which is the time of each thread from its first tensor on. The last
- *            row has the rest: the program's own code, and heed's work between ops.
- *   bytes    of the results in forward; a view, or a change in place, has none
- *   FLOP     the operations of products and of attention that were computed, forward and backward:
- *            2 m n k for (m, k) times (k, n); 2 w (d + dv) for attention and 2 w (3 d + 2 dv) for
- *            its backward, where w is the number of weights that is_causal leaves, d the elements
- *            of a key and dv those of a value. FLOP/s: the same, divided by the time.
- * Profiling changes no result, and makes no call fail. A table has 8192 rows; calls that find no
- * row or no memory are counted together in one more row. */
+ *   calls    the number of times that the op, or the forward of the module, has run. For a
+ *            function that is made of several ops, each of them is counted.
+ *   time     of an op: the time of its forward and backward, from the first tensor that its call
+ *            makes until its result is ready. Of a module: the time of the ops of its own forward,
+ *            without those of the modules inside it.
+ *   share    time, divided by the whole time, which is that of all threads, each from its first
+ *            tensor on. The last row has the rest: the program's own code, and heed's work
+ *            between ops.
+ *   bytes    the bytes of the results in forward; a view, or a change in place, has none
+ *   FLOP     the floating-point operations of products and of attention, forward and backward.
+ *            The product of (m, k) and (k, n) counts 2 m n k. Attention counts 2 w (d + dv), and
+ *            its backward 2 w (3 d + 2 dv), where w is the number of weights that is_causal does
+ *            not mask, d is the number of elements of a key, and dv that of a value.
+ *   FLOP/s   FLOP, divided by time
+ * Profiling changes no result, and makes no call fail. A table has at most 8192 rows; calls for
+ * which it has no row or no memory are counted together in one more row. */
 HD_API bool hd_profile(FILE *f);
 
 HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own */

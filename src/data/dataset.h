@@ -22,7 +22,7 @@ struct hd_dataset {
     int64_t max_length, stride;
 };
 
-/* Fails if s is NULL, or if the program has freed it. For the checks of public functions. */
+/* Fails if s is NULL, or if the program has freed it. Public functions check s with it. */
 bool hd__data_dataset_given(const hd_dataset *s);
 hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
 void hd__data_dataset_drop(hd_dataset *s); /* drops a reference; s may be NULL */

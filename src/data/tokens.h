@@ -18,7 +18,7 @@ struct hd_tokens {
     size_t mapped;  /* the size of the mapping that this sequence owns; 0: none */
 };
 
-/* Fails if t is NULL, or if the program has freed it. For the checks of public functions. Datasets
+/* Fails if t is NULL, or if the program has freed it. Public functions check t with it. Datasets
  * may still use tokens that the program has freed. */
 bool hd__data_tokens_given(const hd_tokens *t);
 hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
