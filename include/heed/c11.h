@@ -172,11 +172,11 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__ROOM(data) SIZE_MAX
 #endif
 
-/* For hd_tensor_of. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up to 3 dims, or
- * a struct, which does not compile, if hd_tensor_of does not accept this type. HD__ARRAY_ROOM is
- * the number of bytes of the array. It tells an array from a pointer by the type of `1 ? (array) :
- * NULL`: this expression converts an array to a pointer, but leaves the type of a pointer as it
- * is. */
+/* For hd_tensor_of. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up to 3 dims. If
+ * hd_tensor_of does not accept this type, it is a struct, so the program does not compile.
+ * HD__ARRAY_ROOM is the number of bytes of the array. It tells an array from a pointer by the type
+ * of `1 ? (array) : NULL`: this expression converts an array to a pointer, but leaves the type of a
+ * pointer as it is. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
              : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \

@@ -161,10 +161,10 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * heed reads the keys of config.json as transformers 5.23 does, in any order. A missing key has the
  * default of the class. rope_scaling, if it is there, replaces rope_parameters as a whole; and a
  * rope_theta inside one of these objects overrides the rope_theta outside. A key that has no effect
- * on the model gives a warning. This may be a key that heed does not know, a key that the class
- * does not use, such as sliding_window in a Llama, or attention_dropout, because of heed's models
- * only GPT-2 has dropout in its attention. The model keeps the text of generation_config.json, for
- * hd_save_pretrained.
+ * on the model gives a warning. Such keys are those that heed does not know, and those that the
+ * class does not use, such as sliding_window in a Llama. attention_dropout is one of them, except
+ * in a GPT-2, because heed's other models have no dropout in their attention. The model keeps the
+ * text of generation_config.json, for hd_save_pretrained.
  *
  * If the call fails, the message names the file, the key or the tensor, the value that was found
  * and the one that was expected. HD_IO: a file is missing. HD_FORMAT: a file is not JSON, a tensor

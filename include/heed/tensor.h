@@ -26,8 +26,8 @@ enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
  * hd_to converts to it, rounding to the nearest value, ties to even (NaN stays NaN); converting
  * from it is exact. A bfloat16 tensor can be made, read, written, copied, filled, viewed, printed
  * and saved. It can be a parameter that does not require grad, and the weight of hd_linear and
- * hd_embedding. Every other function refuses it with HD_DTYPE. Convert it with hd_to(x, HD_FLOAT32)
- * for them.
+ * hd_embedding. Every other function refuses it with HD_DTYPE: convert it with hd_to(x, HD_FLOAT32)
+ * first.
  *
  * A number is not taken as a dtype: hd_ones(2, 3) does not compile. A dtype in an int variable i
  * needs the cast (hd_dtype)i. In C an unsigned variable needs no cast, because compilers give the
