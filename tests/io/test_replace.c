@@ -194,7 +194,7 @@ START_TEST(only_a_checkpoint_is_replaced)
     ck_assert(hd_dict_set_int(d, "step", 1));
     ck_assert(!hd_checkpoint_replace("c", d, d));
     ck_error(HD_VALUE, "hd_checkpoint_replace: model: 'step' is not a tensor: expected only "
-                       "tensors. Other values belong in state");
+                       "tensors. Put other values into state");
     hd_dict_free(d);
     ck_assert_int_eq(loaded("c"), 1);
     ck_assert_int_eq(files_in("."), 5);
