@@ -14,11 +14,11 @@
 
 enum {
     COPY_GRAIN = 32768,
-    NARROW = 256, /* parts are joined row by row if their rows have at most this many bytes */
-    TOGETHER = 8  /* rows that are joined together, so that their lines stay in the first cache */
+    NARROW = 256, /* parts are joined row by row if their mean row has at most this many bytes */
+    TOGETHER = 8  /* rows that are joined at a time, so that they stay in the L1 cache */
 };
 
-/* Converts bfloat16 from and to other dtypes by two loops, by way of float32. */
+/* The two loops that convert between bfloat16 and another dtype, by way of float32. */
 typedef struct two_steps {
     hdk_loop to_float, from_float;
 } two_steps;
@@ -45,7 +45,7 @@ typedef struct repetition {
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
-/* Fills a run of the output with one value, as the input's stride is 0. */
+/* Fills a run of the output with one value, because the input's stride is 0. */
 static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const repetition *r = params;
@@ -111,7 +111,7 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    int64_t n, row, inner; /* number of parts; bytes of a row of the output, of one index of dim */
+    int64_t n, row, inner; /* number of parts; bytes of a row of the output; of one index of dim */
     int dim, lead;         /* the stride of a part's dim `lead` leads to its next row */
 } joint;
 
@@ -137,7 +137,8 @@ static void join_rows(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* True if the dims [begin, end) lie in memory in order, as one sequence with step `next`. */
+/* True if the elements along x's dims [begin, end) lie in memory in order, `next` elements
+ * apart. */
 static bool in_order(const hd_tensor *x, int begin, int end, int64_t next)
 {
     for (int d = end - 1; d >= begin; d--) {
@@ -234,7 +235,7 @@ hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    /* next: the stride of a new dim of size 1. An expanded 0-d tensor has strides of 0. */
+    /* next: the stride that a new dim of size 1 gets. An expanded 0-d tensor has strides of 0. */
     int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);

@@ -83,7 +83,7 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
 
 /* ---------------------------------------------------------------- C integers */
 
-/* Bytes of an integer type that becomes int64; 0 for any other type. */
+/* Returns the bytes of an integer type whose values become int64, or 0 for any other type. */
 static size_t integer_bytes(hd_c_type type)
 {
     switch (type) {
@@ -115,7 +115,7 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     int64_t numel;
-    size_t own; /* bytes of the result, at least those of the array */
+    size_t own; /* bytes of the result, which are at least those of the array */
     if (!hd__tensor_measure(HD_INT64, ndim, sizes, &numel, &own)) {
         return NULL;
     }

@@ -1,7 +1,8 @@
 /* generator_dict.c - saves a random generator to a dictionary, and loads one.
  *
  * The state is the Mersenne twister's words (int64, (624,)), the position of the next word, the
- * spare normal number and the Bernoulli stream. Loading checks everything first. */
+ * spare normal number and the Bernoulli stream. Loading checks all of them before it changes the
+ * generator. */
 #include <inttypes.h>
 #include <math.h>
 

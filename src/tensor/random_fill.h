@@ -1,10 +1,12 @@
-/* random_fill.h - fills tensors of any strides with random numbers, and changes no version. */
+/* random_fill.h - fills tensors of any strides with random numbers, and does not count this as an
+ * in-place change. */
 #ifndef HEED_TENSOR_RANDOM_FILL_H
 #define HEED_TENSOR_RANDOM_FILL_H
 
 #include "heed/tensor.h"
 
-/* These draw in the order of x's memory, and return x, which is of a float dtype. */
+/* Fill x, which is float32 or float64, with uniform numbers from a to b, with normal numbers, or
+ * with exponential numbers. They draw in the order of x's memory, and return x. */
 hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
