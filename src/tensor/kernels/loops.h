@@ -8,8 +8,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* Goes before a loop whose turns are independent although its output may be one of its inputs.
- * The pragma silences clang about such loops that it cannot vectorise, for instance under
+/* Goes before a loop whose iterations are independent although its output may be one of its inputs.
+ * The first pragma silences clang about such loops that it cannot vectorise, for instance under
  * sanitizers. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"

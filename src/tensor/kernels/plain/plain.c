@@ -1,7 +1,7 @@
 /* plain.c - the level plain: kernels that compute the same as those of the other levels, written to
  * be read and stepped through.
  *
- * They are nested loops, without packing, vectors and threads. Every template here is included once
+ * They are nested loops without packing, vectors and threads. This file includes each template once
  * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
  * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
  * kernels compare the other levels with these. A family without a table here uses the table of the
@@ -15,7 +15,7 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/template.h"
 
-/* The type in which the elements of each type are added up */
+/* The type in which the elements of each type are added up. */
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
@@ -29,9 +29,9 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
-/* The number with which the sum of a lane begins. PyTorch's sum begins with 0. Over the last dim,
- * where the elements are side by side, it begins with the first element; -0 before it does not
- * change it. For a tensor of no dims sn is 0. */
+/* Returns the number with which the sum of a lane begins, so that zeros get PyTorch's sign.
+ * PyTorch's sum begins with 0. Over the last dim, where the elements are side by side, it begins
+ * with the first element; -0 before it does not change it. For a tensor of no dims sn is 0. */
 static double first_zero(const hdk_lanes *l)
 {
     return l->sn[0] <= 1 ? -0.0 : 0.0;
