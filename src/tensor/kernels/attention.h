@@ -43,8 +43,8 @@ typedef struct hdk_attention_kernels {
     /* forward computes out and lse of the queries [from, to) */
     int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
-    /* weights writes the weights after dropout of the queries [from, to) to the dense `weights` (l,
-     * s); forward has written their lse */
+    /* weights writes the weights of the queries [from, to), after dropout, to their rows of the
+     * dense `weights` (l, s); forward has written their lse */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
      * comes from these keys */

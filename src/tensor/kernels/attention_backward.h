@@ -64,7 +64,7 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
 }
 
 /* Turns n scores w of a row, and ds = dout v^T, into the weights w and the gradients ds of the
- * scores. kept is 1 for a weight that dropout keeps, and 0 for others:
+ * scores. kept is 1 for a weight that dropout keeps, and 0 for others; `both` is dout . out:
  *     p = exp(w - lse), ds = p (ds kept - both), w = p kept */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {

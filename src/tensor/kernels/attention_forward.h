@@ -1,6 +1,7 @@
-/* attention_forward.h - attention in tiles, forward: a part of attention_tiles.h. The output is o =
- * e^(s - m) v / sum(e^(s - m)). s are the scores q k^T scale + mask, and m is the largest score of
- * the row so far. If a later block has a larger score, o and the sum are scaled down. */
+/* attention_forward.h - attention in tiles, forward: a part of attention_tiles.h. The output is
+ *     o = e^(s - m) v / sum(e^(s - m))
+ * s are the scores q k^T scale + mask, and m is the largest score of the row so far. If a later
+ * block has a larger score, o and the sum are scaled down. */
 
 typedef struct forward_state {
     const void **packed;     /* the k.p and v.p that are packed in panels and values */

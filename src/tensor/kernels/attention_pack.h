@@ -1,7 +1,7 @@
 /* attention_pack.h - packs rows for the register tiles (gemm_tile.h), and unpacks their results: a
  * part of attention_tiles.h. */
 
-/* Sets to (n, width) to the n rows of m from `from` on, times `scale`. A row has `cols` elements,
+/* Sets `to` (n, width) to the n rows of m from `from` on, times `scale`. A row has `cols` elements,
  * and zeros after them. */
 static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t from, int64_t n,
                         int64_t cols, float scale)

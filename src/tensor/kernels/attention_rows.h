@@ -38,7 +38,7 @@ static inline const T *fn(row)(const hdk_rows *m, int64_t i)
     return (const T *)m->p + i * m->row;
 }
 
-/* Sets to (cols, padded(n)) to the n rows of m from `from` on, transposed, and pads it with
+/* Sets `to` (cols, padded(n)) to the n rows of m from `from` on, transposed, and pads it with
  * zeros. */
 static HDK_NOINLINE void fn(transpose_rows)(const hdk_rows *m, int64_t from, int64_t n,
                                             int64_t cols, T *to)
@@ -274,9 +274,10 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
     }
 }
 
-/* Computes dk and dv of the keys [from, to), and their part of dq. With the weights w = exp(scores
- * - lse), kept = dropout's 0 or 1, p = w kept / keep, out = p v and dp = dout v^T:
- *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout */
+/* Computes dk and dv of the keys [from, to), and their part of dq:
+ *     w = exp(scores - lse), p = w kept / keep, out = p v, dp = dout v^T
+ *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout
+ * w are the weights before dropout, and p those after it; kept is 1 or 0. */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)
 {

@@ -3,8 +3,8 @@
  *
  * A block's scores (QUERIES, KEYS) stay in the L1 and L2 caches. The operands of the register tiles
  * (gemm_tile.h) are packed, row after row (attention_pack.h). Keys, and in backward values, are
- * also packed transposed, in panels of WIDE columns. Zeros pad each width to a multiple of
- * WIDE.¶Every sum over queries or keys is in order, block by block, and blocks lie at multiples of
+ * also packed transposed, in panels of WIDE columns. Zeros pad each width to a multiple of WIDE.
+ * Every sum over queries or keys is in order, block by block, and blocks lie at multiples of
  * QUERIES and KEYS. All parts of the work use the same blocks, so the result does not depend on the
  * threads. */
 

@@ -8,7 +8,7 @@
 enum { HDK_STRIP = 16 };
 
 struct hdk_copy {
-    hdk_loop fill[5]; /* sets data[0] to the number at params */
+    hdk_loop fill[5]; /* sets the output to the number at params */
     /* Writes y[begin] to y[end - 1] of the n numbers start + step * i, with the bits of
      * torch.arange, for float32 and float64. begin is a multiple of 8. */
     void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);

@@ -1,8 +1,8 @@
 /* gemm_tile_type.h - the register tile for one type: the template (template.h) that gemm_tile.h
  * includes. */
 
-/* The addresses of the rows of a. An address of x86 can have a register added once, twice or four
- * times. So two pointers and three distances, in bytes, reach every row of a tile. */
+/* The addresses of the rows of a. An instruction of x86 can add a register to an address once,
+ * twice or four times. So two pointers and three distances, in bytes, reach every row of a tile. */
 typedef struct REACH {
     const char *row0, *row7;
     ptrdiff_t one, three, five; /* bytes between rows, times 1, 3 and 5; a register each */

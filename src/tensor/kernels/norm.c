@@ -1,7 +1,8 @@
-/* norm.c - layer normalisation of rows. Forward: y = (x - mean) rstd w + b with rstd = 1 / sqrt(var
- * + eps). Backward, with xhat = (x - mean) rstd and g = dy w: dx = rstd (g - mean(g) - xhat mean(g
- * xhat)); dw = sum of dy xhat, db = sum of dy over the rows. The results share no memory with the
- * operands.
+/* norm.c - layer normalisation of rows. With rstd = 1 / sqrt(var + eps) and u = (x - mean) rstd:
+ *     forward     y = u w + b
+ *     backward    dx = rstd (g - mean(g) - u mean(g u)) with g = dy w;
+ *                 dw = sum of dy u, and db = sum of dy, over the rows
+ * The results share no memory with the operands.
  *
  * Mean and variance take two passes, each with NORM_LANES partial sums. The second pass sums the
  * differences from the mean of the first pass. So the result is as accurate as the type allows,

@@ -5,8 +5,9 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* stats (rows, 3) holds the mean, a correction and rstd of each row. The normalised x is (x - mean
- * - correction) * rstd: the correction has the digits that are lost when the mean is rounded. */
+/* stats (rows, 3) holds the mean, a correction and rstd of each row. The normalised x is
+ *     (x - mean - correction) * rstd
+ * The correction has the digits that are lost when the mean is rounded. */
 typedef struct hdk_norm_rows {
     int64_t rows, n;
     const void *x;      /* (rows, n) */

@@ -1,8 +1,8 @@
 /* reduce_float.h - the reductions that only floats have: a template (template.h) for
  * reduce_kernels.c, after reduce_sum.h. The variance is computed in float64 for both types. */
 
-/* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over x[l], x[l +
- * REDUCE_LANES], ... */
+/* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over every
+ * REDUCE_LANES-th element from x[l] on. */
 HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool squared, double *sum)
 {
     double p[REDUCE_LANES];

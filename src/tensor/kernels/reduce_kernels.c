@@ -17,7 +17,7 @@ enum {
     REDUCE_BLOCK = 512, /* elements of a run that are added in REDUCE_LANES partial sums */
     REDUCE_STEP = 16,   /* elements of a lane of a tile that are added in order */
     REDUCE_TILE = 128,  /* lanes of a tile */
-    LEVELS = 13         /* of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
+    LEVELS = 13 /* levels of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
 /* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane

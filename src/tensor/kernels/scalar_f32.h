@@ -86,8 +86,8 @@ HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
     return y;
 }
 
-/* Returns log x. x = m 2^e with m from sqrt(1/2) to sqrt(2), and f = m - 1: log x = e log 2 + f -
- * f^2 / 2 + f^3 p(f). log 2 has two parts; e times the first part is exact. */
+/* Returns log x = e log 2 + f - f^2 / 2 + f^3 p(f), where x = m 2^e with m from sqrt(1/2) to
+ * sqrt(2), and f = m - 1. log 2 has two parts; e times the first part is exact. */
 HDK_INLINE float scalar_log_f32(float x)
 {
     const uint32_t sqrt_half = 0x3f3504f3;

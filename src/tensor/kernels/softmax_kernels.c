@@ -9,7 +9,7 @@
  * Along the last dim (softmax_last.h) each row is contiguous. Its sum is PyTorch's
  * (softmax_parts.h), and the row is multiplied by 1 / sum. Along other dims (softmax_other.h)
  * neighbouring lanes are computed side by side. Each lane is summed in order and divided by its
- * sum. Rows with NaN, with +inf, or all -inf become NaN by arithmetic.
+ * sum. A row with NaN or +inf, or with -inf alone, becomes NaN without a special case.
  *
  * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward. It never
  * stores the softmax, only two numbers per row from which the softmax follows. */

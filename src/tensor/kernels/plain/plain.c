@@ -2,10 +2,10 @@
  * be read and stepped through.
  *
  * They are nested loops without packing, vectors and threads. This file includes each template once
- * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
- * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
- * kernels compare the other levels with these. A family without a table here uses the table of the
- * level baseline. */
+ * for each type. Sums are in order and in float64, with two exceptions. Sums of matrix products are
+ * in the elements' type. Short sums have PyTorch's type and order, because the notebooks print
+ * their last digit. The tests of the kernels compare the other levels with these. A family without
+ * a table here uses the table of the level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"

@@ -1,8 +1,8 @@
 /* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2, after
  * plain_softmax.h: a template (template.h) for plain.c. */
 
-/* Computes loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))) with m =
- * max(x). */
+/* Computes loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), where m
+ * is max(x). */
 static void fn(cross_entropy)(const hdk_logits *l, void *out)
 {
     T *loss = out, *stats = l->stats;
