@@ -161,7 +161,7 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
     return (few && hd__arg_bytes(t->room, (size_t)threads, bytes)) ||
            hd_fail(HD_MEMORY,
                    "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
-                   " elements, values of %" PRId64 ": the size of the scratch overflows",
+                   " elements, values of %" PRId64 ": the scratch memory would be too large",
                    h->l, h->s, h->d, h->dv);
 }
 

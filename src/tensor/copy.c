@@ -251,8 +251,9 @@ static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
     size_t need;
     return hd__tensor_any_arg("x", x, false) && hd__arg_given("array", array) &&
            hd__tensor_bytes(x, &need) &&
-           (bytes == need || hd_fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
-                                     bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
+           (bytes == need ||
+            hd_fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu bytes", bytes,
+                    HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
 hd_tensor *hd__tensor_array_of(hd__tensor_array *a, const hd_tensor *x, const void *array)
@@ -273,10 +274,11 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 
 bool hd__tensor_writable(const char *arg, hd_tensor *x)
 {
-    return hd__tensor_write_ok(arg, x) &&
-           (!hd__tensor_overlaps_itself(x) ||
-            hd_fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
-                    HD__SHAPE(x)));
+    return hd__tensor_write_ok(arg, x) && (!hd__tensor_overlaps_itself(x) ||
+                                           hd_fail(HD_STATE,
+                                                   "%s of %s is expanded: several elements share "
+                                                   "memory. hd_clone gives each of them its own",
+                                                   arg, HD__SHAPE(x)));
 }
 
 void hd__tensor_write_array(hd_tensor *x, const void *array)

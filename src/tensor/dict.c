@@ -251,7 +251,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     }
     int64_t at = dict_find(d, name);
     if (at < 0) {
-        return hd_fail(HD_VALUE, "'%s' is missing", name);
+        return hd_fail(HD_VALUE, "'%s' is missing: expected a name in d", name);
     }
     remove_at(d, at);
     return true;

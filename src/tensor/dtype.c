@@ -23,7 +23,7 @@ bool hd__tensor_float_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
            (hd__tensor_is_float(d) ||
-            hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
+            hd_fail(HD_DTYPE, "dtype %s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
 }
 
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
@@ -44,7 +44,7 @@ bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_
 bool hd__tensor_number_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
-           (d < (int)HD_BOOL || hd_fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+           (d < (int)HD_BOOL || hd_fail(HD_DTYPE, "dtype %s: expected float32, float64 or int64",
                                         hd_dtype_name((hd_dtype)d)));
 }
 

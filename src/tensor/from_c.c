@@ -30,7 +30,7 @@ static bool type_fits(hd_dtype d, hd_c_type type)
                   {"HD_BFLOAT16", HD_C_USHORT}};
     return is_c_type(type) &&
            (HD__C_TAKEN((int)d) >> type & 1 ||
-            hd_fail(HD_DTYPE, "%s and an array of %s: expected %s", dtypes[d].name,
+            hd_fail(HD_DTYPE, "%s and an array of %s: expected an array of %s", dtypes[d].name,
                     type_names[type], type_names[dtypes[d].own]));
 }
 

@@ -52,8 +52,8 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
         int64_t word = ((const int64_t *)hd__tensor_ptr(state))[i];
         if (word < 0 || word > UINT32_MAX) {
             return hd_fail(HD_VALUE,
-                           "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,
-                           word, i);
+                           "'%s' holds %" PRId64 " at index %" PRId64 ": expected 0 to 4294967295",
+                           name, word, i);
         }
         words[i] = (uint32_t)word;
     }

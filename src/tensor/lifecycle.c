@@ -151,7 +151,8 @@ static void give_up_hold(hd_tensor *t)
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd_fail(HD_STATE, "%s: no hd_retain is left to undo, and no scope holds it", HD__SHAPE(t));
+        hd_fail(HD_STATE, "a tensor of %s: no hd_retain is left to undo, and no scope holds it",
+                HD__SHAPE(t));
         return;
     }
     hd__tensor_drop(t);

@@ -87,7 +87,7 @@ bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
     if (hd__tensor_exists(x)) {
         return hd_fail(HD_DTYPE,
                        "%s is %s, which is for storing only: expected another dtype. "
-                       "hd_to(x, HD_FLOAT32) widens it",
+                       "hd_to(x, HD_FLOAT32) converts it",
                        arg, hd_dtype_name(x->dtype));
     }
     return hd__tensor_is_none(x)
