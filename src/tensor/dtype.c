@@ -48,7 +48,7 @@ bool hd__tensor_number_dtype(int d)
                                         hd_dtype_name((hd_dtype)d)));
 }
 
-/* bool < int64 < float32 < float64 */
+/* Returns the rank of a dtype in promotion: bool < int64 < float32 < float64. */
 static int rank_of(int dtype)
 {
     static const int8_t ranks[] = {2, 3, 1, 0};

@@ -2,7 +2,7 @@
  * length, so that these functions refuse a wrong dtype, and more elements than the array has. */
 #include "tensor/lifecycle.h"
 
-/* In the order of hd_c_type. */
+/* The names of the C types, in the order of hd_c_type. */
 static const char *const type_names[] = {
     "another type", "float",        "double",          "int64_t",       "bool",
     "char",         "signed char",  "unsigned char",   "short",         "unsigned short",

@@ -9,7 +9,7 @@
  * dims of mask. */
 hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d);
 
-/* How a reduction may cut a lane, the elements of one result. */
+/* How a reduction may cut a lane. A lane has the elements of one result. */
 typedef enum hd__reduce_pieces {
     HD__PIECES,  /* cuts lanes into pieces; y's kernel then reduces their results */
     HD__WHOLE,   /* takes each lane whole, its elements in any order */

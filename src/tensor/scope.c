@@ -89,7 +89,7 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* Also arranges that the end of the thread closes all its scopes. */
+/* Opens the root scope, and arranges that the end of the thread closes all its scopes. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {

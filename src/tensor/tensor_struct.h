@@ -28,7 +28,8 @@ typedef struct hd__tensor_storage {
  * these functions. */
 typedef struct hd__tensor_attachment_ops {
     void (*release)(void *attachment);
-    /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
+    /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, to text, or "" if there is
+     * none */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
     /* does the work of hd__tensor_grad_use_of (for_nn_and_optim.h) */
     hd__tensor_grad_use *(*grad_use)(void *attachment, int64_t *version);

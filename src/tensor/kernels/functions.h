@@ -224,7 +224,7 @@ HDK_INLINE float hdk_pow_f32(float a, float b)
     return (float)scalar_pow_short_f64((double)a, (double)b);
 }
 
-/* For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
+/* Returns a^b, which wraps. For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
 static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
 {
     uint64_t y = 1, base = (uint64_t)a;

@@ -14,7 +14,8 @@ typedef enum hdk_order {
     HDK_ONE_STEP  /* k <= 1: there is no sum, and an element may be -0 */
 } hdk_order;
 
-/* c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements; c's columns are dense. */
+/* A product c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements. c's columns are
+ * dense. */
 typedef struct hdk_product {
     int64_t m, n, k;
     const void *a, *b;

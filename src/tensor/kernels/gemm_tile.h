@@ -18,8 +18,8 @@
 
 #include "tensor/kernels/vec.h"
 
-/* The number of rows with which a tile of two vectors a row fills the registers. AVX-512 has 32
- * registers, other levels have 16. Two of them hold b, and one holds an element of a. */
+/* The number of rows of a tile. A row has two vectors, so the tile fills the registers, of which
+ * AVX-512 has 32 and other levels have 16. Two of them hold b, and one holds an element of a. */
 #if HDK_AT_AVX512
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)

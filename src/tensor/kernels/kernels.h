@@ -74,7 +74,7 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
  * the lowest level with a table of its own, plain or baseline. If it is baseline, the level plain
  * uses the baseline table. */
 
-/* For a family whose speed is limited by memory. AVX-512 uses the AVX2 table. */
+/* Declares a family whose speed is limited by memory. AVX-512 uses its AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
 #define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
     extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \
@@ -99,7 +99,7 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
         return dtype <= (most) ? family() : family##_common();                                     \
     }
 
-/* A bfloat16 is the upper half of a float32. */
+/* Returns v, a bfloat16, as float32. A bfloat16 is the upper half of a float32. */
 static inline float hdk_from_bf16(uint16_t v)
 {
     const uint32_t bits = (uint32_t)v << 16;

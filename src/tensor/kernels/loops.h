@@ -22,7 +22,7 @@
  * padding. So every level computes it in whole vectors. */
 enum { HDK_WHOLE = 16 };
 
-/* The number of a loop's operands, the output first, and the bytes of an element of each. */
+/* The number of a loop's operands, and the bytes of an element of each; the output is the first. */
 typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;

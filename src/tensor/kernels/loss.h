@@ -23,9 +23,10 @@ struct hdk_loss {
      * stats. dx (rows, c) is contiguous; with `stream` it is written past the cache. */
     void (*cross_entropy_backward[2])(const hdk_logits *l, const void *g, int64_t gs,
                                       double divisor, bool stream, void *dx);
-    /* The hdk_loop y = (x - t)^2 of the operands {y, x, t}. */
+    /* An hdk_loop that computes y = (x - t)^2 of the operands {y, x, t}. */
     void (*square[2])(char *const *data, const int64_t *strides, int64_t n, const void *params);
-    /* The hdk_loop dx = norm (x - t) dy of {dx, x, t, dy}; params points to norm, a double. */
+    /* An hdk_loop that computes dx = norm (x - t) dy of {dx, x, t, dy}; params points to norm, a
+     * double. */
     void (*square_backward[2])(char *const *data, const int64_t *strides, int64_t n,
                                const void *params);
 };

@@ -18,8 +18,8 @@ HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
     return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
 }
 
-/* v = momentum v + (1 - dampening) dx, or v = dx at the first step; then dx = v or, with Nesterov,
- * dx = dx + momentum v; p -= lr dx */
+/* A step of SGD: v = momentum v + (1 - dampening) dx, or v = dx at the first step; then dx = v or,
+ * with Nesterov, dx = dx + momentum v; p -= lr dx. */
 HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
                             int64_t end, const hdk_numbers o)
 {
@@ -45,9 +45,9 @@ static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* m = lerp(m, dx, 1 - beta1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v) / correction2 +
- * eps). If `top` is given, it holds the largest v so far, which replaces v in p's equation. NaN
- * stays. */
+/* A step of Adam: m = lerp(m, dx, 1 - beta1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v)
+ * / correction2 + eps). If `top` is given, it holds the largest v so far, which replaces v in p's
+ * equation. NaN stays. */
 HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -75,9 +75,10 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), where m is the running mean of dx. With
- * momentum, v = momentum v + dx / (...) and p -= lr v. If alpha and w are 1 and v and m are NULL,
- * this is Adagrad's step, with the same bits. */
+/* A step of RMSprop: s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), where m is the
+ * running mean of dx, or 0 if m is NULL. With momentum, v = momentum v + dx / (sqrt(s - m^2) + eps)
+ * and p -= lr v. If alpha and w are 1 and v and m are NULL, this is Adagrad's step, with the same
+ * bits. */
 HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
                                 T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -111,7 +112,7 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
+/* A step of Lion: c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];

@@ -17,12 +17,13 @@ enum {
     HDK_REDUCTIONS
 };
 
-/* The most elements that HDK_SUM adds in one lane: its tree of partial sums has no more levels. */
+/* The most elements of a lane that HDK_SUM adds. Its tree of partial sums has levels for this
+ * many. */
 enum { HDK_SUM_MAX = 65536 };
 
 struct hdk_reduce {
     hdk_lane_kernel kernel[HDK_REDUCTIONS][4];
-    /* An hdk_loop: data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
+    /* An hdk_loop that computes data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
     hdk_loop center[2];
     /* Return sum((x - t)^2) of contiguous x and t, in HDK_SUM's order; n <= HDK_SUM_MAX. */
     float (*distance_f32)(const float *x, const float *t, int64_t n);

@@ -179,7 +179,7 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
     }
 }
 
-/* The sum of bools is int64. */
+/* Sums bools to int64. */
 REDUCTION(sum_b8, int64_t, uint8_t, REDUCE_BLOCK, count_run(x, sn, n),
           count_tile(x, sn, sk, n, k, y, ys))
 

@@ -62,9 +62,9 @@ enum {
     LINE = 16           /* float32 elements in a cache line */
 };
 
-/* y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with negative
- * strides. Takes LANES_TOGETHER lanes at a time if the elements of a lane lie closer together than
- * the lanes, and more lanes otherwise. */
+/* Computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with
+ * negative strides. Takes LANES_TOGETHER lanes at a time if the elements of a lane lie closer
+ * together than the lanes, and more lanes otherwise. */
 #define CUMSUM(name, T, SUM)                                                                       \
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \

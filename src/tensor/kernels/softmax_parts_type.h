@@ -1,14 +1,14 @@
 /* softmax_parts_type.h - the parts of a softmax for one type: the template (template.h) that
  * softmax_parts.h includes. */
 
-/* STEP: elements of a step, which is whole vectors at every level and twice the lanes of a sum.
- * SIDE: exponentials that are computed side by side, as many float32 as stay in registers; float64
- * are computed by a call. */
+/* STEP is the number of elements of a step, which is whole vectors at every level and twice the
+ * lanes of a sum. SIDE is the number of exponentials that are computed side by side: for float32 as
+ * many as stay in registers. float64 exponentials are computed by a call. */
 #define STEP 16
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
 
-/* 8 elements: the lanes of a sum */
+/* The 8 lanes of a sum. */
 typedef struct LANES {
     SVEC part[8 / SVECTOR];
 } LANES;

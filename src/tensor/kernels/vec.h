@@ -130,7 +130,7 @@ HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 #endif
 }
 
-/* a > b ? a : b */
+/* Returns a > b ? a : b for each element. */
 HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 {
 #ifdef HDK_X86
@@ -141,7 +141,7 @@ HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* a < b ? a : b */
+/* Returns a < b ? a : b for each element. */
 HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 {
 #ifdef HDK_X86
@@ -171,7 +171,7 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
     return a > b ? a : b;
 }
 
-/* a > b ? a : b */
+/* Returns a > b ? a : b for each element. */
 HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
 {
     const __typeof__(a > b) larger = a > b;
@@ -295,7 +295,8 @@ HDK_INLINE void hdk_prefetch(const void *x, size_t bytes)
     hdk_prefetch_at(x, HDK_AHEAD, bytes);
 }
 
-/* Call it after the last streaming store, so that other threads see the stores in order. */
+/* Ends a sequence of streaming stores. Call it after the last one, so that other threads see the
+ * stores in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
 #ifdef HDK_X86

@@ -19,7 +19,8 @@
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
-/* The second matrix of a product may be bfloat16, and the first float32. */
+/* The type of the elements of a product's second matrix. It may be bfloat16 if the first is
+ * float32. */
 typedef float weight_f32, hdk_t_bf16;
 typedef double weight_f64;
 typedef uint64_t weight_u64;
@@ -99,14 +100,14 @@ static void split_bf16(const hdk_product *p)
     product_bf16(p, NULL);
 }
 
-/* The product here packs nothing, so it needs no scratch. */
+/* Returns 0 bytes of scratch, because the product here packs nothing. */
 static int64_t no_room(const hdk_product *p)
 {
     (void)p;
     return 0;
 }
 
-/* The sum of bools is int64. */
+/* Sums bools to int64. */
 static void sum_b8(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
