@@ -41,7 +41,7 @@ static void by_way_of_float(char *const *data, const int64_t *strides, int64_t n
 
 typedef struct repetition {
     hdk_loop convert, fill;
-    const void *params; /* of convert */
+    const void *params; /* the params of convert */
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
@@ -161,7 +161,7 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    const int64_t mean = j.row / n; /* single elements are faster part by part */
+    const int64_t mean = j.row / n; /* rows of single elements are joined faster part by part */
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {

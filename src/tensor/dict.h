@@ -5,7 +5,7 @@
 #include "heed/tensor.h"
 
 typedef union hd__dict_value {
-    hd_tensor *tensor; /* with a reference of the dictionary's own */
+    hd_tensor *tensor; /* the dictionary has a reference to it */
     char *string;      /* allocated by hd_alloc */
     int64_t i;
     double d;

@@ -295,7 +295,7 @@ static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype 
         (b->ndim == 0 || (hd__tensor_contig(b) && hd__tensor_same_shape(a, b)))) {
         return map_direct(f, out, a, b, params);
     }
-    a = hd__tensor_cast(a, in); /* first, because the result's strides follow those of the casts */
+    a = hd__tensor_cast(a, in); /* cast first: the result's strides follow those of the casts */
     b = a ? hd__tensor_cast(b, in) : NULL;
     hd_tensor *y = b ? hd__loop_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
     return hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});

@@ -58,7 +58,7 @@ static hd_tensor *from_c_copy(hd_dtype d, const void *data, size_t room, int ndi
         return NULL;
     }
     memcpy(hd__tensor_ptr(y), data, y->storage->nbytes);
-    if (d == HD_BOOL) { /* every byte but 0 is true */
+    if (d == HD_BOOL) { /* any byte but 0 counts as true */
         uint8_t *bytes = hd__tensor_ptr(y);
         for (int64_t i = 0; i < y->numel; i++) {
             bytes[i] = bytes[i] != 0;

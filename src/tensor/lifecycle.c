@@ -261,7 +261,7 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
             reach > INT64_MAX / 2) {
             return size_overflows(d, ndim, sizes);
         }
-        n *= sizes[i]; /* never more than reach */
+        n *= sizes[i]; /* cannot overflow, because n is at most reach */
     }
     *numel = n;
     return hd__arg_bytes(n, (size_t)hd__tensor_bytes_of(d), bytes) ||

@@ -33,7 +33,7 @@ typedef struct product_task {
     hdk_product one; /* the first product of the batch, uncut */
     int dtype;
     int64_t bytes, b_bytes; /* bytes of an element of a and c; of b */
-    bool widens;            /* b is bfloat16, and is widened */
+    bool widens;            /* b is bfloat16, and is widened to float32 in parts */
     int64_t wide;           /* elements of scratch for a widened part of b */
     int64_t steps, span;    /* rows and columns of such a part */
     hd__dims batch, summed; /* batch dims that c has; batch dims that are summed over */

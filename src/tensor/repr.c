@@ -21,7 +21,7 @@ typedef struct printer {
     bool summarise;
     bool integral, sci;
     double hi, lo; /* the largest and smallest absolute value of shown finite floats except 0 */
-    int width;     /* of a cell */
+    int width;     /* width of a cell */
 } printer;
 
 /* ---------------------------------------------------------------- options */

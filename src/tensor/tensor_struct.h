@@ -62,7 +62,7 @@ struct hd_tensor {
     uint32_t output;     /* the tensor's index among the outputs of its node */
     atomic_int retained; /* how many of the references are from hd_retain */
     hd__tensor_storage *storage;
-    int64_t offset; /* of the first element from the storage's beginning, in elements */
+    int64_t offset; /* distance of the first element from the storage's beginning, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__tensor_attachment_ops *attachment_ops;

@@ -16,13 +16,13 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 typedef struct hdk_head {
     int64_t l, s, d, dv; /* number of queries; of keys; width of both; width of a value */
     hdk_rows q, k, v, out;
-    void *lse;     /* (l), written by forward; +inf for a row whose weights are all 0 */
+    void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
     int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
     hdk_rows mask; /* (l, s); its p is NULL without a mask */
     /* the mask is bool, and true for the keys that are seen; otherwise it is added to the scores */
     bool mask_is_bool;
-    bool safe;      /* scores that are all -inf give weights 0; else NaN, as in softmax */
-    double scale;   /* factor of the scores if divisor is 0 */
+    bool safe;    /* a row whose scores are all -inf gets weights of 0, not of NaN as in softmax */
+    double scale; /* factor of the scores if divisor is 0 */
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;

@@ -146,7 +146,7 @@ static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r
     float sum = vsum_f32(vload_f32(f->sum + r * HDK_V)), *lse = (float *)h->lse + i;
     float scale = keep_scale_f32(h) / sum;
     *lse = f->max[r] + logf(sum);
-    if (sum == 0) { /* no key is seen */
+    if (sum == 0) { /* the query sees no key */
         *lse = h->safe ? INFINITY : NAN;
         scale = h->safe ? 0 : NAN;
     }

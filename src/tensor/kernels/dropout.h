@@ -9,7 +9,7 @@
 typedef struct hdk_drop {
     uint32_t x0, limit;
     double keep;
-    bool stream; /* write the result past the cache */
+    bool stream; /* the result is written past the cache */
 } hdk_drop;
 
 /* Indexed by dtype: float32, float64. */

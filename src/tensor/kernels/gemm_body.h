@@ -132,7 +132,7 @@ typedef struct BLOCK {
     int64_t raw_row, raw_col;
     hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
     bool go_on;                 /* adds to c instead of setting it */
-    const T *bias;              /* or NULL */
+    const T *bias;              /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;
 

@@ -17,7 +17,7 @@ enum {
     NORM_SHORT = 16   /* rows of fewer elements are summed in order */
 };
 
-#define PARTS (NORM_LANES / VECTOR) /* vectors of NORM_LANES elements */
+#define PARTS (NORM_LANES / VECTOR) /* the number of vectors that hold NORM_LANES elements */
 
 #define TYPE f32
 #include "tensor/kernels/norm_body.h"

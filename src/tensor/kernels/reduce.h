@@ -11,7 +11,7 @@ enum {
     HDK_MIN,
     HDK_ANY, /* bool: true if any element is not 0 */
     HDK_ALL,
-    HDK_VAR,    /* sum((x - mean)^2) / p, float64 inside */
+    HDK_VAR,    /* sum((x - mean)^2) / p, computed in float64 */
     HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2: its value, or NULL */
     HDK_ARGMIN,
     HDK_REDUCTIONS

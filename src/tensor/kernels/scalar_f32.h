@@ -107,7 +107,7 @@ HDK_INLINE float scalar_log_f32(float x)
 
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x < INFINITY ? y : x; /* infinity and NaN */
+    return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
 /* Returns tanh x. With a = |x|, it is a + a^3 p(a^2) for a < 0.625, and 1 - 2 / (e^(2a) + 1)
@@ -120,7 +120,7 @@ HDK_INLINE float scalar_tanh_f32(float x)
                                    -0.3333328366279602f};
     float near = HDK_FMAF(a * z, scalar_polynomial_f32(z, 5, tanh_p), a);
     float far = 1 - 2 / (scalar_exp_f32(2 * a) + 1);
-    return copysignf(a < 0.625f ? near : far, x); /* -0 too */
+    return copysignf(a < 0.625f ? near : far, x); /* -0 stays -0 */
 }
 
 /* Returns erf x. With a = |x|, it is a + a p(a^2) for a < 0.9375, and 1 - e^-(t + t q(t)) with t =

@@ -163,7 +163,7 @@ HDK_INLINE double scalar_log_ends_f64(double x, double y)
 {
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x < INFINITY ? y : x; /* infinity and NaN */
+    return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
 HDK_INLINE double scalar_log_f64(double x)
@@ -180,7 +180,7 @@ HDK_INLINE double scalar_log1p_f64(double x)
     double e, u = 1 + x, less = u - 1, f = scalar_split_f64(u, &e);
     double rest = ((1 - (u - less)) + (x - less)) / u;
     double y = scalar_log_of_f64(e == 0 ? x : f, e, e == 0 ? 0 : rest);
-    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 too */
+    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 stays -0 */
 }
 
 /* ---------------------------------------------------------------- for float32 results
@@ -212,7 +212,7 @@ HDK_INLINE double scalar_log1p_short_f64(double x)
 {
     double e, u = 1 + x, f = scalar_split_f64(u, &e);
     double y = scalar_log_short_of_f64(e == 0 ? x : f, e);
-    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 too */
+    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 stays -0 */
 }
 
 /* Returns a^b = e^(b log |a|), with its sign. It is NaN if a is negative and finite, and b is not
@@ -257,7 +257,7 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
     uint64_t c = scalar_bits_f64(w + ((1 - w) - half + z * z * scalar_polynomial_f64(z, 6, cos_p)));
     uint64_t n = scalar_bits_f64(shifted) + (uint64_t)quarters, odd = 0 - (n & 1);
     double y = scalar_of_f64(((c & odd) | (s & ~odd)) ^ (n & 2) << 62);
-    return quarters == 0 && x == 0 ? x : y; /* -0 too */
+    return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
 }
 
 #endif

@@ -92,7 +92,7 @@ enum {
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         bool apart = llabs(l->sn[1]) < llabs(l->sk[1]);                                            \
-        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes lines of its own */     \
+        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes its own cache lines */  \
         int64_t tile = apart ? LANES_TOGETHER : rows ? LINE : SOFTMAX_TILE;                        \
         (void)p;                                                                                   \
         for (int64_t j = 0, k; (k = part_of(l->k, j, tile)) > 0; j += tile) {                      \

@@ -187,7 +187,7 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
     return most;
 }
 
-enum { VEXP_MOST = 4 }; /* the most vectors of exponents that are computed together */
+enum { VEXP_MOST = 4 }; /* the most vectors whose exponentials are computed together */
 
 /* Returns u 2^q, rounded once, for a whole number q from -150 to 129 and u near 1; shifted is q +
  * 1.5 * 2^23. */
