@@ -12,9 +12,8 @@ hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
 
 /* Sets each element of x to 1 with probability p, and to 0 otherwise. Draws in logical order from
- * the MCG31 stream, and in the order of x's memory from the native one. bytes is a fresh bool
- * tensor (numel,), which the function releases. The caller allocates it, so that this cannot
- * fail. */
+ * the MCG31 stream, and in the order of x's memory from the native one. bytes is a new bool tensor
+ * (numel,), which the function releases. The caller allocates it, so that this cannot fail. */
 void hd__tensor_bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p);
 
 #endif

@@ -152,8 +152,7 @@ static inline int64_t hd__tensor_bytes_of(hd_dtype d)
     return bytes[d];
 }
 
-/* True if x lies in the block of its storage. A fresh tensor does, a view does not
- * (lifecycle.c). */
+/* True if x lies in the block of its storage. A new tensor does, a view does not (lifecycle.c). */
 enum { HD__TENSOR_AT = 64 };
 static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {

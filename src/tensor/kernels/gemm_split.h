@@ -1,5 +1,5 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
- * a template (template.h) for gemm.c, which turns one column into one row. The matrix may be
+ * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
  * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
  *     B, B_VECTOR(b)    the type of its elements, and the vector at b as T
  *     B_ELEMENT(v)      an element as a T
