@@ -289,7 +289,7 @@ START_TEST(silu)
         hd_error_clear();
     }
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_INT64, 2)));
-    ck_error(HD_DTYPE, "SiLU: hd_silu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "SiLU: hd_silu: dtype int64: expected float32 or float64");
     hd_module_free(m);
     hd_module_free(in_place);
 }
