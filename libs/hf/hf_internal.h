@@ -138,11 +138,11 @@ hd_module *hd__hf_module_of(const hd_module_type *type, const hd__hf_part *parts
 hd_module *hd__hf_layers(const hd__hf_config *c,
                          hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
                          const hd_dtype *d);
-/* Replaces m's parameters by placeholders, which have shapes but no memory and no values; the
- * weights of a file replace them later. A placeholder of two dims has dtype *d, and is frozen if *d
- * is HD_BFLOAT16. The others are float32. A model calls this for each part as soon as it is made,
- * so it never needs memory for all weights. If d is NULL, changes nothing. Returns m, which may be
- * NULL. On failure, frees m and returns NULL. */
+/* Replaces m's parameters by placeholders, which have shapes but no memory and no values, until a
+ * file's weights replace them. Those of two dims have dtype *d, and are frozen if it is
+ * HD_BFLOAT16. Each part of a model gets them when it is made, so the model never needs memory for
+ * all weights. If d is NULL, changes nothing. Returns m, which may be NULL; on failure frees it and
+ * returns NULL. */
 hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d);
 
 /* Returns m, a part of a model, if its class is `type`. Otherwise returns NULL with HD_STATE. */
@@ -176,9 +176,9 @@ bool hd__hf_ids_ok(const hd_tensor *ids);
  * tokens after each text. If the mask is HD_NONE or has only ones, *p has no padding. Returns false
  * with an error if the mask is wrong. */
 bool hd__hf_padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__hf_padding *p);
-/* Sets *c to the context of the next t tokens of each text. They follow the tokens in `seen` (NULL:
- * none), which this function does not change. The tensors in *c belong to the current scope.
- * Returns false with an error if they cannot be made. */
+/* Sets *c to the context of the next t tokens of each text, which follow the tokens in `seen`
+ * (NULL: none). Does not change `seen`. The current scope owns the tensors of *c. Returns false
+ * with an error on failure. */
 bool hd__hf_context_begin(hd__hf_context *c, const hd__hf_padding *p, hd__hf_seen *seen, int64_t t);
 
 /* Returns true if n divides `size`, and false with HD_VALUE otherwise. The message has both
@@ -189,9 +189,9 @@ bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, co
 /* ---------------------------------------------------------------- folders */
 
 /* Returns a dict of the values of a JSON file under their paths, such as "rope_scaling.factor" and
- * "eos_token_id.0". A number is stored as a number, and a text as a string with a quotation mark in
- * front. true, false, null, {} and [] are stored as strings without that mark. Returns NULL with an
- * error if the file cannot be read or has no JSON object. */
+ * "eos_token_id.0". A number is a number there, and a text is a string with a quotation mark in
+ * front. true, false, null, {} and [] are strings without one. Returns NULL with an error on
+ * failure. */
 hd_dict *hd__hf_json_values(const char *path);
 /* Returns the text at this path, without its quotation mark, or NULL if no text is there. */
 const char *hd__hf_json_text(const hd_dict *values, const char *path);
@@ -201,9 +201,8 @@ int64_t hd__hf_file_bytes(const hd_safetensors *f);
 /* Returns false with an error unless d, which the user gave as o->dtype, is float32 or bfloat16. */
 bool hd__hf_dtype_ok(hd_dtype d);
 
-/* Writes two files into the new folder f: the configuration as f->names[0], and the tensors as
- * f->names[1]. Adds the entry "format", which transformers requires, to `tensors`. Returns false
- * with an error on failure. */
+/* Writes the configuration as f->names[0] into the new folder f, and the tensors as f->names[1],
+ * with the entry "format" that transformers requires. Returns false with an error on failure. */
 bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors);
 
 /* Sets `path`, which is {0} before its first use, to "folder/name". Returns this text, or NULL with
@@ -213,16 +212,16 @@ const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path)
  * does not. Returns -1 with an error if heed cannot find that out. */
 int hd__hf_look_for(const char *folder, const char *name, hd__text *path);
 
-/* Reads config.json at `path` into *c, which is {0} before. Returns false with an error if the file
- * is missing or wrong. The caller frees c->values, even after a failure. */
+/* Reads config.json at `path` into *c, which is {0} before. Returns false with an error on failure.
+ * The caller frees c->values in any case. */
 bool hd__hf_config_read(const char *path, hd__hf_config *c);
 /* Reads an adapter's options from d, the values of adapter_config.json at `path`, into *o.
  * o->target_modules must have space for as many names as d has values. The names belong to d.
  * Returns false with an error if a value is wrong. */
 bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
-/* Sets *c, whose `values` is NULL before, to the configuration that m has now. If no configuration
- * fits m, returns false with HD_STATE, and names the first module that does not fit. The caller
- * frees c->values, even after a failure. */
+/* Sets *c, whose `values` is NULL before, to the configuration that m has now. If none fits m,
+ * returns false with HD_STATE, and names the first module that does not fit. The caller frees
+ * c->values in any case. */
 bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c);
 /* Appends the text of config.json for c and weights of dtype d to t. Sets t->failed if memory runs
  * out. */

@@ -165,8 +165,8 @@ static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dic
     return hd_module_ready(list);
 }
 
-/* Freezes m, and moves the adapters from `list` into m, each in the place of a module of `names`.
- * Returns false with an error if that fails; m then does not change. */
+/* Freezes m, and moves the adapters from `list` to the places of the modules `names` in m. On
+ * failure, returns false with an error and changes nothing. */
 static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
 {
     bool ok = hd_module_freeze(m, "");
@@ -180,8 +180,8 @@ static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
     return ok;
 }
 
-/* Draws A and sets B to 0. Draws A twice and B once, in the order of peft, so that A gets the same
- * random numbers. Returns false with an error on failure. */
+/* Draws A, B and again A, in peft's order, so that A has the same random numbers. Then sets B to 0.
+ * Returns false with an error on failure. */
 static bool lora_draw(const lora *m)
 {
     hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
@@ -310,8 +310,8 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
     return ok;
 }
 
-/* Fills the adapters in `list`, which will be put into m, from the file. Returns false with an
- * error if a tensor of the file does not fit. */
+/* Fills the adapters in `list`, which are for m, from a file. Returns false with an error if the
+ * file does not fit. */
 static bool read_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
                           hd_module *list, hd_module *m)
 {
@@ -447,8 +447,8 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
     return ok;
 }
 
-/* Writes the adapters of the model f->user as the two files of the new folder. Returns false with
- * an error on failure. */
+/* Writes the two files of the adapters in m into the new folder f. Returns false with an error on
+ * failure. */
 static bool write_adapter(hd__folder *f)
 {
     hd_module *m = f->user;

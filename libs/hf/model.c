@@ -53,7 +53,7 @@ static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_contex
 }
 
 /* Returns the logits (b, t, vocab) of ids (b, t) with this attention mask. Returns NULL with an
- * error if the ids or the mask are wrong. */
+ * error if either is wrong. */
 static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__hf_padding padding;
@@ -209,9 +209,9 @@ hd_module *hd__hf_activation_new(const char *name)
 
 /* ---------------------------------------------------------------- making */
 
-/* Gives m's parameters the values of a new model in transformers: biases are 0, weights of norms
- * are 1, and the others are drawn. The weights of GPT-2's c_proj modules are drawn smaller, because
- * their results are added to the layer's input. Returns false with an error on failure. */
+/* Gives m's parameters their first values: biases are 0, weights of norms are 1, the others are
+ * drawn. Those of GPT-2's c_proj, whose result is added to the layer's input, are drawn smaller.
+ * Returns false with an error on failure. */
 static bool draw_weights(hd__hf_model *m)
 {
     if (!hd_forward_begin(&m->base)) { /* if a draw fails, hd_forward_end takes all draws back */

@@ -237,8 +237,8 @@ static hd_module *model_of(const char *path, hd__hf_config *c, const weights *fr
     return ok ? hd__hf_model_new(c, &d) : NULL;
 }
 
-/* Sets m->generation to the text of generation_config.json, if the folder has it. It is kept for
- * hd_save_pretrained. Returns false with an error if it cannot be read. */
+/* Sets m->generation to the text of generation_config.json, if the folder has this file. Returns
+ * false with an error if it cannot be read. */
 static bool keep_generation(hd__hf_model *m, const char *folder)
 {
     hd__text path = {0};

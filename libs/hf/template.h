@@ -2,8 +2,8 @@
  *
  * A template is cut into tokens once (template_lex.c). A run computes the template's text for one
  * list of messages: it walks over the tokens by recursive descent (template_walk.c,
- * template_expression.c). A loop goes back to the first token of its body. Parts that the run does
- * not execute, such as the "else" of a true "if", are walked over with `live` false.
+ * template_expression.c). A loop goes back to the first token of its body. With `live` false,
+ * the run walks over parts that it does not execute, such as the "else" of a true "if".
  *
  * A function of this header that fails sets an error and r->failed. Its result then has no meaning.
  *
@@ -130,8 +130,8 @@ const hd__template_token *hd__template_tokens(hd__template_run *r);
 /* Runs the whole template, whose first token is `first`, and writes its text to r->out. If `live`
  * is false, only checks the template's form. After a failure, r->failed is true. */
 void hd__template_walk(hd__template_run *r, const hd__template_token *first, bool live);
-/* Calls the macro whose parameters begin at this token, and returns the text that it writes. args
- * has names and values in turn; the name of a positional argument is "". */
+/* Returns the text that a macro writes. `parameters` is where its parameters begin. args has names
+ * and values in turn; the name of a positional argument is "". */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args);
@@ -236,9 +236,8 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
  * `where`. */
 hd__template_value hd__template_value_of_json(hd__template_run *r, const char *where,
                                               const char *text, size_t n);
-/* Appends v to r->out, as json.dumps(v, indent=indent) writes it. A negative indent stands for no
- * indent: all on one line. `depth` is the number of lists and dicts around v. Fails if v or an item
- * in it has no JSON form. */
+/* Appends json.dumps(v, indent=indent) to r->out. A negative indent stands for None: all on one
+ * line. `depth` is the number of lists and dicts around v. Fails if v has no JSON form. */
 void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t indent, int depth);
 
 /* ---------------------------------------------------------------- operators and calls */
@@ -255,8 +254,8 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
  * method is called. */
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__template_has_call(int of, hd__template_value name);
-/* Calls a filter, function or method, and returns its result. `on` is the value that is filtered,
- * or whose method is called. Fails if heed has no such call, or if the arguments do not fit. */
+/* Returns the result of a filter, function or method. `on` is the value that is filtered, or whose
+ * method is called. Fails if heed has no such call, or if the arguments do not fit. */
 hd__template_value hd__template_call_named(hd__template_run *r, int of, hd__template_value name,
                                            hd__template_value on, const hd__template_table *args);
 /* Returns the result of "v is name". Fails if heed has no test of this name. */

@@ -160,9 +160,9 @@ static hd__template_value walk_primary(hd__template_run *r)
 
 /* ---------------------------------------------------------------- after a value */
 
-/* Returns where a slice of n items begins or ends, if the template gives v. As in Python, a
- * negative v counts from the end, and the result is clamped to 0 to n. Returns `otherwise` if v is
- * none. Fails if v is no number. */
+/* Returns v as the begin or end of a slice of n items. As in Python, a negative v counts from the
+ * end, and the result is clamped to 0 to n. Returns `otherwise` if v is none. Fails if v is no
+ * number. */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {

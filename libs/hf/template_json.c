@@ -28,8 +28,8 @@ static hd__template_value json_array(hd__template_run *r, hd__json *j, const cha
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* Reads and returns the value that begins with the reader's current event. Fails if it has a number
- * other than a whole number of 64 bits. */
+/* Returns the value that begins with the reader's current event. Fails at a number that is no whole
+ * number of 64 bits. */
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
@@ -70,8 +70,8 @@ hd__template_value hd__template_value_of_json(hd__template_run *r, const char *w
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the text between two items of a list or dict, or before the first one: a comma unless it
- * is the first, and a line break with the indent, or a blank if indent is negative. */
+/* Writes the text before an item of a list or dict: a comma unless the item is the first, and then
+ * a line break with an indent, or a blank if indent is negative. */
 static void json_between(hd__template_run *r, bool first, int64_t indent, int depth)
 {
     hd__template_write(r, ",", !first);

@@ -38,8 +38,8 @@ static hd__template_value operator_lists(hd__template_run *r, hd__template_value
     return hd__template_list_of(a.kind, t);
 }
 
-/* Returns a + b, a - b, a * b or a % b, as c says. The result of % has the sign of b. Fails if it
- * has more than 64 bits, or if b is 0 in a % b. */
+/* Returns a + b, a - b, a * b or a % b, as c says. The result of % has the sign of b. Fails if b is
+ * 0 in a % b, or if the result has more than 64 bits. */
 static hd__template_value operator_wholes(hd__template_run *r, char c, int64_t a, int64_t b)
 {
     int64_t v = 0;

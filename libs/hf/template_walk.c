@@ -87,8 +87,8 @@ typedef struct walk_range {
     int64_t n;
 } walk_range;
 
-/* Sets the loop's variable to the item. If the loop has several variables, sets them to the parts
- * of the item, and fails if it has not as many parts. */
+/* Sets the loop's variable to the item. If there are several variables, sets them to the item's
+ * parts, and fails if the item has another number of parts. */
 static void walk_give(hd__template_run *r, const walk_range *range, hd__template_value item)
 {
     bool parts = range->n > 1;
@@ -200,9 +200,8 @@ static void walk_jump(hd__template_run *r)
 
 /* ---------------------------------------------------------------- macros */
 
-/* Walks over a macro's parameters (name, name=default, ...). Unless args is NULL, sets each of
- * these variables to its argument in args, or else to its default. Fails if args has other
- * arguments. */
+/* Walks over a macro's parameters (name, name=default, ...). Unless args is NULL, sets them to args
+ * or to their defaults, and fails if args has others. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
