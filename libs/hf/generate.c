@@ -304,7 +304,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
     for (int64_t i = 0; ok && goes_on && i < g->o->max_new_tokens; i++) {
         ok = write_one(g, &all, &rest, i + 1 == g->o->max_new_tokens, &goes_on);
     }
-    hd_tensor *y = ok ? hd_detach(all) : NULL; /* owned by the caller's scope */
+    hd_tensor *y = ok ? hd_detach(all) : NULL; /* the caller's scope owns it */
     hd_release(rest);
     hd_release(all);
     return y;

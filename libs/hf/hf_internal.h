@@ -113,7 +113,8 @@ int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise);
 int64_t hd__hf_vocab(hd__hf_model *m);
 /* Returns the largest number of tokens that a text may have. */
 int64_t hd__hf_positions(hd__hf_model *m);
-/* The forward function of all models. hd__hf_model_of recognizes a model by it. */
+/* The forward function of all models: returns the logits (b, t, vocab) of ids (b, t), or NULL.
+ * hd__hf_model_of recognizes a model by it. */
 hd_tensor *hd__hf_model_forward(hd_module *m, hd_tensor *ids);
 void hd__hf_model_free(hd_module *m); /* the `free` function of all models */
 

@@ -65,7 +65,7 @@ static bool enter_value(reading *r, int depth)
         hd__text_format(&r->path, "%s%" PRId64, r->path.len > 0 ? "." : "", r->index[depth]++);
     }
     if (!path_ok(r) || r->path.len == 0) {
-        return r->path.len == 0; /* the value is the whole text */
+        return r->path.len == 0; /* no path: the value is the whole text */
     }
     if (hd_dict_kind_of(r->paths, r->path.s) != HD_DICT_MISSING) {
         return hd__json_fail(&r->json, r->file.s, "each name once");

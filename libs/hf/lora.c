@@ -132,7 +132,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
         return NULL;
     }
     m->o = *o;
-    m->o.target_modules = NULL; /* the caller may free them */
+    m->o.target_modules = NULL; /* the caller may free the names */
     hd_tensor *weight = hd_list_get(own, 0);
     int64_t out = is_conv1d(plain), in = !out; /* the numbers of weight's output and input dims */
     hd_register_parameter(&m->base, "weight", &m->weight, weight);
