@@ -37,7 +37,7 @@ static const struct {
 #ifdef HDK_STEPPING
 static const char *const usual_level = "plain";
 #else
-static const char *const usual_level = NULL; /* the best one */
+static const char *const usual_level = NULL; /* NULL: the best level */
 #endif
 
 int hd__level;
@@ -47,7 +47,7 @@ _Atomic(const hd__event_table *) hd__events;
 static struct {
     pthread_once_t once;
     atomic_bool good;
-    char wrong[160]; /* the message, "" when nothing is wrong */
+    char wrong[160]; /* the error message; "" if nothing is wrong */
 } start = {.once = PTHREAD_ONCE_INIT};
 
 static struct {

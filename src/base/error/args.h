@@ -30,8 +30,8 @@ static inline bool hd__arg_bytes(int64_t n, size_t size, size_t *bytes)
     return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* Allocates n items of `size` bytes. Fails with HD_MEMORY if memory runs out or n * size
- * overflows. */
+/* Returns memory for n items of `size` bytes, which hd_free frees. Returns NULL with HD_MEMORY if
+ * memory runs out or n * size overflows. */
 HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 
 /* Checks that no error is set. Otherwise returns false with HD_STATE. Functions that write files

@@ -54,9 +54,9 @@ void hd__debug_start(unsigned int bits);
 
 extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
 
-/* True if warnings have a handler. Check it before you compute a warning's text, if that is costly.
- * A caller of hd_warn must hold no lock, and its objects must be complete, because the handler may
- * call heed. */
+/* True if warnings have a handler, or are printed because of HEED_DEBUG=1. Check it before you
+ * compute a warning's text, if that is costly. A caller of hd_warn must hold no lock, and its
+ * objects must be complete, because the handler may call heed. */
 static inline bool hd__error_warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__error_warning_on, memory_order_relaxed));

@@ -41,7 +41,8 @@ HD__SIBLING const char *hd__text_key(hd__text *t, const char *prefix, const char
                                      const char *name);
 /* Cuts the text to a length that it had before. */
 HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
-/* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
+/* Returns the text's memory, which the caller frees with hd_free, and empties the text. Returns
+ * NULL after a failure. */
 HD__SIBLING char *hd__text_take(hd__text *t);
 
 static inline bool hd__text_is_digit(int c)
