@@ -10,7 +10,8 @@
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The modules that ran in this way and are not freed. hd__diagnose_lock protects the list. */
+/* The modules without a parent that another module's forward has run, and that are not freed.
+ * hd__diagnose_lock protects the list. */
 static hd_module *strays;
 
 /* True if m or one of its descendants has a parameter that requires grad. */
