@@ -15,7 +15,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the next three are used */
+    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the weights below are used */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -267,7 +267,7 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
 }
 
 /* Returns the attention for given[] = {query, key, value} in the caller's layout. Unless weights is
- * NULL, sets *weights. */
+ * NULL, sets *weights to the attention weights. Returns NULL on error. */
 static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
                              hd_tensor **weights)
 {
@@ -279,7 +279,8 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        bool again = i > 0 && given[i] == given[i - 1]; /* project() compares pointers */
+        /* A tensor that is given twice stays one tensor, because project() compares pointers. */
+        bool again = i > 0 && given[i] == given[i - 1];
         in[i] = again            ? in[i - 1]
                 : !batched       ? hd_unsqueeze(given[i], 1)
                 : m->batch_first ? hd_transpose(given[i], 0, 1)
