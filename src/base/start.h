@@ -30,7 +30,7 @@ enum { HD__LEVEL_BUILT = HD__AVX2 };
 enum { HD__LEVEL_BUILT = HD__BASELINE };
 #endif
 
-extern int hd__level; /* valid after hd__init */
+extern int hd__level; /* the CPU level that heed uses; valid after hd__init */
 
 /* The bytes of a core's second-level cache, from which kernels choose block sizes. Results do not
  * depend on it. */

@@ -99,7 +99,8 @@ unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__error_warns(); k++) {
-        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* backward may overwrite dy[k] */
+        /* before the backward, which may overwrite dy[k] */
+        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0;
     }
     in_backward++;
     return before;

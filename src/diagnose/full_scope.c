@@ -17,7 +17,7 @@ enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 typedef struct rounds {
     int64_t graphs; /* the number of losses of one function whose backward has ended */
     int64_t bytes, tensors;
-    int64_t most_bytes, most_tensors; /* the most in one round */
+    int64_t most_bytes, most_tensors; /* the most bytes and tensors of one round */
     const hd_tensor *largest;
 } rounds;
 

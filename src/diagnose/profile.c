@@ -26,7 +26,7 @@ typedef hd__diagnose_profiled row;
 static struct {
     row *rows; /* PLACES for each table; unused rows have no name; NULL if not allocated */
     row rest[TABLES];
-    int64_t whole; /* the time of all threads */
+    int64_t whole; /* the nanoseconds of all threads */
 } profile;
 
 static bool profiling(void)

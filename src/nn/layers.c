@@ -398,7 +398,7 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
     if (hd_dtype_of(x) == HD_BOOL) {
         return hd_fail(HD_DTYPE, "x is bool: expected a dtype of numbers");
     }
-    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
+    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays NaN */
 }
 
 static void relu_extra(const hd_module *self, char *text, size_t n)
@@ -409,8 +409,8 @@ static void relu_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type relu_type =
     HD_MODULE_TYPE(activation, "ReLU", relu_forward, NULL, relu_extra);
 
-/* If inplace, x becomes silu of its clone: backward needs the old values of x, which the clone
- * keeps. */
+/* Returns silu(x). If inplace, x becomes silu of its clone: backward needs the old values of x,
+ * which the clone keeps. */
 static hd_tensor *silu_forward(hd_module *self, hd_tensor *x)
 {
     return ((activation *)self)->flag ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);

@@ -27,7 +27,7 @@ typedef struct hd__nn_entry {
 /* For the warning of src/diagnose/stray_modules.c, whose lock protects it. */
 typedef struct hd__nn_stray {
     const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
-    hd_module *prev, *next; /* its neighbours in the list */
+    hd_module *prev, *next; /* the module's neighbours in the list of stray modules */
     bool told;              /* true once the warning was given */
 } hd__nn_stray;
 
@@ -38,7 +38,7 @@ struct hd__module {
     bool training;
     bool failed; /* true if a registration failed; hd_module_ready then fails, too */
     int64_t n, room;
-    hd__nn_entry *entries;      /* in the order of registration */
+    hd__nn_entry *entries;      /* n entries, in the order of registration */
     bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
     hd__nn_stray stray;
 };

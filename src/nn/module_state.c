@@ -244,8 +244,8 @@ static bool is_below(const char *name, const char *prefix)
     return n == 0 || (strncmp(name, prefix, n) == 0 && (name[n] == '.' || !name[n]));
 }
 
-/* Fails with HD_VALUE. The message lists the beginnings of the parameters' names, up to the first
- * dot, each once. */
+/* Fails with HD_VALUE, and returns false. The message lists the beginnings of the parameters'
+ * names, up to the first dot, each once. */
 static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const char *prefix)
 {
     hd__text words = {0};

@@ -216,8 +216,9 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With
- * need_weights, sets *weights to the softmax after dropout. Without it, the attention is fused. */
+/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim); NULL on error.
+ * With need_weights, sets *weights to the softmax after dropout. Without it, the attention is
+ * fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -237,8 +238,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* Returns the output (l, b, E) for in[] = {query, key, value}, (n, b, width) each. With
- * need_weights, sets *weights to the weights (b * num_heads, l, s). */
+/* Returns the output (l, b, E) for in[] = {query, key, value}, (n, b, width) each; NULL on error.
+ * With need_weights, sets *weights to the weights (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -385,8 +386,8 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     hd__nn_register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
 }
 
-/* Draws in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it becomes
- * 0. */
+/* Draws the values in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it
+ * becomes 0. Returns false with an error if a draw fails. */
 static bool packed_draw(hd_module *self)
 {
     multihead_attention *m = (multihead_attention *)self;

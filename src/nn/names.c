@@ -56,9 +56,9 @@ bool hd__nn_walk_end(hd__nn_walk *w)
     return !w->path.failed;
 }
 
-/* Repairs the stack after the visitor has freed modules, and may have put others in their places.
- * Drops each module of the stack that is no longer where the walk found it, and all modules below
- * it. */
+/* Repairs the walk's stack after the visitor has freed modules and perhaps put others in their
+ * places. Drops each module of the stack that is no longer where the walk found it, and all modules
+ * below it. */
 static void walk_cut(hd__nn_walk *w)
 {
     for (int64_t i = 1; i < w->n; i++) {
@@ -190,9 +190,9 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-/* Returns a dictionary of the tensors whose kind is in the mask `kinds`. If `detached`, each name
- * gets an alias of its own, even if several names share a tensor. Otherwise a shared tensor appears
- * once, under its first name. */
+/* Returns a dictionary of the tensors whose kind is in the mask `kinds`; NULL on error. If
+ * `detached`, each name gets an alias of its own, even if several names share a tensor. Otherwise a
+ * shared tensor appears once, under its first name. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);

@@ -20,7 +20,7 @@ typedef struct hd__nn_walk {
     struct hd__nn_step {
         hd_module *m;
         int64_t next; /* the entry at which the walk continues */
-        size_t len;   /* length of m's path */
+        size_t len;   /* the length of m's path */
     } * v;
     int64_t n, room; /* n: the number of modules from root to m, root included */
 } hd__nn_walk;
@@ -33,7 +33,7 @@ bool hd__nn_walk_end(hd__nn_walk *w);
 typedef struct hd__nn_item {
     const char *name; /* the dotted name; NULL with HD__UNNAMED */
     hd__nn_kind kind;
-    hd_tensor **field, *t; /* t: the tensor in the field */
+    hd_tensor **field, *t; /* the field, and the tensor in it */
     int64_t first;         /* index of the first item that has this tensor */
 } hd__nn_item;
 

@@ -96,9 +96,9 @@ static bool truncation_ok(double mean, double std, double a, double b)
                    mean, std, a, b);
 }
 
-/* Returns a tensor that hd_normal_ fills with the same numbers as x. If x is not contiguous, the
- * tensor has gaps between its elements, too, because such a tensor is filled one number at a
- * time. */
+/* Returns a tensor of x's shape that hd_normal_ fills with the same numbers as x; NULL on error. If
+ * x is not contiguous, that tensor has gaps between its elements, too, because such a tensor is
+ * filled one number at a time. */
 static hd_tensor *drawn_like(hd_tensor *x)
 {
     hd_tensor *y = hd_clone(x);

@@ -52,7 +52,7 @@ extern HD__TLS const char *hd__debug_module;
  * warnings on. */
 void hd__debug_start(unsigned int bits);
 
-extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
+extern atomic_bool hd__error_warning_on; /* what hd__error_warns returns */
 
 /* True if warnings have a handler, or are printed because of HEED_DEBUG=1. Check it before you
  * compute a warning's text, if that is costly. A caller of hd_warn must hold no lock, and its

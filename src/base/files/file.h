@@ -57,7 +57,7 @@ enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 
 typedef struct hd__file_whole {
-    const char *path; /* belongs to the caller */
+    const char *path; /* the file's path; belongs to the caller */
     char name[HD__TEMPORARY];
     int parent, fd; /* the directory of path and name; the new file; -1 if not open */
     int lock;       /* the new file, opened again and locked; -1: it cannot be locked */

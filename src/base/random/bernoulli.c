@@ -16,7 +16,7 @@ enum { MCG31_GRAIN = 16384 };
 
 typedef struct mcg31_draw {
     uint8_t *x;
-    uint32_t seed;  /* x_0 */
+    uint32_t seed;  /* x_0, the start of the stream */
     uint32_t limit; /* element i is 1 if x_i < limit */
 } mcg31_draw;
 

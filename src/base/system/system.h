@@ -101,11 +101,12 @@ void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_ma
 
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
-/* 0 if the mode of directory fd allows removing files; else -1 with errno */
+/* Returns 0 if the mode of the directory fd allows removing files in it, and -1 with errno
+ * otherwise. */
 int hd__sys_may_remove_in(int fd);
 int hd__sys_mkdir(const char *path);
 int hd__sys_rename(const char *old, const char *path);
-/* both names lie in the directory `at` */
+/* Renames a file from `old` to `path`; both names lie in the directory `at`. */
 int hd__sys_rename_in(int at, const char *old, const char *path);
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);

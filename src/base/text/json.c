@@ -142,7 +142,7 @@ static bool string(hd__json *j)
     if (!scan_string(j, NULL, &escaped)) {
         return false;
     }
-    size_t bytes = j->next - j->at; /* with both quotes */
+    size_t bytes = j->next - j->at; /* the string's bytes with both quotes */
     if (!escaped) {
         j->s = j->text + j->at + 1;
         j->len = bytes - 2;

@@ -282,7 +282,7 @@ static bool read_count(const char *text, int *count)
 void hd__pool_start(char *wrong, size_t size)
 {
     const int allowed = hd__sys_cpus_allowed(HD__MAX_THREADS);
-    int count = hd__level == HD__PLAIN ? 1 : allowed; /* plain: for debuggers */
+    int count = hd__level == HD__PLAIN ? 1 : allowed; /* one thread, for debuggers */
     const char *text = getenv("HEED_THREADS");
     atomic_store(&cpus, allowed);
     if (text && *text && !read_count(text, &count)) {
