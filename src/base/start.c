@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each level: its name, the reasons why it may be unavailable (the CPU or the build lacks it),
- * and the values that HEED_CPU may have if this is the best level. */
+/* Has for each level its name, the reasons why it may be unavailable (the CPU or the build lacks
+ * it), and the values that HEED_CPU may have if this is the best level. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } level_texts[HD__LEVELS] = {
@@ -37,7 +37,7 @@ static const struct {
 #ifdef HDK_STEPPING
 static const char *const usual_level = "plain";
 #else
-static const char *const usual_level = NULL; /* NULL: the best level */
+static const char *const usual_level = NULL; /* the best level */
 #endif
 
 int hd__level;

@@ -1,5 +1,5 @@
-/* stray_modules.c - debug mode: warns of a module that another module's forward runs, but that is
- * neither registered nor freed.
+/* stray_modules.c - in debug mode, warns of a module that another module's forward runs, but that
+ * is neither registered nor freed.
  *
  * A forward may run a trained module without a parent on purpose: a discriminator with an optimizer
  * of its own, or a net whose features are compared. Such a program frees this module. So the

@@ -1,5 +1,6 @@
-/* attention_weights.c - the functions that all of the notebooks' attention classes share: checks of
- * arguments, the causal mask, attention under a mask, and hd_attention_keep_weights. */
+/* attention_weights.c - the functions that the attention classes of the two attention notebooks
+ * (README.md) share: checks of arguments, the causal mask, attention under a mask, and
+ * hd_attention_keep_weights. */
 #include "nn/attention_weights.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -155,8 +156,8 @@ void hd__nn_attention_free(hd_module *self)
     hd_release(((hd__nn_attention *)self)->weights);
 }
 
-/* Checks that m is one of the notebooks' attention classes, which alone have this `free` function.
- * Otherwise returns false with an error. */
+/* Checks that m is a module of an attention class of the notebooks: only these classes have
+ * hd__nn_attention_free as their `free` function. Otherwise returns false with an error. */
 static bool keeps_weights(const hd_module *m)
 {
     return hd__object("m", m) &&

@@ -1,5 +1,5 @@
-/* attention_weights.h - the fields, checks and functions that all of the notebooks' attention
- * classes share (attention_weights.c). */
+/* attention_weights.h - the fields, checks and functions that the attention classes of the two
+ * attention notebooks (README.md) share (attention_weights.c). */
 #ifndef HEED_NN_ATTENTION_WEIGHTS_H
 #define HEED_NN_ATTENTION_WEIGHTS_H
 

@@ -32,7 +32,8 @@ typedef struct hd__optim_group {
 
 typedef struct hd__optim_state_type {
     const char *name; /* PyTorch's name */
-    /* index of an option: the state is needed if this option is not 0; 0: it is always needed */
+    /* 0: an optimizer always needs this state. Otherwise the index of an option; an optimizer needs
+     * the state only if this option is not 0. */
     int when;
 } hd__optim_state_type;
 

@@ -17,7 +17,8 @@
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The program has used HD_CALL: from now on tensors remember its names. */
+/* The flag that the program has used HD_CALL. From then on, tensors remember the names that HD_CALL
+ * sets. */
 enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)

@@ -38,7 +38,8 @@ const char *hd__file_last_part(const char *path);
  * with errno on failure. Call it before you change anything in the directory, so that a failure
  * leaves everything unchanged. */
 int hd__file_parent_open(const char *path);
-/* Makes the renames in the open directory durable, and closes it. Returns 0 or an errno. */
+/* Syncs the open directory, which makes renames in it durable, and closes it. Returns 0, or the
+ * errno of the first failure. */
 int hd__file_sync_close(int parent);
 
 /* ---------------------------------------------------------------- writing */

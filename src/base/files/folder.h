@@ -24,9 +24,9 @@ typedef struct hd__folder {
     /* Writes the files into the hidden directory, and syncs them. Returns false with an error if
      * that fails. */
     bool (*fill)(struct hd__folder *f);
-    /* Both are NULL for a folder that must be new. replaceable returns false with an error if the
-     * thing at path must not be replaced. show renames the hidden directory to path, or exchanges
-     * the two and sets `old`. It returns false with an error if that fails. */
+    /* replaceable and show are NULL for a folder that must be new. replaceable returns false with
+     * an error if the thing at path must not be replaced. show renames the hidden directory to
+     * path, or exchanges the two and sets `old`. It returns false with an error if that fails. */
     bool (*replaceable)(const char *path);
     bool (*show)(struct hd__folder *f);
     void *user;

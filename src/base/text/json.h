@@ -20,7 +20,7 @@
 enum { HD__JSON_DEPTH = 127 };
 
 typedef enum hd__json_kind {
-    HD__JSON_BAD, /* final: every further call returns it too */
+    HD__JSON_BAD, /* the text is wrong; every further call returns BAD, too */
     HD__JSON_END, /* the end of the text, after its one value */
     HD__JSON_OBJECT,
     HD__JSON_OBJECT_END,
