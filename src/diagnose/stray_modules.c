@@ -10,7 +10,7 @@
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The modules without a parent that another module's forward has run, and that are not freed.
+/* The modules that ran in another module's forward without a parent, and are not freed.
  * hd__diagnose_lock protects the list. */
 static hd_module *strays;
 

@@ -1,6 +1,5 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, line for
- * line as in the two attention notebooks (README.md): a mask prevents each token from attending to
- * later ones. */
+ * line as in the notebooks (README.md): a mask prevents each token from attending to later ones. */
 #include "nn/attention_causal.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"

@@ -11,8 +11,7 @@
 
 /* ---------------------------------------------------------------- loading */
 
-/* The kinds of problems. Each has a list of the names that cannot be loaded, for the message; the
- * caller's report has all names. */
+/* The kinds of names that cannot be loaded. The message lists the names of each kind. */
 enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
     hd__text lists[LISTS];

@@ -109,9 +109,9 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Fills x from the distribution t. Draws candidates for all elements, round after round, until none
- * is refused; a round replaces only the candidates that the round before refused. Draws into a
- * copy. So a failure, which returns false with an error, leaves x unchanged. */
+/* Fills x from t: draws candidates for all elements, then again for those that were refused, until
+ * none is. Draws into a copy, so that a failure, which returns false with an error, leaves x
+ * unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);

@@ -45,9 +45,9 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* Adds up |x|^p in f->sums[grain] for elements [begin, end) of gradient i; if p is infinite, takes
- * the maximum or minimum of |x| instead. p is f->number. If the gradient is not contiguous, reads
- * its copy row by row. */
+/* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number; an
+ * infinite p takes the maximum or minimum instead. Reads the copy of a gradient that is not
+ * contiguous row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;

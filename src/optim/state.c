@@ -65,9 +65,9 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Sets *state to a copy of the saved state k of slot i. If none is saved, leaves *state as it is,
- * which is an error if o needs the state. A one-cycle schedule may have set the momentum to 0, and
- * then o does not need it. Returns false with an error on failure. */
+/* Sets *state to a copy of the saved state k of slot i. Returns false with an error if that fails,
+ * or if none is saved although o needs it. After a one-cycle schedule has set the momentum to 0, o
+ * does not need it. */
 static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;

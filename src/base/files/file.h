@@ -49,8 +49,7 @@ int hd__file_sync_close(int parent);
  * anything fails before the rename, the path is unchanged, and the new file is removed. Only a
  * regular file is replaced. The new file stays locked until hd__file_whole_end. A hidden file
  * without a lock was left by a killed process; the next write to the same path removes it.
- * HD__PREFIX and HD__TEMPORARY are the bytes for the beginning of a hidden name and for the whole
- * name. */
+ * HD__PREFIX is the size of a hidden name's beginning, HD__TEMPORARY that of the whole name. */
 enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 
 /* Writes the beginning of all hidden names beside path: ".heed-", a hash of the path's last part,
@@ -65,8 +64,8 @@ typedef struct hd__file_whole {
     bool failed;    /* an error is set, and nothing more is written */
 } hd__file_whole;
 
-/* hd__file_whole_begin creates the new file, and hd__file_whole_add appends n bytes to it. If one
- * of them fails, it sets an error and w->failed. After that, hd__file_whole_add does nothing, and
+/* hd__file_whole_begin creates the new file, and hd__file_whole_add appends n bytes to it. A
+ * failure sets an error and w->failed. After it, hd__file_whole_add does nothing, and
  * hd__file_whole_end returns false. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);

@@ -56,7 +56,7 @@ bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 /* ---------------------------------------------------------------- removing */
 
 /* Removes the files with these names from the open directory fd. Returns 0 or an errno; a missing
- * file is no failure. Unlike a listing of the directory, this needs no memory. */
+ * file is no failure. Unlike a listing, this needs no memory. */
 static int clear_by_name(int fd, const char *const *names)
 {
     int cause = 0;

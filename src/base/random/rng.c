@@ -87,8 +87,7 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* ---------------------------------------------------------------- the default generator */
 
-/* The default generator, and before it a header, as before a block of hd_alloc, which hd__object
- * checks. */
+/* The default generator after a header for hd__object, as a block of hd_alloc has one. */
 static struct {
     _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;

@@ -91,9 +91,9 @@ int hd__sys_sync(int fd);
  * the process ends or is killed. Returns 0 or an errno: EWOULDBLOCK if it is locked already. */
 int hd__sys_lock(int fd);
 
-/* Maps the first n bytes of an open file, n > 0, into private memory of the process, and returns
- * their address. The memory can be written if `writable`, but writes do not change the file.
- * Returns NULL with errno on failure. Free the memory with hd__sys_unmap. */
+/* Maps the first n bytes of an open file, n > 0, as private memory. Returns its address, or NULL
+ * with errno. The memory can be written if `writable`, but writes do not change the file.
+ * hd__sys_unmap frees it. */
 void *hd__sys_map(int fd, int64_t n, bool writable);
 void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_map */
 

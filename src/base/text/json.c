@@ -311,8 +311,8 @@ static hd__json_kind name(hd__json *j)
     return event(j, HD__JSON_NAME, VALUE);
 }
 
-/* Reads c, the byte after a value in an object or array, which must be a comma or the closing
- * bracket. After a comma, also reads what follows. Returns the event. */
+/* Reads c, the byte after a value in brackets: the closing bracket, or a comma and what follows it.
+ * Returns the event. */
 static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);

@@ -1,10 +1,10 @@
 /* utf8.c - reads and writes the characters of UTF-8 texts. */
 #include "base/text/utf8.h"
 
-/* Returns the length of the first character of s, and sets *code to its code point. If these bytes
- * are not UTF-8, returns minus the number of bytes that one U+FFFD replaces, as the Unicode
- * Standard recommends (chapter 3.9, "maximal subparts") and Python does: the longest bytes that
- * begin a character, or a single byte if there are none. */
+/* Returns the length of the first character. If the bytes are not UTF-8, returns minus the number
+ * of bytes that one U+FFFD replaces: the longest bytes that begin a character, or a single byte if
+ * there are none. The Unicode Standard recommends this (chapter 3.9, "maximal subparts"), and
+ * Python does it. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)s;
