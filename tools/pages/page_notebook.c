@@ -1,4 +1,4 @@
-/* page.c - what a notebook does on a page beside printing: it shows the graph behind its last result.
+/* page_notebook.c - what a notebook does on a page beside printing: it shows the graph behind its last result.
  *
  * The notebook is compiled with -Dmain=notebook_main and -Dhd_repr=page_repr. Then the tensor that it
  * shows last is known here. The graph goes to the file number 3, as JSON: a node is its name, its
