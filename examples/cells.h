@@ -3,9 +3,10 @@
  * Cells run in their order and share file-level variables, as the cells of a notebook share its
  * globals. All cells run in the root scope, so their tensors live until the program ends. A cell
  * prints with print() and show(). With --cell N these print nothing in the earlier cells, which run
- * only to set the variables. Options change the numbers of the struct notebook_numbers. Their ranges
- * are those with which every cell still has a meaning: no sum of scores is 0, and no weight is so
- * small that a masked row has only zeros. */
+ * only to set the variables.
+ *
+ * Options change the struct notebook_numbers. With numbers in their ranges every cell still has a
+ * meaning: no sum of scores is 0, and no weight is so small that a masked row has only zeros. */
 #ifndef HEED_EXAMPLES_CELLS_H
 #define HEED_EXAMPLES_CELLS_H
 

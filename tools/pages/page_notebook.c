@@ -1,8 +1,10 @@
-/* page_notebook.c - what a notebook does on a page beside printing: it shows the graph behind its last result.
+/* page_notebook.c - the main function of a notebook on a page: it also tells the page the graph
+ * behind the last result.
  *
- * The notebook is compiled with -Dmain=notebook_main and -Dhd_repr=page_repr. Then the tensor that it
- * shows last is known here. The graph goes to the file number 3, as JSON: a node is its name, its
- * sizes, and the nodes of its inputs. A node that two others use stands in both of them. */
+ * The notebook's files are compiled with -Dmain=notebook_main and -Dhd_repr=page_repr, so that this
+ * file sees each tensor that a cell shows. The graph goes to the file number 3, as JSON: a node has
+ * its name, its sizes and the nodes of its inputs. A node that two others use stands in both of
+ * them. */
 #include <stdio.h>
 
 #include "heed/heed.h"

@@ -1,5 +1,6 @@
-/* page_train.c - tells the page about each step of train_attention: a line with the step, both losses
- * and the attention weights goes to the file number 3. */
+/* page_train.c - tells the page about each step of train_attention.
+ *
+ * A line with the step, both losses and the attention weights goes to the file number 3. */
 #include <stdio.h>
 
 #include "heed/heed.h"
