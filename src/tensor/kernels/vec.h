@@ -111,10 +111,9 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 }
 
 #ifdef __wasm_simd128__
-/* WebAssembly has no fused multiply-add, and fmaf is a slow call. In float64 the product is exact.
- * Rounding the sum to float64 and then to float32 rounds as once, unless the float64 lies in the
- * middle of two float32. Such a float64 ends with the bits 1000..., or it is in the range of
- * subnormal float32. */
+/* WebAssembly has no fused multiply-add. In float64 the product is exact. Rounding the sum to
+ * float64 and then to float32 rounds as once, unless the float64 lies in the middle of two float32,
+ * and so ends with the bits 1000... No kernel has a subnormal result, which may round twice. */
 typedef double two_f64 __attribute__((vector_size(16)));
 typedef int64_t two_i64 __attribute__((vector_size(16)));
 #define TWO_F64(v, i) __builtin_convertvector(__builtin_shufflevector(v, v, i, i + 1), two_f64)
@@ -123,20 +122,20 @@ typedef int64_t two_i64 __attribute__((vector_size(16)));
 
 HDK_INLINE two_i64 rounds_twice(two_f64 sum)
 {
-    return (((two_i64)sum & 0x1fffffff) == 0x10000000) | ((sum < 0x1p-126) & (sum > -0x1p-126));
+    return ((two_i64)sum & 0x1fffffff) == 0x10000000;
 }
-#define HDK_CALLS static HDK_NOINLINE
+#define HDK_SELDOM static HDK_NOINLINE
 #else
-#define HDK_CALLS HDK_INLINE
+#define HDK_SELDOM HDK_INLINE
 #endif
 
-/* a b + c with one rounding, by a call for each element. */
-HDK_CALLS vec_f32 vfma_by_calls(vec_f32 a, vec_f32 b, vec_f32 c)
+/* a b + c with one rounding, one element after the other. */
+HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
 {
     vec_f32 y;
     HDK_UNROLL
     for (int l = 0; l < HDK_V; l++) {
-        y[l] = __builtin_fmaf(a[l], b[l], c[l]);
+        y[l] = scalar_fma_f32(a[l], b[l], c[l]);
     }
     return y;
 }
@@ -155,11 +154,11 @@ HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
     two_f64 high = TWO_F64(a, 2) * TWO_F64(b, 2) + TWO_F64(c, 2);
     two_i64 doubtful = rounds_twice(low) | rounds_twice(high);
     if (doubtful[0] | doubtful[1]) {
-        return vfma_by_calls(a, b, c);
+        return vfma_by_elements(a, b, c);
     }
     return __builtin_shufflevector(TWO_F32(low), TWO_F32(high), 0, 1, 4, 5);
 #else
-    return vfma_by_calls(a, b, c);
+    return vfma_by_elements(a, b, c);
 #endif
 }
 
