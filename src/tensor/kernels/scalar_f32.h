@@ -24,11 +24,11 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
-/* Returns a b + c with one rounding, at every level. Emscripten's fmaf rounds some sums to the wrong
- * side, because WebAssembly has no rounding modes. There the sum is computed in float64, and `rest` is
- * its error. If it has one, the sum becomes the odd one of the two float64 around the exact value.
- * Then the conversion to float32 rounds it as it would round the exact value (Boldo and Melquiond
- * 2008, "Emulation of FMA and correctly rounded sums"). */
+/* Returns a b + c with one rounding, at every level. Emscripten's fmaf rounds some sums to the
+ * wrong side, because WebAssembly has no rounding modes. There the sum is computed in float64, and
+ * `rest` is its error. If it has one, the sum becomes the odd one of the two float64 around the
+ * exact value. Then the conversion to float32 rounds it as it would round the exact value (Boldo
+ * and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). */
 HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 {
 #ifdef __wasm__
