@@ -155,8 +155,8 @@ HD_API bool hd_ddp_no_sync(hd_ddp *d, bool on);
 typedef struct hd_ddp_figures {
     int64_t backwards;   /* backwards that averaged */
     int64_t bytes;       /* bytes of gradients that were averaged */
-    int64_t bytes_early; /* those whose sending began before backward ended */
-    /* those whose sending began before this rank's last gradient was complete */
+    int64_t bytes_early; /* bytes whose sending began before backward ended */
+    /* bytes whose sending began before this rank's last gradient was complete */
     int64_t bytes_hidden;
     int64_t bytes_moved;    /* bytes that this rank has sent */
     double seconds_exposed; /* the time that hd_backward waited at its end */
