@@ -18,7 +18,7 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-/* Sets the entry `name` of `to` to the text kind followed by s, which may be of any length. Returns
+/* Sets the entry `name` of `to` to a text: `kind` followed by s. s may be of any length. Returns
  * false with an error if memory runs out. */
 static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
@@ -162,8 +162,8 @@ static void files_close(checkpoint_file *f)
 }
 
 /* Opens both files of dir, and sets fd and cause of each. If a file is missing because another
- * process has replaced dir meanwhile, opens the files of the new checkpoint. Sets no error;
- * load_from does, from cause. */
+ * process has replaced dir meanwhile, opens the files of the new checkpoint. Sets no error:
+ * load_from makes one from `cause`. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {

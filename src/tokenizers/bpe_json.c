@@ -224,8 +224,8 @@ static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name
     const int64_t id = hd__bpe_id_in_vocab(r, written) ? written : r->entries.n;
     if (id != written && !r->failed && !r->warned) {
         hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ", but it gets id %" PRId64
-                ", as in the package tokenizers. The ids of new tokens must follow the "
-                "vocabulary's in order, without a gap",
+                ", as in the Python package tokenizers. The ids of new tokens must follow those of "
+                "the vocabulary, in order and without a gap",
                 r->f.where, HD__CLIP(name->s, name->len), written, id);
         r->warned = true;
     }
