@@ -78,8 +78,9 @@ HD_API bool hd_mpi_all_ok(const char *what, bool ok);
  * different line of both. `what` is the name of the text in the message. Collective. */
 HD_API bool hd_mpi_all_same(const char *what, const char *text);
 
-/* Sets each of the n values to the sum (hd_mpi_sum) or to the largest (hd_mpi_max) of the values
- * that all ranks have in this place. The sum is taken in the order of the ranks. Collective. */
+/* Sets each values[i], for i from 0 to n - 1, to the sum (hd_mpi_sum) or to the largest
+ * (hd_mpi_max) of the values[i] of all ranks. The sum is taken in the order of the ranks.
+ * Collective. */
 HD_API bool hd_mpi_sum(int n, double *values);
 HD_API bool hd_mpi_max(int n, double *values);
 

@@ -9,7 +9,7 @@
 struct hd_dataset {
     atomic_int refs;
     atomic_bool freed; /* true if the program has called hd_dataset_free */
-    /* the dataset of which this one is a part, which holds a reference to it; NULL: not a part */
+    /* of a part: the whole dataset, to which the part holds a reference; NULL: not a part */
     hd_dataset *whole;
     int64_t len;
     int64_t *order; /* order[k] is the number of item k in `whole`; NULL: not a part */

@@ -1,11 +1,11 @@
 /* loader.c - makes batches from a dataset. It draws the same random numbers as
  * torch.utils.data.DataLoader, in the same order.
  *
- * An epoch begins with one random64, which PyTorch draws as the base seed of its workers. With
- * shuffle, the first batch draws the order. When PyTorch's sampler is asked for an item after the
- * last one, it draws a second randperm, which it does not use. A short last batch asks for such an
- * item; otherwise the call that finds the end does. heed repeats this draw if the options have a
- * generator, because only then the draw affects later ones.
+ * An epoch begins with one draw of hd_generator_random64, which is the base seed of PyTorch's
+ * workers. With shuffle, the first batch draws the order. When PyTorch's sampler is asked for an
+ * item after the last one, it draws a second randperm, which it does not use. A short last batch
+ * asks for such an item; otherwise the call that finds the end does. heed repeats this draw if the
+ * options have a generator, because only then the draw affects later ones.
  *
  * A loader with num_replicas distributes the order of each epoch over the ranks, as
  * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an
@@ -129,9 +129,9 @@ void hd_loader_free(hd_loader *l)
 /* ---------------------------------------------------------------- draws */
 
 /* Makes a generator whose seed is the loader's seed plus the number of the epoch, counted from 0.
- * With num_replicas it draws the order of this epoch, the same on all ranks. The sum may wrap,
- * because a generator uses only the low 32 bits. The caller frees the generator. Returns NULL with
- * an error if memory runs out. */
+ * With num_replicas this generator draws the order of this epoch, the same on all ranks. The sum
+ * may wrap, because a generator uses only the low 32 bits. The caller frees the generator. Returns
+ * NULL with an error if memory runs out. */
 static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
 {
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));

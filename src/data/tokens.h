@@ -12,7 +12,8 @@ struct hd_tokens {
     int width;         /* the number of bytes of one id */
     int64_t len;
     unsigned char *bytes;
-    /* the sequence that owns the bytes, to which this one holds a reference; NULL: this one */
+    /* of a part: the sequence that owns the bytes, to which the part holds a reference; NULL: this
+     * sequence owns its bytes */
     hd_tokens *owner;
     bool allocated; /* true if this sequence owns bytes from hd_alloc */
     size_t mapped;  /* the size of the mapping that this sequence owns; 0: none */

@@ -9,7 +9,7 @@
 /* A type of number in a file, and the dtype that it becomes. */
 typedef struct hd__io_element {
     const char *safetensors; /* the type's name in safetensors, such as "F16" */
-    char npy[3];             /* its name in .npy, such as "f2"; "" if .npy lacks it */
+    char npy[3];             /* the type's name in .npy, such as "f2"; "" if .npy lacks it */
     uint8_t bytes;
     hd_dtype dtype;
     /* Converts n elements. Returns n, or the index of the first one that does not fit the dtype.

@@ -6,9 +6,9 @@
 
 /* A regular file that is open for reading. */
 typedef struct hd__io_in {
-    const char *path; /* for messages; the caller owns it */
+    const char *path; /* the file's path, for messages; the caller owns it */
     int fd;
-    int64_t size; /* in bytes, when the file was opened */
+    int64_t size; /* the number of bytes that the file had when it was opened */
 } hd__io_in;
 
 /* Sets *in to the file at path, which it opens, or to the open file fd if fd is not -1. Returns

@@ -27,10 +27,10 @@ struct hd_safetensors {
     hd_dict *metadata; /* the strings of __metadata__ */
     hd__io_entry *entries;
     int64_t n, room;
-    int64_t data; /* offset of the data in the file */
+    int64_t data; /* the offset of the data in the file */
     hd_safetensors_options o;
-    hd__io_mapping *mapping; /* NULL: the file is not mapped */
-    hd_safetensors **shards; /* the files of an index; NULL in a single file */
+    hd__io_mapping *mapping; /* the mapping of the file; NULL: it is not mapped */
+    hd_safetensors **shards; /* the open files of an index; NULL for a single file */
     int64_t n_shards, shards_room;
 };
 

@@ -10,14 +10,14 @@ enum { HD__LONGEST_HEADER = 100000000 }; /* the most bytes of a header, or of an
 
 typedef struct hd__safetensors_parser {
     hd_safetensors *f;
-    const char *part; /* "header" or "index", for messages */
+    const char *part; /* the part of the file that is parsed, for messages: "header" or "index" */
     hd__json json;
     hd__text name, text; /* the last member's name that was read, and the last other text */
     hd_dict *shards;     /* for an index: maps each open shard's name to its index in f->shards */
 } hd__safetensors_parser;
 
-/* Returns NULL with an error such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...".
- * `what` is the word before the name, such as "tensor" or "metadata". */
+/* Sets an error such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...", with HD_FORMAT,
+ * and returns NULL. `what` is the word before the name, such as "tensor" or "metadata". */
 #define bad(p, what, name, format, ...)                                                            \
     hd_fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),   \
             __VA_ARGS__)
