@@ -145,8 +145,7 @@ hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n)
     return target ? hd_list_of(input, target) : NULL;
 }
 
-/* Returns the number that item `item` of s has in the whole dataset, which is `item` itself if s is
- * not a part. */
+/* Returns the number that item `item` of s has in the whole dataset. */
 static int64_t number_in_whole(const hd_dataset *s, int64_t item)
 {
     return s->order ? s->order[item] : item;

@@ -145,7 +145,7 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
 }
 
 /* Makes a sequence that owns a copy of ids, with `width` bytes for each id. Returns NULL with an
- * error if checked_ids refuses ids, or if memory runs out. */
+ * error if checked_ids does, or if memory runs out. */
 static hd_tokens *tokens_of(int width, const hd_tensor *ids)
 {
     HD__SCOPE_OR(NULL);

@@ -24,8 +24,7 @@ bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict
 /* ---------------------------------------------------------------- checkpoint_remove.c */
 
 /* Returns true if dir is a checkpoint that may be removed: it is not a symbolic link, has both
- * files, and contains no directory. Otherwise returns false with HD_FORMAT, or with HD_IO if the
- * system cannot tell. */
+ * files, and contains no directory. Otherwise returns false with an error. */
 bool hd__checkpoint_removable(const char *dir);
 
 #endif

@@ -296,8 +296,8 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
 }
 
 /* Loads all tensors and metadata of f into a new dictionary, which the caller frees, and closes f.
- * If f is NULL, because the file could not be opened, returns NULL. Returns NULL with an error if
- * loading fails. */
+ * Returns NULL with an error if this fails, or if f is NULL because the file could not be
+ * opened. */
 static hd_dict *load_and_close(hd_safetensors *f)
 {
     hd_dict *d = f ? hd_dict_new() : NULL;

@@ -69,8 +69,7 @@ typedef struct hd__bpe_reader {
 
 void hd__bpe_alphabet_init(hd__bpe_alphabet *a);
 /* Appends the bytes that s spells to `bytes`, or s itself if a is NULL. Returns false, without an
- * error, if a character of s spells no byte; then `bytes` has those of the characters before it. If
- * memory runs out, sets bytes->failed. */
+ * error, if a character of s spells no byte. If memory runs out, sets bytes->failed. */
 bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
 bool hd__bpe_source_read(hd__bpe_source *f, const char *path);
