@@ -20,7 +20,7 @@ typedef struct hd__bpe_added {
     bool special, normalized, lstrip, rstrip;
 } hd__bpe_added;
 
-/* A text that added.c searches for: the name or the pattern of an added token. */
+/* A text that added.c searches for: the text or the pattern of an added token. */
 typedef struct hd__bpe_needle {
     const char *s;
     int64_t n;

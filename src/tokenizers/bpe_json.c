@@ -413,7 +413,7 @@ static void read_json(hd__bpe_reader *r)
     }
 }
 
-/* Fails unless every token is a byte, or special, or the result of a merge. */
+/* Sets r->failed, with an error, unless each token is a byte, or special, or made by a merge. */
 static void check_made(hd__bpe_reader *r)
 {
     const hd_tokenizer *t = &r->b->base;
