@@ -303,9 +303,10 @@ HD_API bool hd_set_debug(bool on);
  *                        end of each module's forward; and each step of an optimizer. The last word
  *                        of a line is the name of the result's node; if nothing is recorded, it is
  *                        this name without "Backward". Lines from inside of a forward are indented.
- *   HEED_TRACE=backward  prints each node when hd_backward or hd_grad_of reaches it, with the shapes
- *                        of its gradient and of its inputs' gradients, and the call that recorded
- *                        it. The ops of a user's backward, or of a hook, follow below their node.
+ *   HEED_TRACE=backward  prints each node when hd_backward or hd_grad_of reaches it, with the
+ *                        shapes of its gradient and of its inputs' gradients, and the call that
+ *                        recorded it. The ops of a user's backward, or of a hook, follow below their
+ *                        node.
  *   HEED_TRACE=all       prints both
  *   HEED_PROFILE=1       prints where the time went, when the program ends (hd_profile in tensor.h)
  * Each line is written at once. The lines of a second thread begin with "thread 2: ", and so on.
