@@ -305,8 +305,8 @@ HD_API bool hd_set_debug(bool on);
  *                        this name without "Backward". Lines from inside of a forward are indented.
  *   HEED_TRACE=backward  prints each node when hd_backward or hd_grad_of reaches it, with the
  *                        shapes of its gradient and of its inputs' gradients, and the call that
- *                        recorded it. The ops of a user's backward, or of a hook, follow below their
- *                        node.
+ *                        recorded it. The ops of a user's backward, or of a hook, follow below
+ *                        their node.
  *   HEED_TRACE=all       prints both
  *   HEED_PROFILE=1       prints where the time went, when the program ends (hd_profile in tensor.h)
  * Each line is written at once. The lines of a second thread begin with "thread 2: ", and so on.
