@@ -29,8 +29,9 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* Returns the result of a kernel along dim for x, and for y unless it is NULL. If y is given, x is
- * a gradient, which the result may overwrite. */
+/* Returns the result of kernel number `kernel` along dim. In forward it reads x, and y is NULL. In
+ * backward it reads the gradient x and the saved result y, and may overwrite x with its result.
+ * Returns NULL with an error if memory runs out. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
