@@ -46,7 +46,7 @@ double hd__config_max(const hd_config_field *f);
 /* Returns the number of the field's choice that equals text, or -1 if none does. */
 int hd__config_choice(const hd_config_field *f, const char *text);
 /* Returns the field's choice number i, and sets *n to its length. Returns NULL after the last
- * choice. The choice does not end in a zero byte. */
+ * choice. */
 const char *hd__config_choice_at(const hd_config_field *f, int64_t i, size_t *n);
 
 /* Returns the length of path up to the end of its part i, or 0 if there is no part i. For
@@ -58,7 +58,7 @@ double hd__config_get(const hd_config_field *f, const void *config);
 void hd__config_put(const hd_config_field *f, void *config, double v);
 
 /* Runs the table's check on config, if the table has one (load.c). Returns false with an error if
- * the check returns false, even if the check itself has set no error. */
+ * the check returns false. */
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from);
 
 /* ---------------------------------------------------------------- suggestions (suggest.c) */

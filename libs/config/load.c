@@ -109,7 +109,7 @@ static const char *name_in(const hd_config_field *f, const char *path)
 }
 
 /* Returns the names of the fields and objects in the object at `path`, with commas between them.
- * The caller frees the text with hd_free. Returns NULL with an error if memory runs out. */
+ * The caller frees the text. NULL with an error if memory runs out. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
     hd__text names = {0};
@@ -142,9 +142,9 @@ static bool unknown(const loading *l, const char *object, const char *path)
 
 static bool take_object(const loading *l, const char *path, const cJSON *object);
 
-/* Assigns item to the field at `path`. If the table has an object at `path`, assigns item's members
- * to the fields of that object. `object` is the path of the object around `path`. Returns false
- * with an error if the table has neither, or if a value does not fit. */
+/* Assigns item to the field at `path` or, if the table has an object there, item's members to its
+ * fields. `object` is the path of the object around `path`. Returns false with an error if the
+ * table has neither or a value does not fit. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -185,9 +185,9 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
            take_member(l, object_path, path, item);
 }
 
-/* Assigns the members of `object` to the fields of the table's object at `path`. Calls take_member,
- * which calls take_object for an object inside. The calls are at most as deep as the table's paths,
- * because an unknown name is an error. Returns false with an error if a member is wrong. */
+/* Assigns the members of `object` to the fields in the table's object at `path`. Recursive through
+ * take_member, but at most as deep as the table's paths, because an unknown name is an error.
+ * Returns false with an error if a member is wrong. */
 static bool take_object(const loading *l, const char *path, const cJSON *object)
 {
     hd__text at = {0};
@@ -221,7 +221,7 @@ static bool is_strict(hd__json *j)
 }
 
 /* Returns the cJSON tree of a text, which the caller frees. If the text is not JSON, returns NULL,
- * with an error unless quiet is true. If memory runs out, returns NULL with an error. */
+ * with an error unless quiet is true. */
 static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;
@@ -266,9 +266,9 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* Assigns value to the field at path. value counts as a text if the field takes texts or value is
- * not JSON. It is not const, because cJSON's valuestring is not. Returns false with an error if
- * value does not fit the field or there is no such field. */
+/* Assigns value to the field at path. value is a text if the field takes texts, or if value is not
+ * JSON. It is not const because cJSON's valuestring is not. Returns false with an error if value
+ * does not fit or there is no such field. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);

@@ -78,7 +78,7 @@ static const char *chat_template_of(const hd_dict *d)
 
 /* Returns the folder's template, which the caller frees, and sets c->n and c->name. Reads the same
  * files as transformers. d has the values of tokenizer_config.json, or is NULL. Returns NULL with
- * an error if there is no template or a file cannot be read. */
+ * an error on failure. */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);

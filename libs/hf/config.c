@@ -93,8 +93,7 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
 }
 
 /* True if each value of rope_parameters (`in`) has the same value in rope_scaling or, if
- * rope_scaling lacks it, in f itself. Files for several versions of transformers repeat the values
- * in this way. */
+ * rope_scaling lacks it, in f itself. Files for several versions of transformers repeat values. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {
@@ -108,9 +107,9 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
     return same;
 }
 
-/* Reads the options of the rotary positions into c, from rope_scaling if f has it, and from
- * rope_parameters otherwise. A rope_theta inside this object overrides a rope_theta beside it.
- * Warns of values without effect. Returns false with an error if a value is wrong. */
+/* Reads the options of the rotary positions into c, from rope_scaling if f has it, else from
+ * rope_parameters. A rope_theta in this object overrides one beside it. Returns false with an error
+ * if a value is wrong. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;
@@ -159,8 +158,8 @@ static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_key
     return NULL;
 }
 
-/* Reads the end tokens of config.json into o. If the file does not name any, takes the family's
- * default, if there is one. Returns false with an error if a value is wrong. */
+/* Sets o's end tokens to those in config.json, or to the family's default. Returns false with an
+ * error if a value is wrong. */
 static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
 {
     const hd__hf_family *family = family_named(config_type(f), config_class(f));
@@ -174,9 +173,9 @@ static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
     return true;
 }
 
-/* Sets bos_token_id, pad_token_id and use_cache in c to the values in the file, or to defaults if
- * the file lacks them. heed does not use these values, but it writes them back when it saves
- * config.json. Does not check them, because the family's table of keys does. */
+/* Sets bos_token_id, pad_token_id and use_cache of c to the values in the file, or to defaults.
+ * heed does not use these values; it only writes them to a new config.json. The family's table of
+ * keys checks them. */
 static void kept_read(const hd__hf_config_file *f, const hd__hf_family *family, hd__hf_kept *c)
 {
     hd__hf_value bos = hd__hf_value_of(f, "bos_token_id"), pad = hd__hf_value_of(f, "pad_token_id"),

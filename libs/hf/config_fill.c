@@ -104,8 +104,8 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* Returns words for the values that key k takes, which a message has after "expected". `other` is
- * the member of k's table. May use room. */
+/* Returns words for the values that key k takes, for a message after "expected". `other` is the
+ * member of k's table. */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -212,8 +212,8 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets the field of key k in config to the values in f for which k stands. Warns of values without
- * effect. Returns false with an error if k does not take a value. */
+/* Sets the field of key k in config to the values in f for which k stands. Returns false with an
+ * error if k does not take a value. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -250,9 +250,8 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* Called for the name of an unknown value. If the value is inside a list or an object, and t has a
- * key for a single value with the name of that list or object, returns this key. For the name
- * "eps.0", this is a key "eps". Otherwise returns NULL. */
+/* For a name inside a list or an object, such as "eps.0", returns t's key of a single value with
+ * the name of that list or object, "eps". Returns NULL if there is none. */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -263,9 +262,9 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* Called for a value for which no key stands. Returns false with an error if the file has it in a
- * list or an object where a single value is expected, or if the table's `other` makes unknown names
- * an error. Otherwise warns that it has no effect, unless it is null or empty. */
+/* Warns of a value for which no key stands, unless it is null or empty. Returns false with an error
+ * if the value is in a list or an object where a single value is expected, or if the table's
+ * `other` makes it an error. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

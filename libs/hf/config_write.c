@@ -82,8 +82,8 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
     return hd_error_code() == HD_OK; /* an error if memory has run out */
 }
 
-/* Called for each module m of the user's model. Sets the values of the configuration `user` that
- * can be read from m. Returns false with an error if memory runs out. */
+/* Sets the values of the configuration `user` that can be read from m. Returns false with an error
+ * if memory runs out. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__hf_config *c = user;
@@ -141,8 +141,7 @@ static bool module_unlike(const char *name, const char *found, const char *expec
                    HD__CUT(*name ? name : "m"), found, expected);
 }
 
-/* Called for each module m of the user's model. Returns false with an error if m is an adapter,
- * from which no values can be read. */
+/* Returns false with an error if m is an adapter, from which no values can be read. */
 static bool module_plain(hd_module *m, const char *name, void *user)
 {
     (void)user;
@@ -162,8 +161,7 @@ static bool same_shape(const hd_module *m, const hd_module *wanted, const char *
                   : w == v;
 }
 
-/* True if m and wanted, which have the same class, have the same p, eps or `approximate`. True for
- * a class that has none of these. */
+/* True if m and wanted, which have one class, have the same p, eps or `approximate`, if any. */
 static bool same_numbers(const hd_module *m, const hd_module *wanted)
 {
     const char *class = m->type->name;
@@ -177,9 +175,9 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* Called for each module m of the user's model. Returns false with an error if m differs from the
- * module of this name in the configuration's model. That model has such a module, because the
- * parents of m were compared before. */
+/* Returns false with an error if m, a module of the user's model, differs from the module of this
+ * name in the configuration's model. There is one, because the parents of m were compared
+ * before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -202,8 +200,8 @@ static bool module_same(hd_module *m, const char *name, void *user)
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
 
-/* Called for each module m of the configuration's model. Returns false with an error if the user's
- * model has no module of this name. */
+/* Returns false with an error if the user's model lacks m, a module of the configuration's
+ * model. */
 static bool module_there(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;

@@ -23,8 +23,8 @@ static bool is_part(const hd_module *m, int class)
     return *f;
 }
 
-/* Returns m if is_part(m, class) is true. Otherwise, also if m is NULL, returns NULL with HD_STATE.
- * The message names the class of the model's family. */
+/* Returns m if is_part(m, class) is true. Otherwise, also if m is NULL, returns NULL with
+ * HD_STATE. */
 static void *decoder_part(hd_module *m, const hd__hf_model *model, int class)
 {
     return m && is_part(m, class) ? m : hd__hf_part_of(m, &model->config.family->classes[class]);
@@ -139,8 +139,8 @@ static hd_module *decoder_layer_new(const hd__hf_config *c, int64_t i)
 /* ---------------------------------------------------------------- the model */
 
 /* Returns the rows of a rotary table (n, head_dim) for the t tokens of this call. The table is
- * float32, as in transformers; the rows are converted to d, the dtype of queries and keys. Returns
- * NULL with an error on failure. */
+ * float32, as in transformers; the rows are converted to d, the dtype of queries and keys. NULL on
+ * failure. */
 static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, hd_dtype d)
 {
     if (!c->positions) {

@@ -64,9 +64,9 @@ static bool in_turn(const hd__mpi_slot *s)
                               "hd_grad_of inside, or hd_ddp_no_sync around both"));
 }
 
-/* The hook of each parameter, which backward calls when the parameter's gradient g is complete.
- * Puts g into its bucket, and sends the bucket if it is full. Returns HD_NONE, so that backward
- * writes no .grad before the averages are known; NULL with an error on failure. */
+/* The hook of a parameter, called when its gradient g is complete. Puts g into its bucket. Returns
+ * HD_NONE, so that backward writes no .grad before the averages are known; NULL with an error on
+ * failure. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -90,9 +90,8 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     return ok ? HD_NONE : NULL;
 }
 
-/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros, and sends the
- * remaining buckets. Sends them even after a failure. Returns false if ok is false, or with an
- * error if something fails here. */
+/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros. Sends the
+ * remaining buckets even after a failure. Returns false if ok is false or something fails. */
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -106,8 +105,8 @@ static bool fill_rest(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* Sets used[i], for each slot i, to 1 if any rank has a gradient for it, and to 0 otherwise.
- * Returns false with an error if MPI fails. */
+/* Sets used[i] to 1 if any rank has used slot i, and to 0 otherwise. Returns false with an error if
+ * MPI fails. */
 static bool share_used(const hd_ddp *d, unsigned char *used)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -139,8 +138,8 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* Called at the end of a backward under hd_ddp_no_sync. If the backward succeeded, marks the slots
- * that it reached, so that the next round averages their .grad, too. */
+/* Ends a backward under hd_ddp_no_sync. If it succeeded, marks the slots that it reached, so that
+ * the next round averages their .grad. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -149,8 +148,8 @@ static void end_alone(hd_ddp *d, bool ok)
     }
 }
 
-/* Sends the remaining buckets, waits for all pieces, and meets the other ranks, even if ok is false
- * or something fails here. Returns false with an error if any rank has failed. */
+/* Sends the remaining buckets, waits for all, and meets the other ranks, even after a failure here.
+ * Returns false with an error if any rank has failed. */
 static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
@@ -164,9 +163,8 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* Called at the end of each backward of this thread, because register_all passes it to
- * hd_on_backward_end. Ends the round; if no hook has begun one, begins it first. Under
- * hd_ddp_no_sync there is no round. Returns false with an error if any rank has failed. */
+/* Called at the end of each backward of this thread (hd_on_backward_end). Ends the round, which it
+ * begins if no hook has. Returns false with an error if any rank has failed. */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
@@ -206,7 +204,7 @@ static bool ddp_options_ok(const hd_ddp_options *o)
 }
 
 /* Makes a slot for each parameter that requires grad, the last parameter first. Returns false with
- * an error if there is none, if one is not contiguous, or if memory runs out. */
+ * an error if there is none or one is not contiguous. */
 static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);

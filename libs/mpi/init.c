@@ -91,9 +91,9 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
-/* Sets the number of threads to this rank's share of the machine's CPUs, but at most to the number
- * of CPUs to which the launcher has bound the rank. Does nothing if HEED_THREADS is set or no other
- * rank is on this machine. Returns false with an error if hd_set_num_threads fails. */
+/* Unless HEED_THREADS is set, sets the number of threads to this rank's share of the machine's
+ * CPUs. If the launcher has bound the rank to fewer CPUs, sets it to their number. Returns false
+ * with an error if this fails. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -77,8 +77,8 @@ bool hd__mpi_same_text(const char *what, const char *text, bool ok);
 
 /* Copies root's n bytes to all ranks. Returns false with an error if MPI fails. */
 bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root);
-/* Copies root's x to all ranks. x need not be contiguous. A rank that has failed before passes x
- * NULL. Returns false with an error on all ranks if any rank fails. */
+/* Copies root's x, which need not be contiguous, to all ranks. Returns false with an error on all
+ * ranks if any rank fails, or has failed and passes x NULL. */
 bool hd__mpi_broadcast_tensor(hd_tensor *x, int root);
 int64_t hd__mpi_bytes_of(const hd_tensor *x);
 /* Writes x's sizes and dtype to text, such as "(2, 3) float32". Returns text. */
@@ -105,16 +105,16 @@ typedef struct hd__mpi_traffic {
     hd__mpi_piece *pieces;
     int64_t slice_bytes; /* the size of the largest slice */
     char *ring;          /* in a round: memory for HD__RING slices from each rank */
-    int64_t posted;      /* the number of pieces that this rank has begun to send */
-    int64_t added;       /* the number of pieces of which this rank has averaged its slice */
-    int64_t finished;    /* the number of pieces whose averages have arrived from all ranks */
-    int64_t moved;       /* the number of bytes that this rank has sent in the round */
+    int64_t posted;      /* the number of pieces that are being sent or were sent */
+    int64_t added;       /* the number of pieces whose slice this rank has averaged */
+    int64_t finished;    /* the number of pieces whose averages have arrived */
+    int64_t moved;       /* the bytes that this rank has sent in the round */
 } hd__mpi_traffic;
 
 /* Allocates the memory of a round. Returns false with an error if memory runs out. */
 bool hd__mpi_traffic_begin(hd__mpi_traffic *e);
-/* Starts to send the next piece, which lies in the data of a bucket at `bucket`, and whose elements
- * are ready. Returns false with an error if MPI fails. */
+/* Starts to send the next piece, whose elements in `bucket` are ready. Returns false with an error
+ * if MPI fails. */
 bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket);
 /* Continues the exchange of the posted pieces as far as it can. If wait is true, waits until all
  * are finished. Returns false with an error if MPI has failed. */
@@ -167,8 +167,7 @@ struct hd_ddp {
 /* Assigns each slot its place in a bucket, and cuts the buckets into pieces. Returns false with an
  * error if memory runs out. */
 bool hd__mpi_buckets_plan(hd_ddp *d);
-/* Allocates the memory of a round, and marks all slots as not ready. Returns false with an error if
- * memory runs out. */
+/* Allocates the memory of a round. Returns false with an error if memory runs out. */
 bool hd__mpi_buckets_begin(hd_ddp *d);
 void hd__mpi_buckets_end(hd_ddp *d);
 /* Returns a view of s's place in its bucket, with p's shape; NULL with an error on failure. */
@@ -176,9 +175,8 @@ hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s);
 /* Writes g plus the .grad of s->p into s's place. Either may be HD_NONE, which counts as 0. Returns
  * false with an error on failure. */
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g);
-/* Marks s as ready; the caller calls this even if filling s failed. Then sends the next buckets, in
- * their order, as long as all slots of the bucket are ready. Returns false with an error if MPI
- * fails. */
+/* Marks s as ready, even if filling it failed. Then sends, in order, the buckets whose slots are
+ * all ready. Returns false with an error if MPI fails. */
 bool hd__mpi_slot_ready(hd__mpi_slot *s);
 
 /* Assigns each parameter to a rank (shard.c). Returns false with an error if memory runs out. */

@@ -113,7 +113,7 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 
 /* ---------------------------------------------------------------- copying */
 
-/* Sets to[name] = from[from_name], whatever its kind. Returns false with an error on failure. */
+/* Sets to[name] = from[from_name]. Returns false with an error on failure. */
 static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
 {
     int64_t number;
@@ -179,9 +179,8 @@ typedef struct saving {
     hd_dict *all;  /* on rank 0: the state of all ranks' optimizers; else NULL */
 } saving;
 
-/* Copies entry e of a slot's state from the slot's owner to s->all on rank 0. All ranks call it. On
- * the owner, `part` has the state; on other ranks it is empty. Returns false with an error on all
- * ranks if any rank fails. */
+/* Copies entry e of a slot's state from its owner to rank 0's s->all. On the owner, `part` has the
+ * state; on other ranks it is empty. Returns false with an error on all ranks if any rank fails. */
 static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
     int owner = s->d->owners[slot];
@@ -204,9 +203,8 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Copies the whole state of a slot from the slot's owner to s->all on rank 0. All ranks call it.
- * `mine` is the parameter's number in the optimizer of the owner. Returns false with an error on
- * all ranks if any rank fails. */
+/* Copies the state of a slot from its owner to rank 0's s->all. `mine` is the slot's number in its
+ * owner's optimizer. Returns false with an error on all ranks if any rank fails. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
     hd_scope *scope = hd_scope_open();

@@ -42,8 +42,8 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 /* ---------------------------------------------------------------- adding */
 
 /* Sets sum[i] = (parts[i] + parts[n + i] + ...) / ranks. If parts is NULL, sum already has the
- * sums, and is only divided. Works in blocks, so that a block of sums stays in the first-level
- * cache. The compiler vectorizes the inner loops. */
+ * sums, and is only divided. A block of sums stays in the first-level cache, and the compiler
+ * vectorizes the inner loops. */
 #define AVERAGE(type, T)                                                                           \
     static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \
@@ -73,8 +73,8 @@ static char *arrivals(const hd__mpi_traffic *e, int64_t i)
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
-/* Averages the slices of piece i that have arrived, and writes the averages to this rank's slice.
- * With `fast`, MPI has added all slices; divides the sums of the whole piece. */
+/* Averages the slices of piece i that have arrived. With `fast`, MPI has added them; divides the
+ * sums of the whole piece. */
 static void average(const hd__mpi_traffic *e, int64_t i)
 {
     const hd__mpi_piece *p = &e->pieces[i];
@@ -91,8 +91,8 @@ static void average(const hd__mpi_traffic *e, int64_t i)
 
 /* ---------------------------------------------------------------- the steps of a piece */
 
-/* Returns true if p's request is done. If it is not, waits for it if wait is true, and returns
- * false without an error otherwise. Returns false with an error if MPI fails. */
+/* True if p's request is done. If wait is true, waits for it. Returns false without an error if it
+ * is not done, and with an error if MPI fails. */
 static bool request_done(hd__mpi_piece *p, bool wait)
 {
     int done = 1;
@@ -101,9 +101,9 @@ static bool request_done(hd__mpi_piece *p, bool wait)
     return hd__mpi_ok(result) && done;
 }
 
-/* If the next piece's slices have arrived, averages them, sends the averages and returns true. If
- * they have not, waits for them if wait is true, and returns false without an error otherwise.
- * Returns false with an error if MPI fails. */
+/* Averages the slices of the next piece and sends the averages, if the slices have arrived or wait
+ * is true. Returns false without an error if they have not arrived, and with an error if MPI
+ * fails. */
 static bool add_next(hd__mpi_traffic *e, bool wait)
 {
     hd__mpi_piece *p = &e->pieces[e->added];

@@ -40,8 +40,8 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 
 /* ---------------------------------------------------------------- labels */
 
-/* Adds a tick at digits * 10^e, unless a has no place for it or shows whole numbers only and e is
- * negative. The label has the form "1.5e-7" if scientific is true, and "0.00000015" otherwise. */
+/* Adds a tick at digits * 10^e, if a has space for it. Its label has the form "1.5e-7" if
+ * scientific is true, and "0.00000015" otherwise. */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;

@@ -54,8 +54,8 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 
 /* ---------------------------------------------------------------- their text */
 
-/* Writes an arrow's label: if `several` is true, the output's number, such as "output 1"; and the
- * views, if there are any, such as "View, Transpose (2, 4, 8, 8)". */
+/* Writes an arrow's label: "output 1" if `several` is true, and the arrow's views, such as "View,
+ * Transpose (2, 4, 8, 8)". */
 static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");

@@ -79,9 +79,8 @@ static int input_dims(const hd__viz_graph *g, int64_t i, int k)
     return ndim;
 }
 
-/* Returns the kind of the product that node i is: "Attention", "Linear" or "Matmul". The numbers of
- * inputs and of their dims decide: hd_linear and hd_scaled_dot_product_attention have three inputs,
- * and hd_matmul has two. */
+/* Returns the kind of product that node i is, by its inputs and their dims. hd_linear and
+ * hd_scaled_dot_product_attention have three inputs, and hd_matmul has two. */
 static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);

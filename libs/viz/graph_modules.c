@@ -77,8 +77,8 @@ static bool make_modules(hd__viz_graph *g)
     return ok;
 }
 
-/* Sets the class names of modules. An entry of the dictionary that is a string has the name of a
- * module as its name, and the module's class as its value. */
+/* Sets the class names of modules: an entry of `names` that is a string has a module's name and, as
+ * its value, the module's class. */
 static void read_classes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -201,9 +201,8 @@ static bool takes_data(const hd__viz_graph *g, int64_t i)
     return data;
 }
 
-/* Puts each call that takes named leaves into the module of its leaf, or into the innermost module
- * that contains all its leaves. Sets `weight` of the call, and `taker` and `takers` of the
- * leaves. */
+/* Puts each call that takes named leaves into the innermost module that contains all of them. Sets
+ * `weight` of the call, and `taker` and `takers` of the leaves. */
 static void take_leaves(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -247,8 +246,8 @@ static void find_ends(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- the modules of the nodes */
 
-/* True if node i, which is in module m, comes before the end of m, so a user of i may be in m, too.
- * False if m has no end, is a list, or was perhaps called several times. */
+/* True if module m, which contains node i, has its end after i. False if m is a list or was perhaps
+ * called several times. */
 static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
 {
     const hd__viz_graph_module *module = &g->modules[m];

@@ -108,9 +108,8 @@ static bool put_in_order(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- names */
 
-/* Sets the names of the nodes whose tensors are in the dictionary. Ignores entries that are no
- * tensors, require no grad or belong to no node of g. Returns false with an error if a tensor's
- * node cannot be read. */
+/* Gives the nodes the names of their tensors in `names`, and ignores its other entries. Returns
+ * false with an error if a tensor's node cannot be read. */
 static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {

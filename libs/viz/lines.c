@@ -155,8 +155,8 @@ static void tick_x(plot *f)
 }
 
 /* Gives the axes the space that titles, labels and legend leave. The legend is as wide as the axes,
- * whose width depends on the labels of y. These labels depend on the height of the axes, and so on
- * the legend's rows. So the legend's rows are counted twice, and the ticks of y chosen twice. */
+ * whose width depends on the labels of y. These labels depend on the legend's height. So the
+ * legend's rows are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);

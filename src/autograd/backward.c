@@ -58,9 +58,8 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when this run reaches node n, which is on the heap of an outer run or runs there now. If n
- * is a leaf, stores the outer run's sum at n until r ends, and returns true. For any other node,
- * returns false with HD_STATE. */
+/* Called when n is on the heap of an outer run or runs there now. If n is a leaf, stores the outer
+ * run's sum at n until r ends. For any other node, returns false with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -75,7 +74,7 @@ HD__RARE static bool make_way(run *r, hd__node *n)
 }
 
 /* Puts n on the heap, because a gradient has arrived at one of its outputs. Returns false with an
- * error if memory runs out or make_way refuses n. */
+ * error on failure. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -85,10 +84,9 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to the sum of gradients for the output to which edge e leads, and puts that output's node
- * on the heap. Adds in place only if nobody but the engine holds the sum. Ignores g, and returns
- * true, if hd_grad_of needs no gradient there. Returns false with an error if g does not fit or
- * memory runs out. See fit_output for `from` and `input`. */
+/* Adds g to the sum at the output to which edge e leads, and puts the output's node on the heap.
+ * Adds in place only if nobody but the engine holds the sum. Ignores g if hd_grad_of needs no
+ * gradient there. Returns false with an error on failure. See fit_output for `from` and `input`. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -149,8 +147,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* Returns false with an error if a saved tensor of n was changed. For the node of a user's op,
- * always returns true, because hd_saved checks each tensor when the user's backward asks for it. */
+/* Returns false with an error if a saved tensor of n was changed. Those of a user's op are checked
+ * by hd_saved, which its backward calls. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -183,10 +181,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled its edge to node `leaf`, which may be NULL or another kind of
- * node. If it was the last counted edge to a leaf, runs the leaf now. The leaf is on the heap, too;
- * when the walk comes to it, nothing is left to do. Returns false with an error if the leaf's hooks
- * fail. */
+/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. Runs a leaf
+ * after the last of its counted edges; when the leaf comes out of the heap later, nothing is left
+ * to do. Returns false with an error if the leaf's hooks fail. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;

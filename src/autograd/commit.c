@@ -29,9 +29,9 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 
 /* ---------------------------------------------------------------- the end of a run */
 
-/* True if no commit of r changes the elements of `value` before they are read. A commit would
- * change them if it writes a .grad in the same memory. `grad` is the .grad to which `value` itself
- * will be added. It may be in the same memory if each element is at the same address. */
+/* True if no commit of r changes the elements of `value` before they are added to `grad`, because
+ * no written .grad shares their memory. Only `grad` itself may, if each element has the same
+ * address. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -45,10 +45,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* Does the part of commit c that may fail; apply_commit does the rest. Two kinds of .grad cannot be
- * added to in place: a tensor that the user passed to hd_set_grad must not change, and elements of
- * an expanded tensor share memory. For these, sets c->value to the sum that will replace the .grad.
- * Returns false with an error if memory runs out. */
+/* Does the part of commit c that may fail. Two kinds of .grad cannot be added to in place: a tensor
+ * that the user passed to hd_set_grad, and an expanded one. For these, sets c->value to the sum
+ * that will replace the .grad. Returns false with an error if memory runs out. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;

@@ -103,8 +103,8 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* Returns hd__graph_extra_of(x), the struct with x's hooks. If there is none, makes one; x then
- * also gets a leaf node if it has no node. Returns NULL with an error on failure. */
+/* Returns hd__graph_extra_of(x), the struct with x's hooks. Makes it first if there is none. NULL
+ * with an error on failure. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -118,9 +118,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* Returns the struct with the .grad of x, which is not a leaf. If there is none, makes one. Returns
- * NULL with an error, and leaves x as it is, if memory runs out or x is a view that can no longer
- * be used. */
+/* Returns the struct with the .grad of x, which is not a leaf. Makes it first if there is none. On
+ * failure, returns NULL with an error, and x is unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);

@@ -70,9 +70,9 @@ static inline bool hd__graph_requires_grad(const hd_tensor *x)
 /* Returns true if x requires grad, and false with HD_GRAD otherwise. */
 bool hd__graph_grad_required(const hd_tensor *x);
 
-/* Does the part of x.grad = g that may fail. Makes the struct in which x's .grad is stored, and
- * sets *held to an alias of g, which the caller must store or release. *held stays NULL if g is
- * HD_NONE. Returns false with an error on failure. */
+/* Does the part of x.grad = g that may fail. Makes a place for x's .grad, and sets *held to an
+ * alias of g, which the caller stores or releases. *held stays NULL for HD_NONE. Returns false with
+ * an error on failure. */
 bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 #endif

@@ -32,8 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
-/* True if n lies on a path to a captured output: n itself is captured, or one of its inputs has r's
- * mark. An input that is a leaf has no mark; it counts if it is captured. */
+/* True if n is captured, or if one of its inputs is marked or a captured leaf. Leaves are never
+ * marked. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -101,7 +101,7 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
 }
 
 /* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets it to
- * HD_NONE if allow_unused is true, and fails with HD_GRAD otherwise. */
+ * HD_NONE or, without allow_unused, returns false with HD_GRAD. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {

@@ -83,7 +83,7 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
 }
 
 /* Returns a view of `whole` with the elements that `view` has in `base`. `whole` has the sizes and
- * strides of `base`, and its own offset. NULL with an error if memory runs out. */
+ * strides of `base`. NULL with an error if memory runs out. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
     return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
@@ -92,7 +92,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y, which shares x's memory, a view: sets its base, view_version and flags. */
+/* Makes y, an alias of x, a view of x. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -126,8 +126,8 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* If x has a .grad and is no leaf, allocates the struct in which node `to` will keep it, so that
- * replace_node cannot fail. Returns false with an error if memory runs out. */
+/* Allocates what node `to` needs to keep the .grad of x, if x has one, so that replace_node cannot
+ * fail. Returns false with an error if memory runs out. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
     if (!hd__graph_own_grad_in(x)) {
@@ -172,9 +172,9 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* Returns a new node AsStrided for view x. Its edge leads to the given output of node `base`, which
- * is the node of x's base; NULL if that is a leaf that no longer requires grad. Returns NULL with
- * an error if memory runs out. */
+/* Returns a new node AsStrided for view x. Its edge leads to this output of node `base`, the node
+ * of x's base. `base` is NULL if x's base is a leaf that no longer requires grad. NULL with an
+ * error if memory runs out. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};

@@ -25,9 +25,8 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
-/* If x is a stale view in the graph, gives it a new node; otherwise does nothing. Returns false
- * with an error if memory runs out, or HD_GRAD if x is a view that cannot get a new node. Such
- * views are outputs of split, chunk or unbind, views taken while grad mode was off, and views of a
+/* Gives x a new node if it is a stale view in the graph. Returns false with HD_GRAD if x can get no
+ * node: an output of split, chunk or unbind, a view taken while grad mode was off, or a view of a
  * parameter that hd_module_to has converted since. */
 bool hd__graph_refresh_view(const hd_tensor *x);
 

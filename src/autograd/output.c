@@ -19,9 +19,9 @@ static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
     return h;
 }
 
-/* Calls hook h with an alias of the gradient *sum. If h returns a tensor, sets *sum to it; if h
- * returns HD_NONE, *sum stays. h may free itself and the alias. Returns false with an error if the
- * hook fails or its result does not fit. */
+/* Calls hook h with an alias of the gradient *sum, and sets *sum to the hook's result, unless it is
+ * HD_NONE. The call may free h and the alias. Returns false with an error if h fails or its result
+ * does not fit. */
 static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;

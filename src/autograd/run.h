@@ -70,10 +70,10 @@ hd__node *hd__run_pop(hd__run *r);
 
 /* Returns the first of two numbers, m and m + 1, that no run has used as marks before. */
 uint64_t hd__run_marks(void);
-/* Finds all nodes, except leaves, that can be reached from the outputs. Marks them with `mark`, and
- * writes them to the array *order, the youngest first, and their number to *n. If r->counted is
- * set, also marks the leaves and counts the edges to each. The caller sets *order to NULL and *n to
- * 0 before, and frees *order. Returns false with an error on failure. */
+/* Writes all nodes, except leaves, that can be reached from the outputs to *order, the youngest
+ * first, and their number to *n. Marks each. If r->counted is set, also marks the leaves and counts
+ * their edges. The caller sets *order to NULL and *n to 0 before, and frees *order. Returns false
+ * with an error on failure. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
@@ -95,8 +95,8 @@ hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* Sets *slot to t, holds t, and releases the tensor that was in *slot. Returns false, and changes
- * nothing, if t is NULL because its computation failed. */
+/* Sets *slot to t, which it holds. Returns false, and changes nothing, if t is NULL because its
+ * computation failed. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {
@@ -107,10 +107,9 @@ static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
     return t;
 }
 
-/* Returns g, a gradient that the user's code returned, without a graph and without HD__F_LENT: an
- * alias of g if g has either, or g itself. A graph would live as long as the gradient. HD__F_LENT
- * would make the gradient read-only; the user's code may return the very tensor that it was passed.
- * NULL with an error if memory runs out. */
+/* Returns g, which the user's code has returned, or an alias of g without its graph and without
+ * HD__F_LENT. The graph of a recorded tensor would live as long as the gradient, and g may be the
+ * read-only gradient that the user's code was passed. NULL with an error if memory runs out. */
 static inline hd_tensor *hd__run_detached_gradient(hd_tensor *g)
 {
     if (!g->attachment && !(g->flags & HD__F_LENT)) {

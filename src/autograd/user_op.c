@@ -23,9 +23,8 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Sets lent[k] to a read-only alias of gradient dy[k], for each k below n, and holds it; the caller
- * releases it after the user's backward. Returns the number of aliases, which is less than n if
- * memory runs out. */
+/* Sets lent[k] to a read-only alias of dy[k], for each k below n, and holds it. Returns the number
+ * of aliases, which is less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -169,7 +168,7 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
 /* Replaces each result in a->y by a new alias, so that a tensor that the user's code has kept stays
  * out of the graph. If a result shares memory with an input, replaces it by a copy. Otherwise a
  * change of one in place would change the other, and the graph would not show it. Returns false
- * with an error if a result is missing or cannot be used. */
+ * with an error if a result is missing. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {

@@ -137,9 +137,8 @@ static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 }
 
 /* Returns value without the leading dims of size 1 that target lacks, as assignment in PyTorch
- * does. If value and target share a storage but not a shape, also expands value to target's shape.
- * hd__op_operand_ok then copies value and does not refuse it. Returns NULL with an error if value
- * does not broadcast to target. */
+ * does. If both share a storage, also expands value to target's shape, so that hd__op_operand_ok
+ * copies value and does not refuse it. NULL with HD_SHAPE if value does not broadcast to target. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

@@ -235,9 +235,9 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* Returns a copy of x in which dim d is r times as large. Each block of the dims from `inner` on is
- * repeated r times. If `inner` is d, all elements along dim d are repeated together; if it is d +
- * 1, each one by itself. NULL with an error on failure. */
+/* Returns a copy of x with dim d r times as large: each block of the dims from `inner` on is
+ * repeated r times. `inner` is d to repeat the whole dim, or d + 1 to repeat each index. NULL on
+ * failure. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;

@@ -74,9 +74,8 @@ static hd_tensor *classes_last(const hd_tensor *x)
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Sets the fields of k that the kernels read: pointers and sizes of the logits x, of target and of
- * stats. If the kernels cannot read x or target, copies it; the copies belong to the innermost
- * scope. Returns false with an error if memory runs out. */
+/* Sets the fields of k that describe the logits x, target and stats to the kernels. Copies of x and
+ * target that it makes belong to the innermost scope. Returns false with an error on failure. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
@@ -144,9 +143,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
-/* Returns the op with PyTorch's name. For x of more than 2 dims, PyTorch folds the dims after the
- * classes into two dims. If x has not just two of them, and the losses are not reduced, PyTorch's
- * last step is a view in the shape of target. */
+/* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
+ * another number of them and the losses are not reduced, PyTorch's last step is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
@@ -324,8 +322,8 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- nll_loss */
 
-/* Returns the index with which hd_gather takes the target class of each row of x. It is target, but
- * 0 where left_out is true, with as many dims as x. */
+/* Returns target as an index for hd_gather, with as many dims as x, and with 0 where left_out is
+ * true. */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);

@@ -37,8 +37,8 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Checks the arguments, and writes the shape of the losses to *ndim and sizes. Returns false with
- * an error if an argument is wrong. */
+/* Writes the shape of the losses to *ndim and sizes. Returns false with an error if an argument is
+ * wrong. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -141,9 +141,9 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
-/* Returns a tensor whose sum is the sum of (x - t)^2: the squares themselves; or, if x and t have
- * one shape and are contiguous, the sum of each piece of the squares, which needs less memory. If
- * there is only one piece, the result is 0-d. */
+/* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t have one shape and
+ * are contiguous, the sums of pieces of the squares, which need less memory. It is 0-d if there is
+ * one piece. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -260,8 +260,8 @@ typedef struct loss_params {
     double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces `losses`, which are unrecorded, as r says. Returns the result, recorded as op of x and
- * target; NULL if `losses` is NULL or on failure. */
+/* Reduces the unrecorded losses, and returns the result, recorded as op of x and target. NULL if
+ * losses is NULL. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {

@@ -20,9 +20,8 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         const hd__node_out_meta *meta = hd__node_input_meta(n, i);
         hd_tensor *other = hd__node_saved_get(n, 1 - i);
         if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
-            /* Each element of this gradient is a single product. hd__product would add it to 0,
-             * which turns -0 into 0, so hd_mul computes it. hd_mul has a loop for a vector times a
-             * number. */
+            /* Each element is a single product. hd__product would add it to 0, which turns -0 into
+             * 0. hd_mul has a loop for a vector times a number. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
@@ -51,10 +50,9 @@ static const hd__op matmul_unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul
 static const hd__op matmul_clone_op = HD__OP("CloneBackward0", matmul_backward);
 static const hd__op matmul_transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
-/* Returns the op with PyTorch's name. For a batch, PyTorch joins the rows of all matrices into one
- * matrix, multiplies once, and returns a view. If the batch is b and the matrix a needs a gradient,
- * it joins the rows of b's transposed matrices and returns a copy. If the result's matrices
- * have one row or one column, it returns a transposed view. */
+/* Returns the op with PyTorch's name. PyTorch folds a batch into the rows of one matrix, and its
+ * last step is a view. If the batch is b, and the matrix a needs a gradient, it folds the
+ * transposed batch, and its last step is a copy, or a transposed view if that needs no copy. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {
@@ -87,8 +85,8 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
     return n;
 }
 
-/* Returns the product of a and b, recorded. Returns NULL with HD_SHAPE if a or b has not 1 to
- * `most` dims, which `expected` says in words, or if the shapes do not fit. */
+/* Returns the product of a and b, recorded. NULL with an error unless the shapes fit and both have
+ * 1 to `most` dims, which `expected` says in words. */
 static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
     if (!hd__tensor_two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {

@@ -118,9 +118,8 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* Returns a random mask for x, in which an element is 1 with the probability keep, and 0 otherwise.
- * From the native stream, draws in x's memory order; from the MCG31 stream, in row-major order.
- * NULL with an error if memory runs out. */
+/* Returns a random mask for x, whose elements are 1 with probability keep; NULL on failure. Draws
+ * from the native stream in x's memory order, and from the MCG31 stream in row-major order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();

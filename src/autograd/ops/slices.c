@@ -22,7 +22,7 @@ enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops */
 
 /* ---------------------------------------------------------------- backward */
 
-/* Returns an alias of x with the elements of part p; NULL with an error if memory runs out. */
+/* Returns an alias of x with the elements of part p. */
 static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -198,7 +198,7 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* Returns a list of n views of x, one after another along dim, recorded as op. View k has length
  * lens[k]. If lens is NULL, each has the length `size`, and the last one may be shorter. Views may
- * be empty, so n may exceed the size of dim. Returns NULL with an error on failure. */
+ * be empty, so n may exceed the size of dim. NULL with an error on failure. */
 static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
                       int64_t size)
 {

@@ -29,9 +29,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* Returns the result of kernel number `kernel` along dim. In forward it reads x, and y is NULL. In
- * backward it reads the gradient x and the saved result y, and may overwrite x with its result.
- * Returns NULL with an error if memory runs out. */
+/* Returns the result of a kernel along dim; NULL on failure. In forward, y is NULL. In backward, x
+ * is the gradient, which the result may overwrite, and y is the saved result. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;

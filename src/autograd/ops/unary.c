@@ -11,8 +11,8 @@
 
 enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-/* Returns y = f(x), recorded as op; NULL with an error on failure. `loop` is the number of f in
- * hdk_unary_loop. If f has no loop for x's dtype, computes in float32. */
+/* Returns y = f(x), recorded; NULL on failure. f is loop number `loop`. Computes in float32 if f
+ * has no loop for x's dtype. */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -242,8 +242,8 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* Returns y = f(x, a, b), recorded as op; NULL with an error on failure. f has a loop for x's
- * dtype. If it takes only one number, it ignores b. */
+/* Returns y = f(x, a, b), recorded; NULL on failure. f has a loop for x's dtype; a loop with one
+ * number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
