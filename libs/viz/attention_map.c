@@ -137,8 +137,7 @@ static void panel_layout(heat_map *m)
 static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    double above =
-        m->heads > 1 ? MAP_SMALL + 8 : 0; /* the height of the head's number above its panel */
+    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* the space for the number of a head */
     panel_layout(m);
     m->panel_height += above;
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));

@@ -80,8 +80,7 @@ static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];
     arrow a = arrow_to(g, i, k);
-    bool plain =
-        a.from >= 0 && g->nodes[a.from].box < 0; /* true: it does not begin at a module's box */
+    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* begins at no module's box */
     if (a.from < 0 || (plain && !hd__viz_dot_is_drawn(g, a.from))) {
         return true;
     }

@@ -89,10 +89,8 @@ bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names);
 
 /* ---------------------------------------------------------------- dot_boxes.c */
 
-enum {
-    HD__DOT_OUTPUTS = 4,
-    HD__DOT_VIEWS = 4
-}; /* the largest number of outputs, and of views, in one label */
+/* The largest number of outputs, and of views, in one label. */
+enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 };
 
 #define HD__DOT_LEAF "style=\"filled,rounded\", fontsize=9, fillcolor=\"#cfe5f2\""
 #define HD__DOT_CALL "fillcolor=\"#ffffff\""

@@ -160,9 +160,9 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Calls run_node. It may add commits, which are gradients to write to .grad when the run ends. The
- * first commit that it adds retains n, so that n lives until then; a commit of a leaf that ran
- * inside this call retains its leaf already. Returns false with an error if run_node fails. */
+/* Runs n. If that adds commits, which are gradients to write to .grad when the run ends, the first
+ * of them retains n until then. A leaf that runs inside this call is retained by its own commit.
+ * Returns false with an error on failure. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;

@@ -92,7 +92,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y, an alias of x, a view of x. */
+/* Makes y, an alias of x, a view: of x's base if x is a view itself, and of x otherwise. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);

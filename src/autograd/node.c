@@ -1,8 +1,8 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
- * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. If
- * releasing a node frees the only references to its inputs, they are freed from a list, without
- * recursion. So a graph of any depth can be freed. */
+ * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. A
+ * node that is freed may drop the last references to its inputs. These are freed from a list,
+ * without recursion, so a graph may have any depth. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
