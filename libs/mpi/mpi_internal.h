@@ -55,7 +55,7 @@ bool hd__mpi_ok(int result);
  * with an error on every rank. With one rank, returns ok. Inside a backward that averages, returns
  * false with HD_STATE. */
 bool hd__mpi_meet(const char *argument, bool ok);
-/* Does the same as hd__mpi_meet, but inside a backward that averages. */
+/* Does what hd__mpi_meet does, but works also inside a backward that averages. */
 bool hd__mpi_meet_in_backward(const char *argument, bool ok);
 
 /* Waits for all ranks, as a meeting does, but ignores the errors of other ranks. */
@@ -127,10 +127,10 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e);
 typedef struct hd__mpi_slot {
     hd_ddp *d;
     hd_tensor *p;       /* retained */
-    int64_t hook;       /* the id of its hook; -1: none */
+    int64_t hook;       /* the id of p's hook; -1: none */
     int64_t bucket, at; /* its gradient's bucket, and the first element there */
     bool ready;         /* in this round: the gradient is in the bucket */
-    bool used;          /* in this round: this rank has a gradient */
+    bool used;          /* in this round: this rank has a gradient for p */
     bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached it */
     bool alone;         /* a backward under hd_ddp_no_sync has reached it since the last round */
 } hd__mpi_slot;

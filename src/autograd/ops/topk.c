@@ -134,8 +134,8 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* Writes to each line of indices those of the first k elements of the same line of x. Both are
- * contiguous. Returns false with an error if memory runs out. */
+/* Fills each line of `indices` with the indices of the first k elements, in order, of that line of
+ * x. Both are contiguous. Returns false with an error if memory runs out. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
