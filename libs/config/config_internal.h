@@ -39,7 +39,8 @@ bool hd__config_table_ok(const hd_config_table *t);
  * out. */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 
-/* These return the smallest and the largest value that both the field and its C type allow. */
+/* hd__config_min and hd__config_max return the smallest and the largest value that both the field
+ * and its C type allow. */
 double hd__config_min(const hd_config_field *f);
 double hd__config_max(const hd_config_field *f);
 
@@ -53,7 +54,8 @@ const char *hd__config_choice_at(const hd_config_field *f, int64_t i, size_t *n)
  * "model.n_layers" this is 5 if i is 0, and 14 if i is 1. */
 size_t hd__config_prefix(const char *path, int i);
 
-/* These read and write the value of a field whose type is not HD_CONFIG_STRING. */
+/* hd__config_get returns the value of a field of config, and hd__config_put sets it. The type of
+ * the field is not HD_CONFIG_STRING. */
 double hd__config_get(const hd_config_field *f, const void *config);
 void hd__config_put(const hd_config_field *f, void *config, double v);
 

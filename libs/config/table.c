@@ -9,7 +9,7 @@ static const double most_exact = 9007199254740991.0; /* 2^53 - 1; larger integer
 
 /* ---------------------------------------------------------------- bounds */
 
-/* A bool has the values 0 and 1. The min and max of its field are ignored. */
+/* For a bool, the bounds are 0 and 1, and the min and max of its field are ignored. */
 double hd__config_min(const hd_config_field *f)
 {
     double least = f->room == sizeof(int) ? INT_MIN : -most_exact;

@@ -165,8 +165,8 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* ---------------------------------------------------------------- the conversation */
 
-/* Reads the template and its variables. d has the values of tokenizer_config.json, and old those of
- * special_tokens_map.json. Either may be NULL. */
+/* Reads c's template and its variables. d has the values of tokenizer_config.json, and old those of
+ * special_tokens_map.json. Either may be NULL. Returns false with an error on failure. */
 static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {

@@ -45,7 +45,7 @@ bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tenso
     return qkv[0] && qkv[1] && qkv[2];
 }
 
-/* Returns the attention's result (b, t, e) for x (b, t, e). */
+/* Returns the attention's result (b, t, e) for x (b, t, e); NULL on failure. */
 static hd_tensor *decoder_attention_run(hd__decoder_attention *m, hd_tensor *x, const call *c,
                                         int64_t layer)
 {

@@ -55,7 +55,7 @@ bool hd__mpi_ok(int result);
  * with an error on every rank. With one rank, returns ok. Inside a backward that averages, returns
  * false with HD_STATE. */
 bool hd__mpi_meet(const char *argument, bool ok);
-/* Does what hd__mpi_meet does, but works also inside a backward that averages. */
+/* Does and returns what hd__mpi_meet does, but also works inside a backward that averages. */
 bool hd__mpi_meet_in_backward(const char *argument, bool ok);
 
 /* Waits for all ranks, as a meeting does, but ignores the errors of other ranks. */

@@ -70,8 +70,9 @@ static geometry geometry_of(const hd_tensor *x)
     return g;
 }
 
-/* Returns a new tensor with g's sizes and strides, and undefined elements. It has the same gaps
- * between elements as g; a base has gaps if it is a detached slice. */
+/* Returns a new tensor with g's sizes and strides, and undefined elements; NULL with an error if
+ * memory runs out. Like g, it may have gaps between elements: a base has gaps if it is a detached
+ * slice. */
 static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;

@@ -65,7 +65,8 @@ extern HD__TLS hd__run *hd__run_innermost;
 
 /* Puts n on the heap and retains it. Returns false with an error if memory runs out. */
 bool hd__run_push(hd__run *r, hd__node *n);
-/* Takes the youngest node from the heap; the caller releases it. */
+/* Takes the youngest node from the heap, which is not empty, and returns it. The caller releases
+ * it. */
 hd__node *hd__run_pop(hd__run *r);
 
 /* Returns the first of two numbers, m and m + 1, that no run has used as marks before. */

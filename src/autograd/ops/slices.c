@@ -301,7 +301,8 @@ typedef struct roll {
     int dim;
 } roll;
 
-/* Returns y[i] = x[i - shift], unrecorded: the last `shift` elements, and then the others. */
+/* Returns y with y[i] = x[i - shift], unrecorded: first the last `shift` elements of x, and then
+ * the others. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;

@@ -52,7 +52,8 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
     return out;
 }
 
-/* The forward of softmax and log_softmax, which save only y. */
+/* Returns the softmax or log_softmax of x, recorded; NULL with an error on failure. Saves only the
+ * result. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__tensor_float_x(x)) {
@@ -167,7 +168,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* Returns the running sums of x along dim, from its end if `backwards`. */
+/* Returns the running sums of x along dim; from its end to its start if `backwards` is true. */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
